@@ -35,7 +35,7 @@ FLOOR = """
 import time
 from brainsmith.store.files import read_bytes
 from brainsmith.plugin.package_files import package_folders
-from brainsmith.plugin.files import list_sources
+from brainsmith.plugin.source_files import list_sources
 folders = [(package_folders(name)[0], name) for name in ("qonnx", "finn")]
 best = 1e9
 for _ in range(5):

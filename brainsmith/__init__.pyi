@@ -8,6 +8,7 @@ from brainsmith.plugin.core import target as target
 from brainsmith.plugin.core import transform as transform
 
 __version__: str
+TYPE_CHECKING: bool
 IMPORTED_NS: int
 DECORATORS: tuple[str, ...]
 MODES: tuple[str, ...]

@@ -7,7 +7,8 @@ other exception is a bug and keeps its traceback.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
@@ -124,7 +125,7 @@ class NativeLibraryError(BundleError):
 
 
 class LibraryFormatError(NativeLibraryError):
-    """A file is no shared library, or one of another platform."""
+    """A file is not a shared library, or is one for another platform."""
 
 
 class MissingSymbolError(NativeLibraryError):

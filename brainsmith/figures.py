@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 from numbers import Real  # numpy's integers are such, but no int
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 ABSENT = "–"
 _SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _AGES = ((86400, "day"), (3600, "hour"), (60, "minute"))
@@ -47,6 +51,12 @@ def size(count: float) -> str:
         if count >= factor:
             return f"{three_digits(count / factor)} {unit}"
     return f"{count:.0f} B"
+
+
+def listed(texts: Sequence[str], most: int = 5) -> str:
+    """Write the first of some texts and how many there are besides: `a, b and 3 more`."""
+    more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def age(seconds: float) -> str:

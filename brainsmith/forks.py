@@ -13,7 +13,9 @@ import time
 from _thread import RLock, get_ident
 from _weakref import ref
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+from brainsmith.structs import Struct
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -22,18 +24,13 @@ LONGEST_WAIT = 5.0
 """Seconds that a fork waits for all locks together."""
 
 
-class _Guard:
+class _Guard(Struct):
     """What is known of one lock, which it does not keep alive."""
 
-    __slots__ = ("lock", "mend", "owner", "waits")
-
-    def __init__(
-        self, lock: ref[RLock], owner: ref[Any] | None, mend: Callable[[Any], None] | None, waits: bool
-    ) -> None:
-        self.lock = lock
-        self.owner = owner
-        self.mend = mend
-        self.waits = waits
+    lock: ref[RLock]
+    owner: ref[Any] | None
+    mend: Callable[[Any], None] | None
+    waits: bool
 
 
 _GUARDS: dict[int, _Guard] = {}

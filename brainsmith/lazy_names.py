@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any

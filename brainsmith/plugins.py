@@ -37,15 +37,15 @@ _ABOVE = {
     "load_blueprint_plugins": "brainsmith.blueprint.plugins",
     "Version": "brainsmith.plugin.version",
     "Bundle": "brainsmith.bundles.bundle",
-    "BundleBuilder": "brainsmith.bundles.builder",
+    "BundleBuilder": "brainsmith.bundles.bundle_builder",
     "BundleRegistry": "brainsmith.bundles.registry",
     "CustomLayer": "brainsmith.ops",
-    "load_plugin": "brainsmith.bundles.loader",
-    "unload_plugin": "brainsmith.bundles.loader",
-    "reload_plugin": "brainsmith.bundles.loader",
-    "list_plugins": "brainsmith.bundles.loader",
-    "get_plugin_info": "brainsmith.bundles.loader",
-    "is_plugin_loaded": "brainsmith.bundles.loader",
+    "load_plugin": "brainsmith.bundles.bundle_loader",
+    "unload_plugin": "brainsmith.bundles.bundle_loader",
+    "reload_plugin": "brainsmith.bundles.bundle_loader",
+    "list_plugins": "brainsmith.bundles.bundle_loader",
+    "get_plugin_info": "brainsmith.bundles.bundle_loader",
+    "is_plugin_loaded": "brainsmith.bundles.bundle_loader",
 }
 """Where the names are that cost an import. None needs numpy: a shell looks at all of them when it completes a name."""
 

@@ -17,9 +17,10 @@ import time
 from _thread import get_ident
 from contextvars import ContextVar, copy_context
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.forks import lock_of
+from brainsmith.structs import Struct
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
@@ -36,7 +37,7 @@ BEAT = 0.2
 """Seconds for which what waits looks away from its listener, at most."""
 
 
-class Work:
+class Work(Struct):
     """One thing that goes on: a value.
 
     Attributes:
@@ -47,23 +48,17 @@ class Work:
         seconds: Since it began.
     """
 
-    __slots__ = ("done", "seconds", "total", "unit", "what")
-
-    def __init__(self, what: str, done: int, total: int | None, unit: str, seconds: float) -> None:
-        self.what = what
-        self.done = done
-        self.total = total
-        self.unit = unit
-        self.seconds = seconds
+    what: str
+    done: int
+    total: int | None
+    unit: str
+    seconds: float
 
     def __str__(self) -> str:
         """Return it as `what: 3 of 12 layers, 5 s`."""
         count = f"{self.done:,}" if self.total is None else f"{self.done:,} of {self.total:,}"
         counted = f": {count} {self.unit}".rstrip() if self.done or self.total is not None else ""
         return f"{self.what}{counted}, {elapsed(self.seconds)}"
-
-    def __repr__(self) -> str:
-        return f"Work({self.what!r}, {self.done}, {self.total}, {self.unit!r}, {self.seconds:.3f})"
 
 
 def elapsed(seconds: float) -> str:
@@ -111,11 +106,8 @@ class Listening:
     def tick(self) -> None:
         """Tell what goes on, if it is time and this is the listener's own thread."""
         now = time.monotonic()
-        if (
-            now - self._last_report < INTERVAL
-            or not self._tasks
-            or self._thread != (os.getpid(), get_ident())
-        ):
+        is_own = self._thread == (os.getpid(), get_ident())
+        if now - self._last_report < INTERVAL or not self._tasks or not is_own:
             return
         self._last_report = now
         self._call(tuple([task.work(now) for task in list(self._tasks)]))
@@ -135,8 +127,6 @@ class Task:
         total: How much there is to do; None if nobody knows.
         unit: What is counted.
     """
-
-    __slots__ = ("_begin", "_listener", "done", "total", "unit", "what")
 
     def __init__(self, what: str, total: int | None = None, unit: str = "") -> None:
         self.what = what

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 
-from brainsmith import MODES
+from brainsmith import MODES, TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
@@ -61,13 +60,14 @@ def _shown(name: str, value: object) -> str:
     return repr(f"{scheme}//***@{host}" if slashes else f"***@{host}")
 
 
+_SWITCHES = {
+    **dict.fromkeys(("1", "true", "yes", "on"), True),
+    **dict.fromkeys(("0", "false", "no", "off"), False),
+}
+
+
 def _boolean(text: str) -> object:
-    lower = text.strip().lower()
-    if lower in ("1", "true", "yes", "on"):
-        return True
-    if lower in ("0", "false", "no", "off"):
-        return False
-    return text
+    return _SWITCHES.get(text.strip().lower(), text)
 
 
 def _number(text: str) -> object:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem, SettingsError
+from brainsmith.store.files import read_bytes, working_folder
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
@@ -46,48 +47,28 @@ class Settings:
         sources: Where each setting that is not a default comes from.
     """
 
-    __slots__ = (
-        "cache_dir",
-        "cache_ttl",
-        "debug",
-        "device",
-        "discovery_mode",
-        "dynamic_loading",
-        "files",
-        "frameworks",
-        "groups",
-        "overlooked_folders",
-        "performance_tracking",
-        "plugin_folders",
-        "project",
-        "remote_timeout",
-        "remote_token_file",
-        "remote_url",
-        "remote_verify",
-        "sources",
-        "verbose",
-    )
+    cache_ttl: float = 300.0
+    discovery_mode: str = "full"
+    frameworks: tuple[str, ...] | None = None
+    performance_tracking: bool = True
+    debug: bool = False
+    dynamic_loading: bool = True
+    device: str = "auto"
+    verbose: bool = False
+    remote_url: str | None = None
+    remote_token_file: str | None = None
+    remote_timeout: float = 60.0
+    remote_verify: str | bool = True
+    plugin_folders: tuple[str, ...] = ()
+    groups: dict[str, tuple[str, ...]]
+    project: str | None = None
+    cache_dir: str = ""
+    overlooked_folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    sources: dict[str, str]
 
     def __init__(self) -> None:
-        self.cache_ttl: float = 300.0
-        self.discovery_mode = "full"
-        self.frameworks: tuple[str, ...] | None = None
-        self.performance_tracking = True
-        self.debug = False
-        self.dynamic_loading = True
-        self.device = "auto"
-        self.verbose = False
-        self.remote_url: str | None = None
-        self.remote_token_file: str | None = None
-        self.remote_timeout: float = 60.0
-        self.remote_verify: str | bool = True
-        self.plugin_folders: tuple[str, ...] = ()
-        self.groups: dict[str, tuple[str, ...]] = {}
-        self.project: str | None = None
-        self.overlooked_folders: tuple[str, ...] = ()
-        self.cache_dir = ""
-        self.files: tuple[str, ...] = ()
-        self.sources: dict[str, str] = {}
+        self.groups, self.sources = {}, {}
 
     def key(self) -> tuple[Any, ...]:
         """Return what of the settings decides what a discovery finds."""
@@ -112,11 +93,11 @@ def load_settings(start: str | None = None, **arguments: Any) -> Settings:
     problems: list[Problem] = []
     for path in reversed(settings.files):
         for name, (value, line, column) in _read_config(path, settings.cache_dir, problems).items():
-            _set(settings, name, value, path, line, column, problems)
+            _set(settings, name, value, (path, line, column), problems)
     _set_variables(settings, problems)
     for name, value in arguments.items():
         if value is not None:
-            _set(settings, name, value, f"argument {name}", 0, 0, problems)
+            _set(settings, name, value, (f"argument {name}", 0, 0), problems)
     if problems:
         raise SettingsError("\n".join(str(problem) for problem in problems))
     settings.overlooked_folders = _overlooked_folders(start, settings)
@@ -125,10 +106,8 @@ def load_settings(start: str | None = None, **arguments: Any) -> Settings:
 
 def _overlooked_folders(start: str | None, settings: Settings) -> tuple[str, ...]:
     """Return what lies in the project or the current folder and is called as plugin folders are, or nearly so."""
-    try:
-        here = os.path.abspath(start or os.getcwd())
-    except FileNotFoundError:
-        here = ""
+    here = start or working_folder()
+    here = here and os.path.abspath(here)
     likely = [os.path.join(settings.project, "plugin")] if settings.project else []
     if here and here != settings.project:
         likely += [os.path.join(here, "plugins"), os.path.join(here, "plugin")]
@@ -144,18 +123,17 @@ def cache_dir() -> str:
         SettingsError: Its name holds what Verilator cannot take in one; for `$HOME` it puts that variable's value.
     """
     folder = os.environ.get("XDG_CACHE_HOME") or os.path.join(_home(), ".cache")
-    if not folder.isprintable() or any(letter in folder for letter in '"\\$'):
-        wrong = next(
-            (letter for letter in folder if letter in '"\\$\x7f' or letter < " " or _is_no_text(letter)), ""
+    wrong = next(
+        (letter for letter in folder if letter in '"\\$\x7f' or letter < " " or _is_no_text(letter)), ""
+    )
+    if wrong:
+        source = "XDG_CACHE_HOME" if os.environ.get("XDG_CACHE_HOME") else "the home folder"
+        raise SettingsError(
+            f"{source}: simulations cannot be compiled in the cache folder {folder!r}, "
+            f"because its name holds {wrong!r}\n"
+            '  set XDG_CACHE_HOME to a folder without quotes ("), backslashes, $, control characters, and bytes that '
+            "are not UTF-8"
         )
-        if wrong:
-            source = "XDG_CACHE_HOME" if os.environ.get("XDG_CACHE_HOME") else "the home folder"
-            raise SettingsError(
-                f"{source}: simulations cannot be compiled in the cache folder {folder!r}, "
-                f"because its name holds {wrong!r}\n"
-                '  set XDG_CACHE_HOME to a folder without quotes ("), backslashes, $, control characters, and bytes that '
-                "are not UTF-8"
-            )
     return os.path.join(folder, "brainsmith")
 
 
@@ -166,10 +144,10 @@ def _is_no_text(letter: str) -> bool:
 
 def find_project(start: str | None = None) -> str | None:
     """Return the nearest folder, from one upwards, that has a `.brainsmith` folder; None if there is none."""
-    try:
-        folder = os.path.abspath(start or os.getcwd())
-    except FileNotFoundError:  # the current folder was removed
+    folder = start or working_folder()
+    if not folder:
         return None
+    folder = os.path.abspath(folder)
     while True:
         if os.path.isdir(os.path.join(folder, PROJECT_FOLDER)):
             return folder
@@ -262,21 +240,21 @@ def _set_variables(settings: Settings, problems: list[Problem]) -> None:
         if text:
             from brainsmith.setting_checks import of_text
 
-            _set(settings, name, of_text(name, text), variable, 0, 0, problems)
+            _set(settings, name, of_text(name, text), (variable, 0, 0), problems)
 
 
 def _set(
-    settings: Settings, name: str, value: object, source: str, line: int, column: int, problems: list[Problem]
+    settings: Settings, name: str, value: object, place: tuple[str, int, int], problems: list[Problem]
 ) -> None:
     """Check one value and set it."""
     from brainsmith.setting_checks import checked
 
     try:
-        setattr(settings, name, checked(name, value, _base_folder(source, settings)))
+        setattr(settings, name, checked(name, value, _base_folder(place[0], settings)))
     except ValueError as error:
-        problems.append(Problem(source, line, column, str(error)))
+        problems.append(Problem(*place, str(error)))
     else:
-        settings.sources[name] = source
+        settings.sources[name] = place[0]
 
 
 def _base_folder(source: str, settings: Settings) -> str:
@@ -284,17 +262,13 @@ def _base_folder(source: str, settings: Settings) -> str:
     if source in settings.files:
         folder = os.path.dirname(source)
         return os.path.dirname(folder) if os.path.basename(folder) == PROJECT_FOLDER else folder
-    try:
-        return os.getcwd()
-    except FileNotFoundError:  # it was removed
-        return os.sep
+    return working_folder() or os.sep
 
 
 def _read_config(path: str, caches: str, problems: list[Problem]) -> dict[str, tuple[Any, int, int]]:
     """Return the values under `plugin_system` with their places; kept by path and content, so yaml is rarely needed."""
     if not os.path.exists(path):
         return {}
-    from brainsmith.store.files import read_bytes
     from brainsmith.store.values import Kept
 
     kept = Kept(caches, "settings", path)

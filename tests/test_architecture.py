@@ -238,7 +238,7 @@ def test_plugins_are_imported_in_one_module():
     """Others may import by name what is BrainSmith's own, or what FINN defers."""
     doors = [
         "brainsmith/plugin/loading.py",
-        "brainsmith/plugin/adapters/completion.py",
+        "brainsmith/plugin/adapters/completing_loader.py",
         "brainsmith/plugin/adapters/stand_ins.py",
         "brainsmith/store/imported.py",  # Python's own loader, which notes the source
     ]

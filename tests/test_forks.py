@@ -271,7 +271,7 @@ EXCEPTIONS = {
     "forks.py": "the one place",
     "plugin/isolation.py": "a thread waits for another one, in one call",
     "plugin/processes.py": "a thread waits for another one, in one call",
-    "runtime/live.py": "an Event, which the target makes anew in a child; its Condition has a lock of forks.py",
+    "runtime/live_target.py": "an Event, which the target makes anew in a child; its Condition has a lock of forks.py",
     "runtime/serving/server.py": "of a server, whose threads no child has",
 }
 LOCKS = ("Lock", "RLock", "allocate_lock", "Condition", "Semaphore", "BoundedSemaphore", "Event", "Barrier")

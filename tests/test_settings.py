@@ -38,7 +38,7 @@ def project_config(project, text):
 def test_the_defaults(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     settings = load_settings()
-    plain = {name: getattr(settings, name) for name in Settings.__slots__}
+    plain = {name: getattr(settings, name) for name in Settings.__annotations__}
     assert plain == {
         "cache_ttl": 300.0,
         "discovery_mode": "full",

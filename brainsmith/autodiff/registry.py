@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.autodiff.calls import call_op
+from brainsmith.autodiff.calls import run_op
 from brainsmith.autodiff.op import Op
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, OpError, PluginNotFoundError
 from brainsmith.plugin.core import get_registry
@@ -87,12 +87,7 @@ def execute_custom_op(name: str, inputs: Sequence[Any], **attributes: Any) -> An
     op = get_custom_op(name)
     while True:
         try:
-            for value in inputs:
-                if getattr(value, "is_tape_tensor", False):
-                    from brainsmith.autodiff.tape.tensor import apply_op
-
-                    return apply_op(op, inputs, attributes)
-            return call_op(op, inputs, attributes)
+            return run_op(op, inputs, attributes)
         except OpError:
             successor = _successor(name, op) if op.unloaded else None
             if successor is None:

@@ -58,8 +58,8 @@ class BackendChoice:
             hint = did_you_mean(name.name, [backend.name for backend in own]) or "."
             text = f"kernel {kernel.qualified!r} has no backend {name.qualified!r}{hint}"
         text += f" {_listed(own)}"
-        if name.optional and other is None:
-            self._lookup.skip(name, "backend", text)
+        if other is None:
+            self._lookup.refuse(name, "backend", text)
         else:
             self._lookup.report(name, text)
         return None
@@ -72,10 +72,7 @@ class BackendChoice:
             try:
                 return self._lookup.without_finn(refused)
             except PluginUnavailableError as error:
-                if name.optional:
-                    self._lookup.skip(name, "backend", str(error))
-                else:
-                    self._lookup.report(name, str(error))
+                self._lookup.refuse(name, "backend", str(error))
                 return None
         return backend
 

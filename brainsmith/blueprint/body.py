@@ -39,20 +39,17 @@ def _body(doc: Document, root: Node) -> Node | None:
     inside = KEYS["hw_compiler"]
     for key, (node, _) in pairs.items():
         if key != "hw_compiler":
-            hint = (
-                ". It belongs under hw_compiler."
-                if key in inside
-                else did_you_mean(key, ["hw_compiler"]) or "."
-            )
+            hint = did_you_mean(key, ["hw_compiler"]) or "."
+            if key in inside:
+                hint = ". It belongs under hw_compiler."
             doc.report(node, f"unknown key {key!r} beside hw_compiler{hint}")
-    if "hw_compiler" not in pairs:
+    body = pairs["hw_compiler"][1] if "hw_compiler" in pairs else None
+    if body is None:
         doc.report(root, "the key hw_compiler is missing: everything in a blueprint stands under it")
+    elif is_null(body):
+        doc.report(body, f"hw_compiler must be a mapping, not {describe(body)}")
         return None
-    node = pairs["hw_compiler"][1]
-    if is_null(node):
-        doc.report(node, f"hw_compiler must be a mapping, not {describe(node)}")
-        return None
-    return node
+    return body
 
 
 def _read_body(doc: Document, node: Node) -> Blueprint:
@@ -60,14 +57,11 @@ def _read_body(doc: Document, node: Node) -> Blueprint:
     pairs = doc.mapping(node, "hw_compiler", KEYS["hw_compiler"])
     values = {key: value for key, (_, value) in pairs.items()}
     positions = {key: doc.position(key_node) for key, (key_node, _) in pairs.items()}
-    phases = _phases(doc, values, positions)
     blueprint = Blueprint(
         file=doc.file,
         goal=read_goal(doc, values["target"]) if "target" in values else Goal(),
         kernels=read_kernels(doc, values["kernels"], "kernels") if "kernels" in values else (),
-        transforms=phases.get("transforms", ()),
-        pre_hw=phases.get("pre_hw", ()),
-        post_hw=phases.get("post_hw", ()),
+        **_phases(doc, values, positions),
         steps=read_steps(doc, values["steps"], "steps") if "steps" in values else None,
         verify=read_verify(doc, values["verify"]) if "verify" in values else Verify(),
         output=_output(doc, values["output"]) if "output" in values else None,

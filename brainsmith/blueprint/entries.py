@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from yaml.nodes import MappingNode, Node, SequenceNode
 
-from brainsmith.blueprint.nodes import Document, describe, is_null, is_text
+from brainsmith.blueprint.nodes import Document, is_null, is_text
 from brainsmith.blueprint.schema import (
     KEYS,
     PHASES,
@@ -125,23 +125,17 @@ def _named_with_args(
     unknown = len(doc.problems) > before
     given = [kind for kind in kinds if kind in pairs]
     args = doc.arguments(pairs["args"][1], f"{label}.args") if "args" in pairs else Arguments()
-    passes = _passes(doc, pairs["passes"][1], f"{label}.passes") if "passes" in pairs else None
+    passes = None
+    if "passes" in pairs:  # how often a transform may be applied again
+        what = f"a whole number from 1 to {MOST_PASSES:,}"
+        passes = doc.number_in(pairs["passes"][1], f"{label}.passes", what, 1, MOST_PASSES, whole=True)
     if len(given) != 1:
         what = "both a step and a transform: make two entries" if given else f"no {' or '.join(kinds)}"
         if given or not unknown:
             doc.report(node, f"{label} names {what}")
         return None
     name = _one_name(doc, pairs[given[0]][1], f"{label}.{given[0]}")
-    return (given[0], name, args, passes) if name else None
-
-
-def _passes(doc: Document, node: Node, label: str) -> int | None:
-    """Read how often a transform may be applied again."""
-    number = doc.number(node)
-    if number is None or not 1 <= number <= MOST_PASSES or number != int(number):
-        doc.report(node, f"{label} must be a whole number from 1 to {MOST_PASSES:,}, not {describe(node)}")
-        return None
-    return int(number)
+    return (given[0], name, args, None if passes is None else int(passes)) if name else None
 
 
 def _explain_short_form(

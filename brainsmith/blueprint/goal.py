@@ -31,9 +31,8 @@ def read_goal(doc: Document, node: Node) -> Goal:
     values = {key: value for key, (_, value) in pairs.items()}
     declared = _declared(doc, pairs["device"]) if "device" in pairs else {}
     if "device" in pairs and "part" not in pairs:
-        doc.report(
-            pairs["device"][0], "target.device says what the part holds, and needs target.part: its name"
-        )
+        text = "target.device says what the part holds, and needs target.part: its name"
+        doc.report(pairs["device"][0], text)
     return Goal(
         part=_part(doc, values["part"], "device" in pairs) if "part" in values else None,
         device=declared,
@@ -63,18 +62,15 @@ def _declared(doc: Document, pair: tuple[Node, Node]) -> dict[str, int]:
     """Read what a device holds; only UltraRAM can be left out, which few devices have."""
     before = len(doc.problems)
     pairs = doc.mapping(pair[1], "target.device", KEYS["device"])
-    found = {}
-    for key, (_, node) in pairs.items():
-        number = doc.number(node)
-        if number is None or number < 0 or number != int(number) or number > MOST_OF_A_RESOURCE:
-            limit = f"a whole number from 0 to {MOST_OF_A_RESOURCE:,}"
-            doc.report(node, f"target.device.{key} must be {limit}, not {describe(node)}")
-        else:
-            found[key] = int(number)
+    what = f"a whole number from 0 to {MOST_OF_A_RESOURCE:,}"
+    found = {
+        key: doc.number_in(node, f"target.device.{key}", what, 0, MOST_OF_A_RESOURCE, whole=True)
+        for key, (_, node) in pairs.items()
+    }
     missing = [key for key in KEYS["device"] if key not in pairs and key != "uram"]
     if missing and len(doc.problems) == before:
         doc.report(pair[0], f"target.device does not say how many it has: {', '.join(missing)}")
-    return {"uram": 0, **found}
+    return {"uram": 0, **{key: int(number) for key, number in found.items() if number is not None}}
 
 
 def _clock(doc: Document, node: Node) -> float | None:
@@ -109,13 +105,8 @@ def _period(text: str) -> float | None:
 
 def _fps(doc: Document, node: Node) -> int | None:
     """Read a positive whole number of inferences per second; there can be one in each cycle."""
-    number = doc.number(node)
-    if number is None or number < 1 or number != int(number):
-        doc.report(node, f"target.fps must be a positive whole number, not {describe(node)}")
-        return None
-    if number > MOST_FPS:
-        doc.report(
-            node, f"target.fps must be at most {MOST_FPS:,}, one in each cycle at 2 GHz, not {describe(node)}"
-        )
-        return None
-    return int(number)
+    number = doc.number_in(node, "target.fps", "a positive whole number", 1, whole=True)
+    if number is not None and number > MOST_FPS:
+        what = f"at most {MOST_FPS:,}, one in each cycle at 2 GHz"
+        number = doc.number_in(node, "target.fps", what, 1, MOST_FPS)
+    return None if number is None else int(number)

@@ -39,7 +39,9 @@ class Lookup:
         self.needing_finn: list[PluginInfo] = []
         self._records = registry.records()
         self._groups = registry.groups
-        self._by_lower: dict[str, dict[str, list[PluginInfo]]] = {}
+        self._by_lower: dict[tuple[str, str], list[PluginInfo]] = {}
+        for record in self._records:
+            self._by_lower.setdefault((record.type, record.name.lower()), []).append(record)
 
     def report(self, name: PluginName, text: str) -> None:
         """Collect a problem at the place of a name."""
@@ -48,6 +50,13 @@ class Lookup:
     def note(self, place: Position, text: str) -> None:
         """Collect something that the build does without; it is no error."""
         self.skipped.append(place.problem(text))
+
+    def refuse(self, name: PluginName, kind: str, reason: str) -> None:
+        """Collect why an entry cannot be used: a problem, unless it is optional and so left out."""
+        if name.optional:
+            self.skip(name, kind, reason)
+        else:
+            self.report(name, reason)
 
     def skip(self, name: PluginName, kind: str, reason: str) -> None:
         """Note that an optional entry is left out."""
@@ -59,19 +68,13 @@ class Lookup:
 
         A problem or a skipped entry is collected where there is none.
         """
-        found: list[tuple[PluginInfo, str]] = []
         try:
-            found.extend(self._expand(kind, name, name.optional, ()))
+            return list(self._expand(kind, name, name.optional, ()))
         except (PluginNotFoundError, PluginUnavailableError) as error:
-            if name.optional:
-                self.skip(name, kind, str(error))
-            else:
-                self.report(name, str(error))
-            return []
+            self.refuse(name, kind, str(error))
         except (AmbiguousPluginError, DuplicatePluginError, PluginDefinitionError) as error:
             self.report(name, str(error))
-            return []
-        return found
+        return []
 
     def record(self, kind: str, name: PluginName) -> PluginInfo | None:
         """Give the one record of a name, whatever its case; None if nothing has it.
@@ -80,8 +83,8 @@ class Lookup:
             AmbiguousPluginError: Several names differ from it in case alone, or several frameworks have it.
             DuplicatePluginError: As `Registry.resolve`.
         """
-        candidates = self._index(kind).get(name.name.lower(), [])
-        candidates = [record for record in candidates if in_framework(record, name.framework)]
+        named = self._by_lower.get((kind, name.name.lower()), ())
+        candidates = [record for record in named if in_framework(record, name.framework)]
         names = sorted({record.name for record in candidates})
         if not names:
             return None
@@ -109,15 +112,6 @@ class Lookup:
     def of_type(self, kind: str) -> list[PluginInfo]:
         """Give all records of a type."""
         return [record for record in self._records if record.type == kind]
-
-    def _index(self, kind: str) -> dict[str, list[PluginInfo]]:
-        """Give all records of a type by their name in lower case."""
-        if kind not in self._by_lower:
-            index: dict[str, list[PluginInfo]] = {}
-            for record in self.of_type(kind):
-                index.setdefault(record.name.lower(), []).append(record)
-            self._by_lower[kind] = index
-        return self._by_lower[kind]
 
     def _group(self, kind: str, name: PluginName) -> tuple[str, ...] | None:
         """Give the members of a group: a declared one, or for transforms those that state the stage."""
@@ -170,9 +164,8 @@ class Lookup:
         if not missing:
             return
         names = ", ".join(name for members in missing.values() for name in dict.fromkeys(members))
-        lacking = (
-            f"there are no plugins of {' and '.join(map(repr, missing))} here (brainsmith health says why)"
-        )
+        frameworks = " and ".join(map(repr, missing))
+        lacking = f"there are no plugins of {frameworks} here (brainsmith health says why)"
         if len(trail) == 1 and sum(map(len, missing.values())) == len(members):
             raise PluginNotFoundError(f"group {group.name!r} is empty without {names}: {lacking}")
         self.note(group.position, f"group {group.name!r} goes without {names}: {lacking}")
@@ -204,7 +197,6 @@ class Lookup:
 
     def absent(self, kind: str, name: PluginName) -> str:
         """Say that a name is unknown, and what was perhaps meant."""
-        index = self._index(kind)
         frameworks = {record.framework for record in self._records}
         if name.framework and not any(_same_framework(f, name.framework) for f in frameworks):
             hint = did_you_mean(name.framework, frameworks) or f". There are {', '.join(sorted(frameworks))}."
@@ -215,7 +207,7 @@ class Lookup:
             )
         groups = self._group_names(kind)
         words = PHASES if kind == "step" else ()
-        plugins = {r.name for records in index.values() for r in records if in_framework(r, name.framework)}
+        plugins = {record.name for record in self.of_type(kind) if in_framework(record, name.framework)}
         hint = self._elsewhere(kind, name) or did_you_mean(name.name, {*plugins, *groups, *words}) or "."
         what = f"{kind} or group" if groups and not name.framework else kind
         where = f" in {name.framework!r}" if name.framework else ""
@@ -233,15 +225,14 @@ class Lookup:
     def _is_group_of(self, kind: str, members: tuple[str, ...]) -> bool:
         """Tell whether a member is of this type; a group that transforms alone can fill is theirs."""
         bare = [member.removeprefix("~").rpartition(":")[2].strip() for member in members]
-        fits = [name.lower() in self._index(kind) or name in self._groups for name in bare]
-        if kind == "transform":
-            return any(fits)
-        return any(fits) and not all(name.lower() in self._index("transform") for name in bare)
+        fits = any((kind, name.lower()) in self._by_lower or name in self._groups for name in bare)
+        transforms = all(("transform", name.lower()) in self._by_lower for name in bare)
+        return fits and (kind == "transform" or not transforms)
 
     def _elsewhere(self, kind: str, name: PluginName) -> str:
         """Say that the name is one of another type, and how a blueprint writes that."""
         for other, how in _OTHER_PLACES.get(kind, {}).items():
-            records = self._index(other).get(name.name.lower())
+            records = self._by_lower.get((other, name.name.lower()))
             if records:
                 found = records[0]
                 return f". {found.name!r} is a {other}: {how.format(name=found.name, kernel=found.kernel)}"

@@ -170,6 +170,16 @@ class Document:
         except OverflowError:  # a whole number beyond the range of floats
             return None
 
+    def number_in(
+        self, node: Node, label: str, what: str, least: float, most: float = math.inf, whole: bool = False
+    ) -> float | None:
+        """Read a number from `least` to `most`; `what` says in an error what it should be."""
+        number = self.number(node)
+        if number is not None and least <= number <= most and not (whole and number != int(number)):
+            return number
+        self.report(node, f"{label} must be {what}, not {describe(node)}")
+        return None
+
     def plain(self, node: Node, label: str) -> object:
         """Give a node as None, bool, int, float, str, list or dict."""
         if isinstance(node, SequenceNode):

@@ -9,18 +9,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_DESIGN = ("rtl_codegen", "rtl_stitch", "rtl_size_fifos")
 TAKES: Mapping[str, tuple[str, ...]] = {
     "estimates": (),
-    "rtl": ("rtl_codegen", "rtl_stitch", "rtl_size_fifos", "rtl_package"),
-    "simulated": ("rtl_codegen", "rtl_stitch", "rtl_size_fifos", "rtl_simulate", "rtl_package"),
-    "synthesised": (
-        "rtl_codegen",
-        "rtl_stitch",
-        "rtl_size_fifos",
-        "rtl_simulate",
-        "rtl_synthesise",
-        "rtl_package",
-    ),
+    "rtl": (*_DESIGN, "rtl_package"),
+    "simulated": (*_DESIGN, "rtl_simulate", "rtl_package"),
+    "synthesised": (*_DESIGN, "rtl_simulate", "rtl_synthesise", "rtl_package"),
 }
 """By output, the RTL steps that it takes, in the order in which they run."""
 

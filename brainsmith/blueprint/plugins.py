@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from brainsmith.blueprint.selection import Selection
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.manager import PluginManager
-    from brainsmith.plugin.registry import Registry
     from brainsmith.store.about import About
 
 _COLLECTIONS = {"transforms": "transform", "kernels": "kernel", "backends": "backend", "steps": "step"}
@@ -50,17 +49,11 @@ def load_blueprint_plugins(path: str | os.PathLike[str]) -> dict[str, Any]:
     records, skipped = _named(os.fspath(path), manager)
     manager.use_blueprint(os.fspath(path), records)
     only = frozenset((info.type, info.reference) for info in records)
-    registry = _whole(manager)
-    plugins: dict[str, Any] = {key: collection(kind, registry, only) for key, kind in _COLLECTIONS.items()}
+    plugins: dict[str, Any] = {
+        key: collection(kind, lambda: manager.all_records()[0], only) for key, kind in _COLLECTIONS.items()
+    }
     plugins["skipped"] = list(skipped)
     return plugins
-
-
-def _whole(manager: PluginManager) -> Any:
-    def whole() -> Registry:
-        return manager.all_records()[0]
-
-    return whole
 
 
 def select_blueprint(path: str | os.PathLike[str], *, files: bool = True) -> tuple[Blueprint, Selection]:

@@ -157,10 +157,9 @@ def _steps(lookup: Lookup, entries: Iterable[StepEntry]) -> tuple[BuildStep, ...
         if entry.kind == "phase":
             found.append(BuildStep(entry.name.name, "", "phase", position=entry.position))
             continue
-        found += (
-            step_of(record, entry.position, args=dict(entry.args.values), passes=entry.passes, group=group)
-            for record, group in _with_arguments(lookup, entry.kind, entry.name, entry.args)
-        )
+        stated = {"args": dict(entry.args.values), "passes": entry.passes}
+        for record, group in _with_arguments(lookup, entry.kind, entry.name, entry.args):
+            found.append(step_of(record, entry.position, group=group, **stated))
     return tuple(found)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from yaml.nodes import MappingNode, Node
 
-from brainsmith.blueprint.nodes import Document, Pairs, describe, is_null
+from brainsmith.blueprint.nodes import Document, is_null
 from brainsmith.blueprint.schema import KEYS, Approximation, ChangesOutputs, PluginName, Position, Verify
 
 FILES = ("inputs", "labels", "expected", "float")
@@ -26,16 +26,17 @@ def read_verify(doc: Document, node: Node) -> Verify:
         if key in paths and "inputs" not in paths:
             doc.report(pairs[key][0], f"verify.{key} needs verify.inputs, the samples that it belongs to")
     positions = {key: doc.position(key_node) for key, (key_node, _) in pairs.items()}
+    changes = pairs.get("changes_outputs")
     return Verify(
         inputs=paths.get("inputs"),
         labels=paths.get("labels"),
         expected=paths.get("expected"),
         float_outputs=paths.get("float"),
-        tolerance=_tolerance(doc, pairs, positions),
-        approximate=_approximate(doc, pairs, positions),
-        targets=_targets(doc, pairs),
-        changes_outputs=_changes_outputs(doc, pairs, positions, folder),
-        unverified=_unverified(doc, pairs, positions),
+        tolerance=_tolerance(doc, pairs["tolerance"], positions) if "tolerance" in pairs else {},
+        approximate=_approximate(doc, pairs["approximate"][1], positions) if "approximate" in pairs else {},
+        targets=_targets(doc, *pairs["targets"]) if "targets" in pairs else None,
+        changes_outputs=_changes_outputs(doc, changes[1], positions, folder) if changes else {},
+        unverified=_unverified(doc, pairs["unverified"][1], positions) if "unverified" in pairs else (),
         positions=positions,
     )
 
@@ -46,52 +47,48 @@ def _path(doc: Document, node: Node, label: str, folder: Path) -> str | None:
     return str(folder / Path(text).expanduser()) if text else None
 
 
-def _tolerance(doc: Document, pairs: Pairs, positions: dict[str, Position]) -> dict[str, float]:
+def _tolerance(doc: Document, pair: tuple[Node, Node], positions: dict[str, Position]) -> dict[str, float]:
     """Read one number for all steps, or a mapping from steps to numbers."""
-    if "tolerance" not in pairs:
-        return {}
-    node = pairs["tolerance"][1]
-    tolerances: dict[str, tuple[Node, Node]] = {"*": pairs["tolerance"]}
-    if isinstance(node, MappingNode) or is_null(node):
-        tolerances = doc.pairs(node, "verify.tolerance")
+    tolerances = {"*": pair}
+    if isinstance(pair[1], MappingNode) or is_null(pair[1]):
+        tolerances = doc.pairs(pair[1], "verify.tolerance")
     found = {}
     for step, (key, value) in tolerances.items():
-        number = doc.number(value)
-        if number is None or number < 0:
-            what = "a number from 0 up, or a mapping from step names to numbers"
-            doc.report(value, f"verify.tolerance must be {what}, not {describe(value)}")
-            continue
-        found[step] = float(number)
-        positions[f"tolerance.{step}"] = doc.position(key)
+        what = "a number from 0 up, or a mapping from step names to numbers"
+        number = doc.number_in(value, "verify.tolerance", what, 0)
+        if number is not None:
+            found[step] = float(number)
+            positions[f"tolerance.{step}"] = doc.position(key)
     return found
 
 
-def _approximate(doc: Document, pairs: Pairs, positions: dict[str, Position]) -> dict[str, Approximation]:
+def _approximate(doc: Document, node: Node, positions: dict[str, Position]) -> dict[str, Approximation]:
     """Read the steps that may approximate, with the largest error and the number of changed classes of each."""
-    if "approximate" not in pairs:
-        return {}
     found = {}
-    for step, (key, value) in doc.pairs(pairs["approximate"][1], "verify.approximate").items():
+    for step, (key, value) in doc.pairs(node, "verify.approximate").items():
         label = f"verify.approximate.{step}"
         limits = doc.mapping(value, label, KEYS["approximate"])
         if "error" not in limits:
             doc.report(key, f"{label} must state error, the largest absolute error of an output")
-        numbers = {name: _limit(doc, label, name, limits[name][1]) for name in limits}
-        error, classes = numbers.get("error"), numbers.get("classes", 0.0)
+        error: float | None = None
+        classes: float | None = 0.0
+        for name, (_, limit) in limits.items():  # classes are counted, an error is measured
+            if name == "error":
+                error = doc.number_in(limit, f"{label}.error", "a number from 0 up", 0)
+            else:
+                classes = doc.number_in(limit, f"{label}.{name}", "a whole number from 0 up", 0, whole=True)
         if error is not None and classes is not None:
-            found[step] = Approximation(error, int(classes))
+            found[step] = Approximation(float(error), int(classes))
             positions[f"approximate.{step}"] = doc.position(key)
     return found
 
 
 def _changes_outputs(
-    doc: Document, pairs: Pairs, positions: dict[str, Position], folder: Path
+    doc: Document, node: Node, positions: dict[str, Position], folder: Path
 ) -> dict[str, ChangesOutputs]:
     """Read the steps that give other outputs, with the labels or the values of the new ones."""
-    if "changes_outputs" not in pairs:
-        return {}
     found = {}
-    for step, (key, value) in doc.pairs(pairs["changes_outputs"][1], "verify.changes_outputs").items():
+    for step, (key, value) in doc.pairs(node, "verify.changes_outputs").items():
         label = f"verify.changes_outputs.{step}"
         files = doc.mapping(value, label, KEYS["changes_outputs"])
         if not files:
@@ -103,12 +100,10 @@ def _changes_outputs(
     return found
 
 
-def _unverified(doc: Document, pairs: Pairs, positions: dict[str, Position]) -> tuple[str, ...]:
+def _unverified(doc: Document, node: Node, positions: dict[str, Position]) -> tuple[str, ...]:
     """Read the names of the steps that are not verified; no other key says something else of them."""
-    if "unverified" not in pairs:
-        return ()
     names = []
-    for label, entry in doc.items(pairs["unverified"][1], "verify.unverified"):
+    for label, entry in doc.items(node, "verify.unverified"):
         name = doc.text(entry, label, "the name of a step")
         if name is not None:
             names.append(name)
@@ -116,11 +111,8 @@ def _unverified(doc: Document, pairs: Pairs, positions: dict[str, Position]) -> 
     return tuple(names)
 
 
-def _targets(doc: Document, pairs: Pairs) -> tuple[PluginName, ...] | None:
+def _targets(doc: Document, key: Node, node: Node) -> tuple[PluginName, ...]:
     """Read the targets that are compared: none, or two and more."""
-    if "targets" not in pairs:
-        return None
-    key, node = pairs["targets"]
     entries = doc.items(node, "verify.targets")
     names = [name for label, entry in entries if (name := doc.name(entry, label)) is not None]
     if len(entries) == 1 or is_null(node):
@@ -128,19 +120,6 @@ def _targets(doc: Document, pairs: Pairs) -> tuple[PluginName, ...] | None:
         doc.report(key, f"verify.targets must list {what}")
     for name, (_, entry) in zip(names, entries, strict=False):
         if name.name.isdecimal():
-            doc.report(
-                entry,
-                f"verify.targets names targets, and {name.qualified} is a device: write {name.framework}",
-            )
+            text = f"verify.targets names targets, and {name.qualified} is a device: write {name.framework}"
+            doc.report(entry, text)
     return tuple(name for name in names if not name.name.isdecimal())
-
-
-def _limit(doc: Document, label: str, name: str, node: Node) -> float | None:
-    """Read one of the two limits: classes are counted, an error is measured."""
-    number = doc.number(node)
-    whole = name != "classes" or (number is not None and number == int(number))
-    if number is not None and number >= 0 and whole:
-        return float(number)
-    what = "a whole number from 0 up" if name == "classes" else "a number from 0 up"
-    doc.report(node, f"{label}.{name} must be {what}, not {describe(node)}")
-    return None

@@ -11,14 +11,14 @@ import json
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.artifact import Artifact
 from brainsmith.build.config import current
 from brainsmith.build.explain import first_difference, reused
 from brainsmith.build.keys import key_of
-from brainsmith.build.side_files import SideChanges, restore
+from brainsmith.build.messages import Said
+from brainsmith.build.side_files import SideChanges
 from brainsmith.errors import OutputError
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.folders import KeptFolders
@@ -27,16 +27,12 @@ from brainsmith.store.reads import Reads
 from brainsmith.store.values import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from brainsmith.store.about import About
 
 _FORMAT = 5
 DAMAGED = "its cache entry was damaged, and dropped"
-_KINDS: dict[str, Any] = {
-    "parts": dict, "reads": dict, "outside": dict, "made": dict, "time": float,
-    "side": dict, "messages": list, "printed": list, "seconds": (float, NoneType),
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -48,8 +44,7 @@ class CacheAnswer:
         reason: Why it was reused, or why it was not.
         folder: The entry.
         side: What the step changed in the output folder, as `SideChanges.described` gave it.
-        messages: What the step logged.
-        printed: What it printed: pairs of a stream and a text.
+        said: What the step logged and printed.
         seconds: What the step took when it ran; None where it was not measured.
     """
 
@@ -57,8 +52,7 @@ class CacheAnswer:
     reason: str
     folder: Path | None = None
     side: Mapping[str, Any] = field(default_factory=dict)
-    messages: tuple[str, ...] = ()
-    printed: tuple[tuple[str, str], ...] = ()
+    said: Said = field(default_factory=Said)
     seconds: float | None = None
 
 
@@ -71,8 +65,7 @@ class Outcome:
         reads: What it read of `cfg`, by name.
         outside: What it read beside that: files, folders and variables.
         side: What it changed in the output folder.
-        messages: What it logged.
-        printed: What it printed: pairs of a stream and a text.
+        said: What it logged and printed.
         made: Which build made it: its `model`, `blueprint` and `output`.
         seconds: What the step took.
     """
@@ -81,8 +74,7 @@ class Outcome:
     reads: Mapping[str, str]
     outside: Reads = field(default_factory=Reads)
     side: SideChanges = field(default_factory=SideChanges)
-    messages: tuple[str, ...] = ()
-    printed: tuple[tuple[str, str], ...] = ()
+    said: Said = field(default_factory=Said)
     made: Mapping[str, str] = field(default_factory=dict)
     seconds: float | None = None
 
@@ -118,23 +110,13 @@ class BuildCache:
                 self._entries.drop(key)
                 reason = DAMAGED
                 continue
-            changed = _changed_reads(meta["reads"], config) or _changed_outside(meta["outside"])
+            outside = Reads.from_plain(meta["outside"])
+            changed = _changed_reads(meta["reads"], config) or ", ".join(outside.changes())
             if changed:
                 reason = reason or changed
                 continue
             return _load(entry, meta)
         return CacheAnswer(None, reason or first_difference(self._latest(parts["step"]).load(None), parts))
-
-    def restore(self, found: CacheAnswer, output: Path, localise: Callable[[str, bytes], bytes]) -> bool:
-        """Change the output folder as the step did; return False if a file of the entry is missing.
-
-        Args:
-            found: A hit.
-            output: The folder.
-            localise: Applied to each file's content: puts the output folder's name where the cache has none.
-        """
-        assert found.folder is not None
-        return restore(found.folder / "files", found.side, output, localise)
 
     def store(self, parts: Mapping[str, str], outcome: Outcome) -> None:
         """Keep what a step made.
@@ -153,8 +135,8 @@ class BuildCache:
             "reads": read[0],
             "outside": read[1],
             "side": outcome.side.described(),
-            "messages": outcome.messages,
-            "printed": outcome.printed,
+            "messages": outcome.said.warnings,
+            "printed": outcome.said.texts,
             "made": dict(outcome.made),
             "seconds": outcome.seconds,
             "time": time.time(),
@@ -182,12 +164,12 @@ class BuildCache:
 
 
 def _read_meta(entry: Path) -> dict[str, Any] | None:
+    """Return what an entry says of itself, whose digest agreed; None if another version wrote it, or it is gone."""
     try:
-        meta = json.loads((entry / "meta.json").read_text())
-        whole = meta["format"] == _FORMAT and all(isinstance(meta[key], kind) for key, kind in _KINDS.items())
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        meta: dict[str, Any] = json.loads((entry / "meta.json").read_text())
+    except (OSError, ValueError, RecursionError):
         return None
-    return meta if whole else None
+    return meta if meta.get("format") == _FORMAT else None
 
 
 def _changed_reads(reads: Mapping[str, str], config: Any) -> str:
@@ -198,17 +180,12 @@ def _changed_reads(reads: Mapping[str, str], config: Any) -> str:
     return ""
 
 
-def _changed_outside(outside: Mapping[str, Mapping[str, str]]) -> str:
-    return ", ".join(Reads.from_plain(outside).changes())
-
-
 def _load(entry: Path, meta: Mapping[str, Any]) -> CacheAnswer:
     return CacheAnswer(
         Artifact((entry / "model.onnx").read_bytes()),
         reused(key_of(meta["parts"]), time.time() - meta["time"], meta["made"]),
         entry,
         meta["side"],
-        tuple(meta["messages"]),
-        tuple((stream, text) for stream, text in meta["printed"]),
+        Said(meta["messages"], [(stream, text) for stream, text in meta["printed"]]),
         meta["seconds"],
     )

@@ -35,20 +35,19 @@ def device_use(
     """
     if device is None:
         return None
-    source = "synthesis" if synthesis is not None else "estimate" if estimate is not None else None
-    used: dict[str, Any] = {}
+    source, lower_bound = None, []
+    used: Fields = {}
     if synthesis is not None:
-        used = {key: synthesis.get(key) for key in NAMES}
+        source, used = "synthesis", synthesis
     elif estimate is not None:
-        used = {key: estimate.get(key) for key in ("lut", "bram18", "dsp")}
-        used["uram"] = sum(layer.get("uram") or 0 for layer in layers)
+        source = "estimate"
+        used = {**estimate, "ff": None, "uram": sum(layer.get("uram") or 0 for layer in layers)}
+        lower_bound = ["lut"] if estimate.get("lut_not_modelled") else []
     return {
         "name": device.name,
         "declared": device.declared,
         "source": source,
-        "lower_bound": ["lut"]
-        if source == "estimate" and estimate and estimate.get("lut_not_modelled")
-        else [],
+        "lower_bound": lower_bound,
         "resources": {key: _resource(getattr(device, key), used.get(key)) for key in NAMES},
     }
 
@@ -93,6 +92,5 @@ def _known(use: Fields) -> Iterator[tuple[str, Fields]]:
 
 
 def _said(held: Fields) -> str:
-    return f"{held['used']:,} of {held['available']:,}" + (
-        f", {share(held['share'], 0)}" if held["available"] else ""
-    )
+    part = f", {share(held['share'], 0)}" if held["available"] else ""
+    return f"{held['used']:,} of {held['available']:,}{part}"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
+
+from brainsmith.steps.resources import RESOURCES
+from brainsmith.steps.step_reports import read_report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,15 +38,15 @@ def read_estimates(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]],
 
 def _read_either(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
     """Read this project's file, or else FINN's."""
-    ours = _read(folder / "report" / "estimates.json")
+    ours = read_report(folder / "report" / "estimates.json")
     if ours is not None:
         layers = ours.get("layers", [])
         return layers, {name: ours.get(name) for name in TOTALS}
-    cycles = _read(folder / "report" / "estimate_layer_cycles.json")
+    cycles = read_report(folder / "report" / "estimate_layer_cycles.json")
     if cycles is None:
         return [], None
-    resources = _read(folder / "report" / "estimate_layer_resources.json") or {}
-    network = _read(folder / "report" / "estimate_network_performance.json") or {}
+    resources = read_report(folder / "report" / "estimate_layer_resources.json") or {}
+    network = read_report(folder / "report" / "estimate_network_performance.json") or {}
     layers = [_finn_layer(name, count, resources.get(name, {})) for name, count in cycles.items()]
     interval = max(cycles.values(), default=0)
     return layers, {
@@ -57,7 +59,7 @@ def _read_either(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]], d
 
 def _add_choices(layers: list[dict[str, Any]], folder: Path) -> None:
     """Say of each layer which plugin it is and why, as the step specialize noted it (`choice`)."""
-    chosen = _read(folder / "report" / "backends.json") or {}
+    chosen = read_report(folder / "report" / "backends.json") or {}
     known = {choice["layer"]: choice for choice in chosen.get("layers", [])}
     for layer in layers:
         choice = known.get(layer["name"])
@@ -75,17 +77,6 @@ def _finn_layer(name: str, cycles: int, resources: dict[str, Any]) -> dict[str, 
         "op_type": kind,
         "backend": backend if backend in ("hls", "rtl") else "",
         "cycles": cycles,
-        "lut": int(resources.get("LUT", 0)),
-        "bram18": int(resources.get("BRAM_18K", 0)),
-        "dsp": int(resources.get("DSP", 0)),
-        "uram": int(resources.get("URAM", 0)),
+        **{name: int(resources.get(key, 0)) for name, key in RESOURCES.items()},
         "attributes": {},
     }
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        content = json.loads(path.read_text())
-    except FileNotFoundError:
-        return None
-    return content if isinstance(content, dict) else None

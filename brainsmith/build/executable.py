@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import BuildError, MissingOpError
+from brainsmith.steps.host_ends import PARTITION
 
 if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
-PARTITION = "StreamingDataflowPartition"
 _ONNX = ("", "ai.onnx", "ai.onnx.ml")
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.build.variable_spans import Place, is_current
 
 if TYPE_CHECKING:
-    from types import CodeType, FrameType
+    from types import CodeType, FrameType, TracebackType
 
 _NAMES = ("node", "n")
 """What transforms call the node that they work on."""
@@ -22,16 +22,21 @@ _NAMES = ("node", "n")
 
 def failing_node(error: BaseException) -> str:
     """Return ` at node 'x' (Op)` if the code that raised was working on a node of the graph; else nothing."""
-    frames = []
-    trace = error.__traceback__
-    while trace is not None:
-        frames.append((trace.tb_frame, trace.tb_lasti))
-        trace = trace.tb_next
-    for frame, instruction in reversed(frames):
-        node = _node_in(frame, instruction)
+    for trace in reversed(traces_of(error)):
+        node = _node_in(trace.tb_frame, trace.tb_lasti)
         if node:
             return f" at node {node}"
     return ""
+
+
+def traces_of(error: BaseException) -> list[TracebackType]:
+    """Return the places through which an error came, the one that raised it last."""
+    found = []
+    trace = error.__traceback__
+    while trace is not None:
+        found.append(trace)
+        trace = trace.tb_next
+    return found
 
 
 def _node_in(frame: FrameType, instruction: int) -> str:

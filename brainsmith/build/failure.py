@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from opcode import opmap
 from typing import TYPE_CHECKING
 
-from brainsmith.build.failing_node import failing_node
+from brainsmith.build.failing_node import failing_node, traces_of
 from brainsmith.build.messages import LOG
 from brainsmith.build.workspace import checkpoint_name
 from brainsmith.errors import BrainsmithError, BuildError, ModelError, VerificationError
@@ -35,12 +35,8 @@ def failed_step(name: str, error: BaseException, text: str, file: str = "") -> B
 
 def _line_in(file: str, error: BaseException) -> str:
     """Return ` (file:line)`, the innermost line of a file that was on the way to an error; nothing if none was."""
-    line, trace = 0, error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == file:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return f" ({file}:{line})" if line else ""
+    lines = [each.tb_lineno for each in traces_of(error) if each.tb_frame.f_code.co_filename == file]
+    return f" ({file}:{lines[-1]})" if lines else ""
 
 
 def refusal(error: BaseException) -> ModelError | None:
@@ -49,11 +45,10 @@ def refusal(error: BaseException) -> ModelError | None:
     That is a `raise` or `assert` in code of theirs, on something that a model asks for. An index that is out of
     range, a key or attribute that does not exist, and whatever a library below them raises, is a defect instead.
     """
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None or isinstance(error, AttributeError | LookupError | TypeError) or not str(error).strip():
+    traces = traces_of(error)
+    if not traces or isinstance(error, AttributeError | LookupError | TypeError) or not str(error).strip():
         return None
+    trace = traces[-1]
     framework = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
     raised = trace.tb_frame.f_code.co_code[trace.tb_lasti] == opmap["RAISE_VARARGS"]
     if framework not in ("finn", "qonnx") or not raised:

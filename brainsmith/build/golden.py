@@ -95,17 +95,17 @@ def load_golden(
         _refuse_without_inputs(labels, expected, floats, changes_outputs)
         return GoldenData(random_inputs(model, spec.name, RANDOM_SAMPLES, RANDOM_SEED), random=True)
     stack = _inputs(array_of_any_type(inputs, "inputs"), spec, inputs)
-    samples = len(stack) * samples_in_a_run(
-        spec.shape, [_shape(model, out.name) for out in model.graph.output]
-    )
+    output_shapes = [_shape(model, out.name) for out in model.graph.output]
+    samples = len(stack) * samples_in_a_run(spec.shape, output_shapes)
     known_labels = _labels(labels, samples)
     if known_labels is not None:
         _check_classes(known_labels, model, samples // len(stack), labels)
+    known_floats = _outputs(floats, "float outputs", model, samples, len(stack))
     return GoldenData(
         stack,
         known_labels,
-        None if expected is None else _expected(expected, model, samples, len(stack)),
-        None if floats is None else _float_outputs(floats, model, samples, len(stack)),
+        _outputs(expected, "expected outputs", model, samples, len(stack), classes=True),
+        None if known_floats is None else known_floats.astype(np.float64),
         new_outputs={
             step: NewOutputs(_labels(stated.labels, samples), _new_expected(stated.expected, samples))
             for step, stated in (changes_outputs or {}).items()
@@ -198,14 +198,24 @@ def _labels(source: Path | Array | str | None, samples: int) -> Array | None:
     return flat.astype(np.int64)
 
 
-def _expected(source: Path | Array, model: ModelWrapper, samples: int, runs: int) -> Array:
-    """Read expected outputs: for each sample as many values as the model's first output has, or its class number."""
-    data = finite(read_array(source, "expected outputs"), source)
+def _outputs(
+    source: Path | Array | None,
+    what: str,
+    model: ModelWrapper,
+    samples: int,
+    runs: int,
+    classes: bool = False,
+) -> Array | None:
+    """Read known outputs: for each sample as many values as the model's first output has, or perhaps its class number."""
+    if source is None:
+        return None
+    data = finite(read_array(source, what), source)
     output, size = _first_output(model, samples // runs)
-    if len(data) not in (samples, runs) or data.size not in (samples * size, samples):
+    if len(data) not in (samples, runs) or data.size not in (samples * size, samples if classes else -1):
+        or_class = ", of which the class number will do" if classes and size > 1 else ""
         raise BuildError(
             f"{name_of(source)} holds outputs of shape {data.shape}; output '{output}' has {plural(size, 'value')} "
-            f"for each of {plural(samples, 'input')}{'' if size == 1 else ', of which the class number will do'}"
+            f"for each of {plural(samples, 'input')}{or_class}"
         )
     return data.reshape(samples, -1)
 
@@ -220,18 +230,6 @@ def _new_expected(source: Path | str | None, samples: int) -> Array | None:
             f"{name_of(source)} holds outputs of shape {data.shape} for {plural(samples, 'input')}: one each is needed"
         )
     return data.reshape(samples, -1)
-
-
-def _float_outputs(source: Path | Array, model: ModelWrapper, samples: int, runs: int) -> Array:
-    """Read a float model's outputs, as many values for each sample as the model's first output has."""
-    data = finite(read_array(source, "float outputs"), source)
-    output, size = _first_output(model, samples // runs)
-    if len(data) not in (samples, runs) or data.size != samples * size:
-        raise BuildError(
-            f"{name_of(source)} holds outputs of shape {data.shape}; output '{output}' has {plural(size, 'value')} "
-            f"for each of {plural(samples, 'input')}"
-        )
-    return data.reshape(samples, size).astype(np.float64)
 
 
 def _first_output(model: ModelWrapper, batch: int) -> tuple[str, int]:

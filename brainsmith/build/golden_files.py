@@ -46,7 +46,10 @@ def array_of_any_type(source: str | Path | Array | None, what: str) -> Array:
         BuildError: They cannot be read, or are no array.
     """
     if isinstance(source, (str, Path)):
-        return _load(source, what)
+        try:
+            return load_one_array(source)
+        except ArrayFileError as error:
+            raise BuildError(f"verify {what}: {error}") from error
     if not isinstance(source, np.ndarray):
         raise _no_array(what, type(source).__name__)
     return source
@@ -54,13 +57,6 @@ def array_of_any_type(source: str | Path | Array | None, what: str) -> Array:
 
 def _no_array(what: str, found: object) -> BuildError:
     return BuildError(f"verify {what} must be real numbers, not {found}: a .npy file or an array")
-
-
-def _load(file: str | Path, what: str) -> Array:
-    try:
-        return load_one_array(file)
-    except ArrayFileError as error:
-        raise BuildError(f"verify {what}: {error}") from error
 
 
 def finite(data: Array, source: object) -> Array:

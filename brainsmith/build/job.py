@@ -16,8 +16,8 @@ from brainsmith.build.failure import explained
 from brainsmith.build.golden import inputs_file, load_golden
 from brainsmith.build.graphs import graphs_of
 from brainsmith.build.messages import LOG
-from brainsmith.build.model import model_name, sizes_of
-from brainsmith.build.pipeline import Pipeline
+from brainsmith.build.model import described
+from brainsmith.build.pipeline import run_pipeline
 from brainsmith.build.rate import rate_of
 from brainsmith.build.report import PACKAGE, PAGE, Report, files_of, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress
@@ -56,7 +56,6 @@ class BuildJob:
     Attributes:
         task: What it was asked to do.
         workspace: Where its files are.
-        pipeline: Its steps.
         runner: What runs them; it has their results.
         warnings: What the user should know.
         maker: Notes in what is kept meanwhile that this build made it.
@@ -67,43 +66,40 @@ class BuildJob:
         task: BuildTask,
         source: Artifact,
         workspace: Workspace,
-        use_cache: bool,
+        name: str,
         progress: Callable[[Progress], None] | None,
+        *,
+        use_cache: bool,
         explain: bool,
-        name: str = "",
+        page: bool,
     ) -> None:
         self.task = task
         self.workspace = workspace
         self._source = source
+        self._name = name
         self._progress = progress
         self._explain = explain
+        self._page = page
         self._now = 0, ""  # the number and name of what runs
         self._verification: BuildVerification | None = None
         self._reached: Artifact | None = None  # the last good model
-        self.warnings: list[str] = list(self.task.warnings)
-        steps = self.task.steps
-        self.pipeline = Pipeline(steps, self._between)
-        config = StepConfig(output_dir=str(workspace.staging), **self.task.config)
-        self._config = config
-        self._clock = config.synth_clk_period_ns
-        cache = BuildCache(self.task.cache_folder) if use_cache else None
-        self._cache = cache
-        self.runner = StepRunner(steps, config, workspace.staging, cache, self.task.folders)
-        blueprint = str(self.task.description["file"])
+        self.warnings: list[str] = list(task.warnings)
+        self._config = StepConfig(output_dir=str(workspace.staging), **task.config)
+        self._cache = BuildCache(task.cache_folder) if use_cache else None
+        self.runner = StepRunner(task.steps, self._config, workspace.staging, self._cache, task.folders)
+        blueprint = str(task.description["file"])
         self.runner.made = {"model": name, "blueprint": blueprint, "output": str(workspace.output)}
-        self.maker = MadeBy(_origin(name, blueprint, *self.task.golden), **self.runner.made)
+        self.maker = MadeBy(_origin(name, blueprint, *task.golden), **self.runner.made)
 
     def prepare(self, verify: bool) -> None:
         """Read the golden data and run them through the input model; steps get the inputs in any case."""
         model = self._source.peek()
-        golden = load_golden(model, *self.task.golden, changes_outputs=self.task.changes_outputs)
-        given = inputs_file(self.task.golden[0], golden, self.workspace.staging)
-        self._config.verify_input_npy = given
+        golden = load_golden(model, *self.task.golden, changes_outputs=self.task.verify.changes_outputs)
+        staging = self.workspace.staging
+        self._config.verify_input_npy = inputs_file(self.task.golden[0], golden, staging)
         if not verify:
             return
-        self._verification = BuildVerification(
-            self.task, self._source, golden, self.runner.log, self.workspace.staging
-        )
+        self._verification = BuildVerification(self.task, self._source, golden, self.runner.log, staging)
         if self._verification.told:
             self._tell("check", 0, self._verification.told)
 
@@ -134,7 +130,7 @@ class BuildJob:
         Raises:
             BuildError: One failed.
         """
-        return self.pipeline.run(self._source, self.runner.apply)
+        return run_pipeline(self.task.steps, self._source, self.runner.apply, self._between)
 
     @contextmanager
     def listened(self) -> Iterator[None]:
@@ -147,7 +143,7 @@ class BuildJob:
 
     def _tell(self, kind: str, index: int, text: str, step: StepResult | None = None) -> None:
         if self._progress is not None:
-            self._progress(Progress(kind, index, len(self.pipeline.steps), text, step))
+            self._progress(Progress(kind, index, len(self.task.steps), text, step))
 
     def _tell_work(self, works: tuple[Work, ...]) -> None:
         """Tell how far a step is. What the listener prints, reads or raises is not counted as the step's."""
@@ -155,32 +151,26 @@ class BuildJob:
         assert listener is not None
         index, name = self._now
         text = f"{name}: {'; '.join(map(str, works))}"
-        event = Progress("work", index, len(self.pipeline.steps), text, works=works)
+        event = Progress("work", index, len(self.task.steps), text, works=works)
         try:
             with self.runner.log.aside():
                 RUNNING.aside(lambda: listener(event))
         except Exception as error:
             raise _ListenerFailedError(error) from error
 
-    def finish(self, model: object, source: Artifact, last: Artifact, report: bool) -> BuildResult:
+    def finish(self, last: Artifact) -> BuildResult:
         """Write the last model and the report."""
         staging, output = self.workspace.staging, self.workspace.output
         (staging / "model.onnx").write_bytes(last.data)
         if self._cache is not None and not all(step.reused for step in self.runner.results):
             self._cache.trim()  # a build that stored nothing cannot have made it too large
-        compared = self._compare_targets(last) if report else None
-        wave = self._wave(last) if report else None
-        content = self._report(model, source, last, report, compared, wave)
+        compared = self._compare_targets(last) if self._page else None
+        wave = self._wave(last) if self._page else None
+        content = self._report(last, compared, wave)
         _state_proof(staging, content)
-        explanations = tuple(f"{step.name}: {step.cache}" for step in self.runner.results)
-        return BuildResult(
-            output,
-            output / "model.onnx",
-            content,
-            tuple(self.runner.results),
-            tuple(content["warnings"]),
-            explanations,
-        )
+        steps, warnings = tuple(self.runner.results), tuple(content["warnings"])
+        explanations = tuple(f"{step.name}: {step.cache}" for step in steps)
+        return BuildResult(output, output / "model.onnx", content, steps, warnings, explanations)
 
     def _compare_targets(self, last: Artifact) -> dict[str, Any] | None:
         """Compare the model on the targets, or take the comparison that is kept; None if nothing is verified."""
@@ -211,35 +201,29 @@ class BuildJob:
         with self.runner.log.taken("picture of a frame"):
             return wave_for_report(self.workspace.staging, *kept)
 
-    def report_failure(
-        self, model: object, source: Artifact, error: BuildError, message: str, report: bool
-    ) -> None:
+    def report_failure(self, error: BuildError, message: str) -> None:
         """Write the report of a build that failed: what there was until then, and the error."""
-        failure = {"step": error.step or None, "message": message}
-        self._report(model, source, None, report, error=failure)
+        self._report(None, error={"step": error.step or None, "message": message})
 
     def _report(
         self,
-        model: object,
-        source: Artifact,
         last: Artifact | None,
-        page: bool,
         targets: dict[str, Any] | None = None,
         wave: dict[str, Any] | None = None,
         error: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Write `report.json` and perhaps `report.html`; return what they say."""
         staging, verification = self.workspace.staging, self._verification
-        layers, estimate = read_estimates(staging, self._clock)
-        accuracy = None if verification is None else verification.accuracy()
-        rtl = read_circuit(staging, accuracy)
+        clock = self._config.synth_clk_period_ns
+        layers, estimate = read_estimates(staging, clock)
+        verified = {} if verification is None else verification.reported()
+        rtl = read_circuit(staging, verified.get("accuracy"))
         if rtl is not None:
             rtl["compared_with"] = compared_with(verification, self.runner.results)
             rtl["wave"] = wave
-        name = model_name(model)
         synthesis = read_synthesis(staging, layers)
         report = Report(
-            model={"file": name, "name": Path(name).stem, "digest": source.digest, **sizes_of(source)},
+            model=described(self._name, self._source),
             blueprint=self.task.description,
             plugins=plugin_list(self.task.registry, self.task.steps),
             modules=imported_modules(self.task.registry),
@@ -249,25 +233,23 @@ class BuildJob:
             rtl=rtl,
             synthesis=synthesis,
             device=device_use(self.task.device, synthesis, estimate, layers),
-            rate=rate_of(estimate, rtl, self._clock, self.task.config["target_fps"]),
-            golden=None if verification is None else verification.golden(),
-            accuracy=accuracy,
-            float_model=None if verification is None else verification.float_model(),
+            rate=rate_of(estimate, rtl, clock, self.task.config["target_fps"]),
+            **verified,
             targets=targets,
             strict=self.task.strict,
             warnings=self.warnings
             + self.runner.warnings
             + ([] if verification is None else verification.warnings),
-            graphs=graphs_of(source, last or self._reached) if page else None,
+            graphs=graphs_of(self._source, last or self._reached) if self._page else None,
             files=files_of(staging),
             error=error,
         )
         content = report.to_plain()
-        if page:
+        if self._page:
             from brainsmith.web.page import render
 
-            picture = staging / wave["file"] if wave is not None and wave["file"] else None
-            render(content, staging / PAGE, "" if picture is None else picture.read_text("utf-8"))
+            picture = (staging / wave["file"]).read_text("utf-8") if wave and wave["file"] else ""
+            render(content, staging / PAGE, picture)
         (staging / "report.json").write_text(json.dumps(content, indent=2, default=str) + "\n")
         return content
 
@@ -278,8 +260,7 @@ class BuildJob:
 
     def interruption(self) -> str:
         """Return what to say about Ctrl-C."""
-        done = len(self.runner.results)
-        total = len(self.pipeline.steps)
+        done, total = len(self.runner.results), len(self.task.steps)
         kept = "; the steps done are in the build cache" if done and self._cache is not None else ""
         return f"build interrupted after {done} of {total} steps; {self.workspace.output} is as it was{kept}"
 
@@ -300,19 +281,13 @@ def _line(step: StepResult, explain: bool) -> str:
     text = f"{step.name}  {step.seconds or 0:.2f} s"
     if step.reused:
         text += "  reused"
-    verified = step.verified
-    if verified is not None:
-        text += (
-            f"  verified {plural(verified.samples or 0, 'sample')}"
-            if not verified.reason
-            else "  not verified"
-        )
+    if step.verified is not None:
+        samples = plural(step.verified.samples or 0, "sample")
+        text += "  not verified" if step.verified.reason else f"  verified {samples}"
     return f"{text}  ({step.cache})" if explain else text
 
 
 def _origin(*given: object) -> dict[str, str]:
     """Return digests of those of a build's inputs that are files, by path."""
-    paths = [
-        str(Path(one).resolve()) for one in given if isinstance(one, (str, Path)) and Path(one).is_file()
-    ]
-    return {path: file_digest(path) for path in paths}
+    files = [Path(one).resolve() for one in given if isinstance(one, (str, Path)) and Path(one).is_file()]
+    return {str(file): file_digest(str(file)) for file in files}

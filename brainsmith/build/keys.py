@@ -179,29 +179,20 @@ def _stamp(root: str, without: tuple[str, ...]) -> str:
     The time of the status counts too, which nobody can set back; not of what is installed, since installers link files of
     one environment into another one, which changes it.
     """
+    unread: list[OSError] = []
     lines: list[str] = []
     with_status = not is_installed(root)
-    waiting = [(root, "")]
-    while waiting:
-        folder, inside = waiting.pop()
-        try:
-            with os.scandir(folder) as entries:
-                found = list(entries)
-        except OSError as error:
-            lines.append(f"{inside} {error.strerror}")
-            continue
-        for entry in found:
-            if entry.is_dir(follow_symlinks=False):
-                if inside or entry.name not in without:
-                    waiting.append((entry.path, f"{inside}{entry.name}/"))
-            elif entry.name.lower().endswith(_ENDINGS):
-                lines.append(f"{inside}{entry.name} {_status(entry, with_status)}")
-    return digest("\n".join(sorted(lines)))[:12]
+    for folder, folders, names in os.walk(root, onerror=unread.append):
+        if folder == root:
+            folders[:] = [name for name in folders if name not in without]
+        paths = (f"{folder}/{name}" for name in names if name.lower().endswith(_ENDINGS))
+        lines += [f"{path.removeprefix(root)} {_status(path, with_status)}" for path in paths]
+    return digest("\n".join(sorted([*lines, *map(str, unread)])))[:12]
 
 
-def _status(entry: os.DirEntry[str], with_status: bool) -> str:
+def _status(path: str, with_status: bool) -> str:
     try:
-        stat = entry.stat()
+        stat = os.stat(path)  # noqa: PTH116  (there are thousands, and a Path takes longer than this)
     except OSError as error:  # a link that leads nowhere, such as an editor's lock, or to itself
         return str(error.strerror)
     return f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns if with_status else 0}"

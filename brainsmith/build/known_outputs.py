@@ -52,26 +52,22 @@ def check_new_outputs(base: Baseline, stated: NewOutputs, tolerance: float | Non
     step, samples = base.step, base.samples
     name, stack = next(iter(base.outputs.items()))
     values, labels = stack.size // samples, stated.labels
+    gives, key = (
+        f"step '{step}' gives {plural(values, 'value')} for each sample",
+        f"verify.changes_outputs.{step}",
+    )
     if labels is not None and values > 1 and not 0 <= labels.min() <= labels.max() < values:
-        raise VerificationError(
-            f"step '{step}' gives {plural(values, 'value')} for each sample, and "
-            f"verify.changes_outputs.{step}.labels holds labels "
-            f"from {labels.min()} to {labels.max()}",
-            step,
-        )
+        text = f"{gives}, and {key}.labels holds labels from {labels.min()} to {labels.max()}"
+        raise VerificationError(text, step)
     if stated.expected is None:
         return 0.0
     if stated.expected.shape[1] not in (1, values):
-        raise VerificationError(
-            f"step '{step}' gives {plural(values, 'value')} for each sample, as output '{name}', and "
-            f"verify.changes_outputs.{step}.expected has {stated.expected.shape[1]}",
-            step,
-        )
+        text = f"{gives}, as output '{name}', and {key}.expected has {stated.expected.shape[1]}"
+        raise VerificationError(text, step)
     found = _against(base, stated.expected, tolerance)
     if found.mismatches:
         raise VerificationError(
-            f"step '{step}' does not give what verify.changes_outputs.{step}.expected states: {_worst(found)}",
-            step,
+            f"step '{step}' does not give what {key}.expected states: {_worst(found)}", step
         )
     return found.max_error
 
@@ -80,9 +76,8 @@ def _against(base: Baseline, expected: Array, tolerance: float | None) -> Output
     """Compare the first output with known values, or with known class numbers."""
     name, stack = next(iter(base.outputs.items()))
     values, known = stack.reshape(base.samples, -1), expected.reshape(base.samples, -1)
-    return compare(
-        {name: values}, {name: known}, tolerance, known.shape[1] != values.shape[1], by_class=False
-    )
+    classes = known.shape[1] != values.shape[1]
+    return compare({name: values}, {name: known}, tolerance, classes, by_class=False)
 
 
 def _worst(found: OutputComparison) -> str:

@@ -18,14 +18,13 @@ from brainsmith.build.lost_datatypes import (
     not_lacking,
 )
 from brainsmith.build.tensor_facts import DATATYPE, SHAPE, TensorFacts, following
+from brainsmith.figures import listed
 from brainsmith.forks import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from qonnx.core.modelwrapper import ModelWrapper
-
-_SHOWN = 5
 
 
 class KnownFacts:
@@ -80,15 +79,19 @@ class KnownFacts:
 
     def _restore_datatypes(self, model: ModelWrapper, facts: TensorFacts, lines: _Lines) -> None:
         found: dict[str, str] = {}
+        unknown: dict[str, str] = {}
         if facts.ends != self._ends:
             before = TensorFacts(self._given.graph)
             found = lost_inputs(before, facts) | lost_constants(before, facts)
             facts.datatypes = facts.datatypes | found
-        unknown: dict[str, str] = {}
         if self._outputs:  # of a graph that states none, none can be lost
             outputs, unknown = self._lost_outputs(model, facts)
             found |= outputs
-        _write_datatypes(model, found)
+        if found:
+            from qonnx.core.datatype import DataType
+
+            for name, datatype in found.items():
+                model.set_tensor_datatype(name, DataType[datatype])
         lines.add(DATATYPE, "were inferred again", found)
         lines.add(DATATYPE, "cannot be inferred: these tensors count as floats", dict.fromkeys(unknown, ""))
 
@@ -128,7 +131,7 @@ class _Lines:
             by.setdefault(transform, []).append(f"'{name}'" + (f" ({datatype})" if datatype else ""))
         for transform, shown in by.items():
             who = f" by transform '{transform}'" if transform else ""
-            self.texts.append(f"the {kind}s of {_shortened(shown)} were lost{who}, and {ending}")
+            self.texts.append(f"the {kind}s of {listed(shown)} were lost{who}, and {ending}")
 
 
 def _infer_shapes(model: ModelWrapper, unshaped: Iterable[str]) -> list[str]:
@@ -141,16 +144,3 @@ def _infer_shapes(model: ModelWrapper, unshaped: Iterable[str]) -> list[str]:
         if shape is not None:
             model.set_tensor_shape(name, shape)
     return TensorFacts(model.graph).unshaped
-
-
-def _write_datatypes(model: ModelWrapper, found: Mapping[str, str]) -> None:
-    if not found:
-        return
-    from qonnx.core.datatype import DataType
-
-    for name, datatype in found.items():
-        model.set_tensor_datatype(name, DataType[datatype])
-
-
-def _shortened(texts: list[str]) -> str:
-    return ", ".join(texts[:_SHOWN]) + (f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else "")

@@ -39,14 +39,12 @@ def read_for_build(source: str | Path | ModelWrapper) -> Artifact:
         MissingOpError: It uses ops that are not registered.
     """
     if isinstance(source, (str, Path)):
-        name = str(source)
-        wrapper = _wrap(_load(Path(source)), name)
+        name, proto = str(source), _load(Path(source))
     else:
-        name = "the model"
-        wrapper = _wrap(source.model, name)
+        name, proto = "the model", source.model
+    wrapper = _wrap(proto, name)
     _check_ops(wrapper, name)
-    _check_inputs(wrapper, name)
-    _check_input_shape(wrapper, name)
+    _check_ends(wrapper, name)
     _check_quantised(wrapper, name)
     return Artifact.of(_fix_output_shapes(wrapper, name))
 
@@ -118,21 +116,17 @@ def _check_ops(model: ModelWrapper, name: str) -> None:
         require_ops(model, name)
 
 
-def _check_inputs(model: ModelWrapper, name: str) -> None:
-    inputs = [value.name for value in input_values(model.graph)]
+def _check_ends(model: ModelWrapper, name: str) -> None:
+    inputs = input_values(model.graph)
     if len(inputs) != 1:
-        listed = ", ".join(f"'{tensor}'" for tensor in inputs) or "none"
+        listed = ", ".join(f"'{value.name}'" for value in inputs) or "none"
         raise ModelError(
             f"{name} must have one input, not {len(inputs)} ({listed}). Join several inputs before "
             "the model, or build the parts one by one."
         )
     if not model.graph.output:
         raise ModelError(f"{name} has no outputs: every result would be thrown away")
-
-
-def _check_input_shape(model: ModelWrapper, name: str) -> None:
-    (value,) = input_values(model.graph)
-    _check_shape(value, f"{name}: input '{value.name}'")
+    _check_shape(inputs[0], f"{name}: input '{inputs[0].name}'")
 
 
 def _fix_output_shapes(model: ModelWrapper, name: str) -> ModelWrapper:
@@ -196,11 +190,14 @@ def _check_quantised(model: ModelWrapper, name: str) -> None:
     )
 
 
-def sizes_of(source: Artifact) -> dict[str, Any]:
-    """Return how many nodes a model has, and the shapes and NumPy types of its ends by name, for the report."""
+def described(name: str, source: Artifact) -> dict[str, Any]:
+    """Return the report's `model`: what it is called, how many nodes it has, and the shapes and types of its ends."""
     model = source.peek()
     ends = signature_of(model)
     return {
+        "file": name,
+        "name": Path(name).stem,
+        "digest": source.digest,
         "nodes": len(model.graph.node),
         "types": {spec.name: spec.dtype for spec in (*ends.inputs, *ends.outputs)},
         "inputs": {spec.name: list(spec.shape) for spec in ends.inputs},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,7 +31,7 @@ def require_part(steps: Iterable[BuildStep], part: str | None, blueprint: str) -
         BuildError: The message names all such steps.
     """
     if part is not None:
-        if set(_SYNTHESISE) & set(_own(steps)):
+        if any(step.name in _SYNTHESISE for step in _own(steps)):
             from brainsmith.rtl.synthesis.families import family_of
 
             family_of(part)
@@ -51,25 +52,23 @@ def require_tools(steps: Iterable[BuildStep]) -> None:
         BuildError: The design is to be placed on a device that there is not.
         ToolError: All that are, which steps need them, and what to do.
     """
-    steps = tuple(steps)
     own = _own(steps)
-    finders: list[tuple[tuple[str, ...], Callable[[], None]]] = [
-        (_SIMULATE, _find_simulator),
-        (_SYNTHESISE, _find_synthesiser),
-    ]
-    finders += [(_SYNTHESISE, partial(_find_placer, device)) for device in _places(steps)]
+    names = {step.name for step in own}
+    places = [step.args.get("place") for step in own if step.name in _SYNTHESISE]
+    finders: list[tuple[tuple[str, ...], Callable[[], None]]] = [(_SIMULATE, _find_simulator)]
+    finders += [(_SYNTHESISE, _find_synthesiser)]
+    finders += [(_SYNTHESISE, partial(_find_placer, device)) for device in places if device]
     problems = []
-    for names, find in finders:
-        needing = [f"'{name}'" for name in names if name in own]
+    for users, find in finders:
+        needing = [f"'{name}'" for name in users if name in names]
         try:
             if needing:
                 find()
         except ToolError as error:
             problems.append(f"{error}\n  {' and '.join(needing)} {_need(needing)}")
     if problems:
-        raise ToolError(
-            "\n".join(problems) + "\n  how far a build goes: `output` in the blueprint, --produce, produce="
-        )
+        advice = "  how far a build goes: `output` in the blueprint, --produce, produce="
+        raise ToolError("\n".join([*problems, advice]))
 
 
 def require_reader(
@@ -88,7 +87,8 @@ def require_reader(
     Raises:
         ToolError: Names all such backends.
     """
-    if not set(_GENERATE) & set(_own(steps)) or find_spec("pyslang") is not None:
+    generated = any(step.name in _GENERATE for step in _own(steps))
+    if not generated or find_spec("pyslang") is not None:
         return
     first = {names[0] for names in preferences.values() if names}
     needing = [
@@ -102,18 +102,8 @@ def require_reader(
         raise ToolError(f"{READER_MISSING}\n  {' and '.join(needing)} {_need(needing)}")
 
 
-def _own(steps: Iterable[BuildStep]) -> list[str]:
-    return [step.name for step in steps if _is_own(step)]
-
-
-def _is_own(step: BuildStep) -> bool:
-    return step.framework == "brainsmith" and step.kind == "step"
-
-
-def _places(steps: Iterable[BuildStep]) -> list[str]:
-    """Return the devices that designs are placed on besides."""
-    named = [step.args.get("place") for step in steps if _is_own(step) and step.name in _SYNTHESISE]
-    return [device for device in named if device]
+def _own(steps: Iterable[BuildStep]) -> list[BuildStep]:
+    return [step for step in steps if step.framework == "brainsmith" and step.kind == "step"]
 
 
 def _find_simulator() -> None:
@@ -146,10 +136,7 @@ def _source(step: BuildStep) -> str:
         lines = Path(step.record.file).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return ""
-    own = lines[step.record.line - 1 :]
     # The definition begins at the record's line, perhaps with decorators; the next one at module level ends it.
-    begin = next((at for at, line in enumerate(own) if line.startswith("def ")), 0)
-    end = next(
-        (at for at, line in enumerate(own) if at > begin and line.startswith(("def ", "class ", "@"))), None
-    )
-    return "\n".join(own[:end])
+    text = "\n".join(["", *lines[step.record.line - 1 :]])
+    decorators, define, rest = text.partition("\ndef ")
+    return decorators + define + re.split(r"\n(?=def |class |@)", rest)[0]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.comparison.tensors import are_whole, is_on_grid, largest_magnitude, tolerance_of
+from brainsmith.comparison.tensors import are_whole, errors_of, is_on_grid, largest_magnitude, tolerance_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -58,10 +58,8 @@ def advice(step: str, found: OutputComparison, outputs: Iterable[Array]) -> str:
     if not np.isfinite(found.max_error):
         return "a value is infinite or not a number (NaN) on one side only, which is not a rounding error"
     if found.by_class:
-        return (
-            "no tolerance allows another class; rounding changes it only where the values of two classes are nearly equal; "
-            + stated
-        )
+        nearly = "rounding changes it only where the values of two classes are nearly equal"
+        return f"no tolerance allows another class; {nearly}; {stated}"
     level = "rounding in front of a quantiser moved a value to its next level (scales that are powers of two avoid it)"
     if found.exact:
         kind = "the outputs are exact (whole numbers, also times a power of two)"
@@ -96,16 +94,14 @@ def compare(
     if classes:
         after = np.round(outputs[first].reshape(len(before), -1)[:, 0]).astype(int)
         errors = {first: np.abs(before - after).astype(float)}
-        return replace(_comparison(errors, before != after, after), by_class=True)
+        return replace(_comparison(errors, before != after, after, {}), by_class=True)
     after = predictions(outputs[first])
-    errors = {name: _errors(stack, outputs[name]) for name, stack in expected.items()}
-    allowed = {
-        name: _default_tolerance(stack, outputs[name]) if tolerance is None else tolerance
-        for name, stack in expected.items()
-    }
+    errors, allowed = {}, {}
     wrong = before != after if by_class else np.zeros(len(before), bool)
-    for name, worst in errors.items():
-        wrong = wrong | (worst > allowed[name])
+    for name, stack in expected.items():
+        errors[name] = _errors(stack, outputs[name])
+        allowed[name] = _default_tolerance(stack, outputs[name]) if tolerance is None else tolerance
+        wrong = wrong | (errors[name] > allowed[name])
     result = _comparison(errors, wrong, after, allowed)
     if not result.mismatches:
         return result
@@ -120,29 +116,22 @@ def _default_tolerance(expected: Array, found: Array) -> float:
 
 
 def _comparison(
-    errors: dict[str, Array], wrong: Array, classes: Array, allowed: Mapping[str, float] | None = None
+    errors: dict[str, Array], wrong: Array, classes: Array, limits: Mapping[str, float]
 ) -> OutputComparison:
-    limits = allowed or {}
-
     def beyond(name: str) -> tuple[bool, float]:
         error = float(errors[name].max())
         return error > limits.get(name, 0.0), error
 
     tensor = max(errors, key=beyond)
     worst = int(errors[tensor].argmax())
-    return OutputComparison(
-        wrong, float(errors[tensor][worst]), tensor, worst, classes, limits.get(tensor, 0.0)
-    )
+    error, allowance = float(errors[tensor][worst]), limits.get(tensor, 0.0)
+    return OutputComparison(wrong, error, tensor, worst, classes, allowance)
 
 
 def _errors(expected: Array, actual: Array) -> Array:
     """Return the largest absolute difference of each sample; equal infinities and NaNs do not differ."""
-    one = expected.reshape(len(expected), -1).astype(np.float64)
-    other = actual.reshape(len(actual), -1).astype(np.float64)
-    same = (one == other) | (np.isnan(one) & np.isnan(other))
-    with np.errstate(invalid="ignore"):
-        difference = np.where(same, 0.0, np.abs(one - other))
-    return np.asarray(np.nan_to_num(difference, nan=np.inf, posinf=np.inf).max(axis=1))
+    one, other = (stack.reshape(len(expected), -1) for stack in (expected, actual))
+    return np.asarray(errors_of(one, other).max(axis=1))
 
 
 def predictions(stack: Array) -> Array:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from brainsmith.blueprint.build_step import BuildStep
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.store.recorder import Recorder
-    from brainsmith.store.rules import Rules
+    from brainsmith.store.read_recorder import Recorder
+    from brainsmith.store.uncounted import Rules
 
 
 def rules(staging: Path, folders: Iterable[Path]) -> Rules:

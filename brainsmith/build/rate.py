@@ -39,12 +39,9 @@ def rate_line(rate: Fields) -> str:
     if rate["fps"] is None:
         return f"unknown; target {count(rate['target'])}"
     how = "measured" if rate["measured"] else "estimated"
-    beside = (
-        f" (estimated {count(rate['estimate'])})" if rate["measured"] and rate["estimate"] is not None else ""
-    )
-    target = (
-        ""
-        if rate["target"] is None
-        else f"; target {count(rate['target'])}: {'met' if rate['met'] else 'missed'}"
-    )
+    beside = target = ""
+    if rate["measured"] and rate["estimate"] is not None:
+        beside = f" (estimated {count(rate['estimate'])})"
+    if rate["target"] is not None:
+        target = f"; target {count(rate['target'])}: {'met' if rate['met'] else 'missed'}"
     return f"{plural(rate['fps'], 'frame')} per second, {how}{beside}{target}"

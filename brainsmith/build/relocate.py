@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.graph.well_formed import all_graphs
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -57,21 +59,20 @@ def foreign_paths(data: bytes, folder: str) -> set[str]:
 
 def _texts(graph: Any) -> Iterator[str]:
     """Yield every string attribute that reads like an absolute path."""
-    for node in graph.node:
-        for attribute in node.attribute:
-            for text in (attribute.s, *attribute.strings):
-                if text.startswith(b"/") and len(text) < 4096 and b"\0" not in text:
-                    yield text.decode(errors="replace")
-            for inner in ([attribute.g] if attribute.HasField("g") else []) + list(attribute.graphs):
-                yield from _texts(inner)
+    for attribute in _attributes(graph):
+        for text in (attribute.s, *attribute.strings):
+            if text.startswith(b"/") and len(text) < 4096 and b"\0" not in text:
+                yield text.decode(errors="replace")
 
 
 def _rewrite(graph: Any, old: str, new: str) -> None:
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.s:  # setting an empty one would make it present
-                attribute.s = attribute.s.replace(old.encode(), new.encode())
-            for at, text in enumerate(attribute.strings):
-                attribute.strings[at] = text.replace(old.encode(), new.encode())
-            for inner in ([attribute.g] if attribute.HasField("g") else []) + list(attribute.graphs):
-                _rewrite(inner, old, new)
+    for attribute in _attributes(graph):
+        if attribute.s:  # setting an empty one would make it present
+            attribute.s = attribute.s.replace(old.encode(), new.encode())
+        for at, text in enumerate(attribute.strings):
+            attribute.strings[at] = text.replace(old.encode(), new.encode())
+
+
+def _attributes(graph: Any) -> Iterator[Any]:
+    """Yield the attributes of all nodes, those of nested graphs too."""
+    return (attribute for each in all_graphs(graph) for node in each.node for attribute in node.attribute)

@@ -26,6 +26,7 @@ PAGE = "report.html"
 """The file of a build's report for people; `report.json` has the same for programs."""
 
 PACKAGE = "accelerator"
+_OF_PLUGINS = ("type", "framework", "name", "version", "reference", "origin")
 
 
 Fields = dict[str, Any]
@@ -93,15 +94,7 @@ def plugin_list(registry: Registry, steps: Iterable[BuildStep]) -> list[dict[str
     loading = get_registry()
     own = {step.record for step in steps if step.record is not None}
     return [
-        {
-            "type": info.type,
-            "framework": info.framework,
-            "name": info.name,
-            "version": info.version,
-            "reference": info.reference,
-            "origin": info.origin,
-            "loaded": loading.is_loaded(info),
-        }
+        {**{name: getattr(info, name) for name in _OF_PLUGINS}, "loaded": loading.is_loaded(info)}
         for info in registry.records()
         if loading.is_loaded(info) or info in own
     ]
@@ -216,9 +209,7 @@ def _float_model(found: dict[str, Any]) -> str:
     """Say how near the last model, or else the input model, is to the float one."""
     at = "before" if found["after"] is None else "after"
     distance = found[at]
-    errors = (
-        ""
-        if distance["max_error"] is None
-        else f", error {distance['mean_error']:.4g} on average, {distance['max_error']:.4g} at most"
-    )
+    errors = ""
+    if distance["max_error"] is not None:
+        errors = f", error {distance['mean_error']:.4g} on average, {distance['max_error']:.4g} at most"
     return f"{share(distance['agreement'])} of the classes of the float model {at} the build{errors}"

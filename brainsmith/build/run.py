@@ -11,10 +11,11 @@ from brainsmith.build.model import model_name, read_for_build
 from brainsmith.build.needs import require_part, require_reader, require_tools
 from brainsmith.build.report import PAGE
 from brainsmith.build.task import BuildArguments, BuildTask, task_of
-from brainsmith.build.unsupported_layers import refuse, unsupported_layers
+from brainsmith.build.unsupported_layers import refuse
 from brainsmith.build.workspace import Workspace
 from brainsmith.errors import BlueprintError, BrainsmithError, BuildError, NotProvenError, OutputError
 from brainsmith.figures import plural
+from brainsmith.steps.support import unsupported_nodes
 from brainsmith.store.imported import note_imports
 
 if TYPE_CHECKING:
@@ -87,12 +88,12 @@ def build(
         source = read_for_build(model)
         golden = (verify_inputs, verify_labels, verify_expected)
         task = _task(BuildArguments(blueprint, steps, *golden, produce, strict, part), source)
-        job = BuildJob(task, source, workspace, use_cache, progress, explain, model_name(model))
+        shown = {"explain": explain, "page": report}
+        job = BuildJob(task, source, workspace, model_name(model), progress, use_cache=use_cache, **shown)
         job.prepare(verify)
-    with _nothing_half_written(workspace, job), _failure_reported(job, model, source, report):
+    with _nothing_half_written(workspace, job), _failure_reported(job):
         with job.listened(), job.maker:
-            last = job.run()
-            result = job.finish(model, source, last, report)
+            result = job.finish(job.run())
         workspace.publish()
     if task.strict and not result.proven:
         raise NotProvenError(_shortfalls_text(result), result)
@@ -101,10 +102,8 @@ def build(
 
 def _shortfalls_text(result: BuildResult) -> str:
     many = plural(len(result.shortfalls), "shortfall")
-    lines = [
-        f"the build is not proven: {many}, and a strict build allows none; its output is written: {result.output}"
-    ]
-    return "\n  ".join([*lines, *(shortfall.text for shortfall in result.shortfalls)])
+    text = f"the build is not proven: {many}, and a strict build allows none; its output is written: {result.output}"
+    return "\n  ".join([text, *(shortfall.text for shortfall in result.shortfalls)])
 
 
 @contextmanager
@@ -133,14 +132,14 @@ def _nothing_half_written(workspace: Workspace, job: BuildJob | None = None) -> 
 
 
 @contextmanager
-def _failure_reported(job: BuildJob, model: object, source: Artifact, report: bool) -> Iterator[None]:
+def _failure_reported(job: BuildJob) -> Iterator[None]:
     """Complete the message of a build that fails, and write its report."""
     try:
         yield
     except BuildError as error:
         message = job.explain_failure(error, job.workspace.failed)
         with suppress(OSError):  # what failed first is what counts
-            job.report_failure(model, source, error, message, report)
+            job.report_failure(error, message)
             if (job.workspace.staging / PAGE).is_file():
                 message += f"\n  report: {job.workspace.failed / PAGE}"
         error.args = (message,)
@@ -149,7 +148,7 @@ def _failure_reported(job: BuildJob, model: object, source: Artifact, report: bo
 
 def _task(arguments: BuildArguments, source: Artifact) -> BuildTask:
     """Read the blueprint; problems of the model are reported before those of the blueprint."""
-    unsupported = unsupported_layers(source.peek())
+    unsupported = unsupported_nodes(source.peek())
     try:
         task = task_of(arguments)
     except (BlueprintError, LookupError):

@@ -20,7 +20,7 @@ from brainsmith.build.lost_facts import KnownFacts
 from brainsmith.build.messages import LOG, BuildLog, Said
 from brainsmith.build.outside import packages_of, rules, unmatched_inputs, why_not_kept
 from brainsmith.build.relocate import foreign_paths, relocated
-from brainsmith.build.side_files import SideFiles
+from brainsmith.build.side_files import SideFiles, restore
 from brainsmith.build.tensor_facts import TensorFacts
 from brainsmith.build.transform_watch import transforms_watched, well_formed_fault
 from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
@@ -29,11 +29,12 @@ from brainsmith.plugin.import_reads import note_imported, reads_at_import
 from brainsmith.plugin.remembered import add_remembered, remember
 from brainsmith.plugin.renewal import imported_helpers, refuse_changed, renew
 from brainsmith.plugin.requirements import lacks_finn_alone
+from brainsmith.plugin.shown import error_text
 from brainsmith.store.about import MadeBy
 from brainsmith.store.fingerprint import digest
+from brainsmith.store.read_recorder import Recorder
 from brainsmith.store.reads import Reads
-from brainsmith.store.recorder import Recorder
-from brainsmith.store.rules import Rules
+from brainsmith.store.uncounted import Rules
 from brainsmith.web.step_result import StepResult
 
 if TYPE_CHECKING:
@@ -51,24 +52,14 @@ _QUIET = ("brainsmith", "qonnx", "finn")
 _PLACES = ("output_dir", "config_path", "model_path")
 
 
-def _own_file(step: BuildStep, error: BaseException) -> str:
-    """Return the file of a step that the user or a distribution brings, and whose own code raised; else nothing."""
-    if step.framework in _QUIET or isinstance(error, BrainsmithError):
-        return ""
-    if step.record is not None:
-        return step.record.file
-    code = getattr(step.target, "__code__", None)
-    return code.co_filename if code is not None else ""
-
-
 def _definition(step: BuildStep) -> str:
-    """Return ` (file:line)`, where a step is defined that the user or a distribution brings; else nothing."""
+    """Return `file:line`, where a step is defined that the user or a distribution brings; else nothing."""
     if step.framework in _QUIET:
         return ""
     if step.record is not None:
-        return f" ({step.record.origin})"
+        return step.record.origin
     code = getattr(step.target, "__code__", None)
-    return f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
+    return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else ""
 
 
 def _without_finn(steps: Sequence[BuildStep]) -> dict[int, str]:
@@ -82,8 +73,9 @@ def _without_finn(steps: Sequence[BuildStep]) -> dict[int, str]:
 
 def _failed(step: BuildStep, error: BaseException) -> BuildError:
     """Return the error of a step for what it raised, other than what QONNX or FINN refuses."""
-    text = str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
-    return failed_step(step.name, error, missing_framework(error) or text, _own_file(step, error))
+    # The file is named where code of its own raised.
+    file = "" if isinstance(error, BrainsmithError) else _definition(step).rpartition(":")[0]
+    return failed_step(step.name, error, missing_framework(error) or error_text(error), file)
 
 
 class StepRunner:
@@ -118,10 +110,10 @@ class StepRunner:
         self._staging = staging
         self._cache = cache
         renew()  # a key may not hold modules that are about to be forgotten
-        self._versions = framework_versions() if cache is not None else {}
-        self._plugins = plugin_sources(folders) if cache is not None else ""
-        self._functions: list[StepFunction] | None = None
         self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in steps)
+        known = ({}, "") if cache is None else (framework_versions(), plugin_sources(folders))
+        self._around = Surroundings(*known, "finn" if self._with_finn else "own")
+        self._functions: list[StepFunction] | None = None
         self._folders = folders
         self._rules: Rules | None = None
         self._given: Any = None
@@ -152,10 +144,9 @@ class StepRunner:
             found = self._cache.find(parts, self._config if self._given is None else self._given)
             reused = self._reuse(found)
             if reused is not None:
-                said = Said(list(found.messages), list(found.printed))
-                self.log.repeat(step.name, said, shown=step.framework not in _QUIET)
-                self._note(step, started, found.reason, True, found.messages, found.seconds)
-                self._warn_of(step, said)
+                self.log.repeat(step.name, found.said, shown=step.framework not in _QUIET)
+                seconds = time.perf_counter() - started
+                self._note(step, found.said, seconds, True, found.reason, found.seconds)
                 return reused
             why = found.reason if found.model is None else DAMAGED
         # Loading every step may take seconds: they count for the first one that has to run.
@@ -163,13 +154,9 @@ class StepRunner:
             function = self._load(len(self.results))
         with MadeBy(step=step.name), self.log.taken(step.name, shown=step.framework not in _QUIET) as said:
             result, why_not = self._run(step, function, model, parts, said, started)
-        self._note(step, started, why_not or why, False, tuple(said.warnings))
-        self._warn_of(step, said)
+        seconds = time.perf_counter() - started
+        self._note(step, said, seconds, False, why_not or why, seconds)
         return result
-
-    def _warn_of(self, step: BuildStep, said: Said) -> None:
-        """Let the build warn at its end of what this project itself warned of in a step; frameworks warn of much."""
-        self.warnings += [f"step '{step.name}': {remark}" for remark in said.remarks]
 
     def fingerprint(self, model: Artifact) -> str | None:
         """Return what stands for all that came of the steps, and for the code that may look at it; None without a cache.
@@ -179,33 +166,28 @@ class StepRunner:
         """
         if self._cache is None:
             return None
-        content = Artifact(self._portable(_MODEL, model.data)).digest
-        return f"{content} {self._side_files()} {self._plugins} {sorted(self._versions.items())}"
+        around = self._around
+        return f"{self._content(model)} {self._side_files()} {around.plugins} {sorted(around.frameworks.items())}"
+
+    def _content(self, model: Artifact) -> str:
+        """Return a digest of a model that is the same in every output folder."""
+        return digest(self._portable(_MODEL, model.data))
 
     def _note(
-        self,
-        step: BuildStep,
-        started: float,
-        why: str,
-        reused: bool,
-        messages: tuple[str, ...],
-        original: float | None = None,
+        self, step: BuildStep, said: Said, seconds: float, reused: bool, why: str, original: float | None
     ) -> None:
-        seconds = time.perf_counter() - started
-        ran = original if reused else seconds
-        self.results.append(
-            StepResult(
-                step.name, step.framework, seconds, reused, why, messages=messages, original_seconds=ran
-            )
-        )
+        """Note a result. The build warns at its end of what this project itself warned of; frameworks warn of much."""
+        result = StepResult(step.name, step.framework, seconds, reused, why, messages=tuple(said.warnings))
+        result.original_seconds = original
+        self.results.append(result)
+        self.warnings += [f"step '{step.name}': {remark}" for remark in said.remarks]
 
     def _parts(self, step: BuildStep, model: Artifact) -> tuple[dict[str, str] | None, str]:
         if self._cache is None:
             return None, "the build cache is off"
         try:
-            content = Artifact(self._portable(_MODEL, model.data)).digest
-            around = Surroundings(self._versions, self._plugins, "finn" if self._with_finn else "own")
-            return step_parts(step, content, around, self._changes(), self._side_files()), ""
+            content, files = self._content(model), self._side_files()
+            return step_parts(step, content, self._around, self._changes(), files), ""
         except Uncacheable as reason:
             return None, f"it is never reused: {reason}"
 
@@ -219,11 +201,10 @@ class StepRunner:
         return digest("\n".join(f"{name} {kind}" for name, kind in self._side.state().items()))
 
     def _reuse(self, found: CacheAnswer) -> Artifact | None:
-        if (
-            found.model is None
-            or self._cache is None
-            or not self._cache.restore(found, self._staging, self._local)
-        ):
+        """Return the result of an entry, whose changes are made to the output folder; None if it cannot be used."""
+        if found.model is None or found.folder is None:
+            return None
+        if not restore(found.folder / "files", found.side, self._staging, self._local):
             return None
         data = self._local(_MODEL, found.model.data)
         return found.model if data == found.model.data else Artifact(data)
@@ -255,7 +236,7 @@ class StepRunner:
         view, recorder = RecordingView(self._step_config()), Recorder(self._rules)
         before = self._side.state()
         given = model.data
-        seed = f"{step.name} {Artifact(self._portable(_MODEL, given)).digest}"
+        seed = f"{step.name} {self._content(model)}"
         try:
             known = KnownFacts(model, self._facts.get(model))
             with process_state_kept(seed), recorder, transforms_watched(step.passes, known.lineage):
@@ -269,45 +250,47 @@ class StepRunner:
             raise
         except (Exception, SystemExit) as error:
             self.log.note_failure(step.name, error)
-            refused = refusal(error)
-            if refused is None:
-                raise _failed(step, error) from error
-            refused.__cause__ = error
-            raise failed_step(step.name, error, str(refused)) from refused
+            if refused := refusal(error):
+                refused.__cause__ = error
+                raise failed_step(step.name, error, str(refused)) from refused
+            raise _failed(step, error) from error
         remember(step.module, recorder.readers)
         note_imported(recorder.imported)
         writes = writes_of(view)
         self._changed.update(writes)
         if parts is None or self._cache is None:
             return result, ""
-        foreign = foreign_paths(result.data, str(self._staging)) - foreign_paths(given, str(self._staging))
-        if writes:
-            return result, f"it is never reused: it changes cfg.{writes[0]}"
         after = self._side.state()
-        unseen = (
-            why_not_kept(step, recorder) or self._why_not_current() or self._side.why_not_kept(before, after)
+        why_not = (
+            (f"it changes cfg.{writes[0]}" if writes else "")
+            or why_not_kept(step, recorder)
+            or self._why_not_current()
+            or self._side.why_not_kept(before, after)
+            or self._foreign(given, result.data)
         )
-        if unseen:
-            return result, f"it is never reused: {unseen}"
-        if foreign:
-            where = f"{min(foreign)}, which is outside the output folder"
-            return result, f"it is never reused: its result names {where}"
-        portable = Artifact(self._portable(_MODEL, result.data))
-        outside = self._outside(step, recorder)
-        self._keep(
-            parts,
-            Outcome(
-                portable,
-                self._reads(view),
-                outside,
-                self._side.changes(before, after),
-                tuple(said.warnings),
-                tuple(said.texts),
-                self.made,
-                time.perf_counter() - started,
-            ),
+        if why_not:
+            return result, f"it is never reused: {why_not}"
+        outcome = Outcome(
+            Artifact(self._portable(_MODEL, result.data)),
+            self._reads(view),
+            self._outside(step, recorder),
+            self._side.changes(before, after),
+            said,
+            self.made,
+            time.perf_counter() - started,
         )
+        try:
+            self._cache.store(parts, outcome)
+        except OSError as error:
+            self.warnings.append(f"the build cache cannot be written: {error}")
+            self._cache = None
         return result, ""
+
+    def _foreign(self, before: bytes, after: bytes) -> str:
+        """Return what a result names outside of the output folder that the model before did not; empty if nothing."""
+        folder = str(self._staging)
+        foreign = foreign_paths(after, folder) - foreign_paths(before, folder)
+        return f"its result names {min(foreign)}, which is outside the output folder" if foreign else ""
 
     def _outside(self, step: BuildStep, recorder: Recorder) -> Reads:
         """Return all that a step read from outside; what it read itself counts as it was then."""
@@ -319,7 +302,7 @@ class StepRunner:
 
     def _why_not_current(self) -> str:
         """Return why what ran is not what the key says: sources that changed meanwhile; empty if it is."""
-        if plugin_sources(self._folders) != self._plugins:
+        if plugin_sources(self._folders) != self._around.plugins:
             return "plugins changed while the build ran"
         try:
             refuse_changed()
@@ -336,14 +319,6 @@ class StepRunner:
             if name not in _PLACES and (name in known or not self._with_finn)
         }
 
-    def _keep(self, parts: dict[str, str], outcome: Outcome) -> None:
-        assert self._cache is not None
-        try:
-            self._cache.store(parts, outcome)
-        except OSError as error:
-            self.warnings.append(f"the build cache cannot be written: {error}")
-            self._cache = None
-
     def _portable(self, name: str, data: bytes) -> bytes:
         return relocated(name, data, str(self._staging), _OUTPUT)
 
@@ -353,11 +328,12 @@ class StepRunner:
 
 def _checked(model: Any, step: BuildStep) -> TensorFacts:
     """Return what is known of the graph that a step returned, which is well formed."""
+    where = f" ({_definition(step)})" if _definition(step) else ""
     if not hasattr(model, "graph") or not hasattr(model, "model"):
-        raise BuildError(f"it must return a model, not {type(model).__name__}{_definition(step)}")
+        raise BuildError(f"it must return a model, not {type(model).__name__}{where}")
     facts = TensorFacts(model.graph)
     if not facts.nodes:
-        raise BuildError(f"it returned a model without nodes{_definition(step)}")
+        raise BuildError(f"it returned a model without nodes{where}")
     if fault := well_formed_fault(facts, step.framework):
-        raise BuildError(f"it returned a broken graph: {fault}{_definition(step)}")
+        raise BuildError(f"it returned a broken graph: {fault}{where}")
     return facts

@@ -104,29 +104,26 @@ class SideFiles:
         """Return what changed from one state to the present one."""
         new = {path: kind for path, kind in after.items() if before.get(path) != kind}
         files = [path for path, kind in new.items() if _file_type(kind) == "file"]
+        removed = [
+            path for path, kind in before.items() if _file_type(kind) != _file_type(after.get(path, ""))
+        ]
         return SideChanges(
             {path: self._portable(path, (self._folder / path).read_bytes()) for path in files},
             tuple(path for path in files if new[path].endswith(_EXECUTABLE)),
             {path: kind.removeprefix(_LINK) for path, kind in new.items() if kind.startswith(_LINK)},
             tuple(path for path, kind in new.items() if kind == _FOLDER),
-            tuple(
-                path for path, kind in before.items() if _file_type(kind) != _file_type(after.get(path, ""))
-            ),
+            tuple(removed),
         )
 
     def why_not_kept(self, before: State, after: State) -> str:
         """Return what of a step's changes cannot be kept, as a clause; empty if all can."""
-        for path, kind in after.items():
-            if before.get(path) == kind:
-                continue
-            if kind == _SPECIAL:
+        folder = self._folder.resolve()
+        for path in [path for path, kind in after.items() if before.get(path) != kind]:
+            if after[path] == _SPECIAL:
                 return f"it leaves {path} in the output folder, which is neither a file nor a folder"
-            if kind.startswith(_LINK) and self._leads_out(path):
+            if after[path].startswith(_LINK) and not (folder / path).resolve().is_relative_to(folder):
                 return f"it leaves {path} in the output folder, a link to what is outside of it"
         return ""
-
-    def _leads_out(self, path: str) -> bool:
-        return not (self._folder / path).resolve().is_relative_to(self._folder.resolve())
 
 
 def _file_type(kind: str) -> str:

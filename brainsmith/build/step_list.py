@@ -58,14 +58,11 @@ def arranged(
         BuildError: RTL steps stand where they cannot work; all of them are named.
         PluginNotFoundError: A step that is added is unknown.
     """
-    arrangement = arrange(steps, output)
-    if arrangement.problems:
-        raise BuildError("\n".join(f"{step.position}: {text}" for step, text in arrangement.problems))
-    order = [
-        step if isinstance(step, BuildStep) else step_of(registry.resolve("step", step))
-        for step in arrangement.order
-    ]
-    return _checked(order), arrangement.output
+    found = arrange(steps, output)
+    if found.problems:
+        raise BuildError("\n".join(f"{step.position}: {text}" for step, text in found.problems))
+    added = {name: step_of(registry.resolve("step", name)) for name in found.order if isinstance(name, str)}
+    return _checked([added[step] if isinstance(step, str) else step for step in found.order]), found.output
 
 
 def _step(entry: Any, at: int, registry: Registry) -> BuildStep:
@@ -78,9 +75,8 @@ def _step(entry: Any, at: int, registry: Registry) -> BuildStep:
         return step_of(entry, place)
     kind = "transform" if _is_transform(entry) else "step"
     if kind == "step" and not callable(entry):
-        raise BuildError(
-            f"{place} must be a function (model, cfg) -> model, the name of a step, or a transform, not {entry!r}"
-        )
+        what = "a function (model, cfg) -> model, the name of a step, or a transform"
+        raise BuildError(f"{place} must be {what}, not {entry!r}")
     record = _record_of(entry, kind, registry)
     if record is not None:
         return step_of(record, place)
@@ -90,9 +86,8 @@ def _step(entry: Any, at: int, registry: Registry) -> BuildStep:
 def _named(entry: Mapping[str, Any], place: Position, registry: Registry) -> BuildStep:
     kinds = [kind for kind in ("step", "transform") if kind in entry]
     if len(kinds) != 1 or set(entry) - {kinds[0], "args", "passes"}:
-        raise BuildError(
-            f"{place} must be {{'step' or 'transform': name, 'args': {{...}}, 'passes': N}}, not {entry!r}"
-        )
+        form = "{'step' or 'transform': name, 'args': {...}, 'passes': N}"
+        raise BuildError(f"{place} must be {form}, not {entry!r}")
     passes = entry.get("passes")
     if passes is not None and (not isinstance(passes, int) or isinstance(passes, bool) or passes < 1):
         raise BuildError(f"{place}: passes must be a whole number, 1 or more, not {passes!r}")
@@ -125,7 +120,6 @@ def callable_name(entry: Any) -> str:
 def _checked(steps: Sequence[BuildStep]) -> tuple[BuildStep, ...]:
     """Return the steps; an empty pipeline is an error."""
     if not steps:
-        raise BuildError(
-            "the pipeline has no steps: name some under `steps:`, or leave the key out for the default"
-        )
+        advice = "name some under `steps:`, or leave the key out for the default"
+        raise BuildError(f"the pipeline has no steps: {advice}")
     return tuple(steps)

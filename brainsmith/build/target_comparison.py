@@ -10,11 +10,11 @@ import numpy as np
 
 from brainsmith.comparison.compare import Compared, compare_targets
 from brainsmith.comparison.tensors import RELATIVE_TOLERANCE, Difference
-from brainsmith.errors import AmbiguousPluginError, BrainsmithError, TargetError
+from brainsmith.errors import AmbiguousPluginError, TargetError
 from brainsmith.execution.foreign_code import is_lasting
-from brainsmith.figures import plural
 from brainsmith.plugin.core import get_registry
-from brainsmith.runtime.manager import ResourceManager
+from brainsmith.plugin.shown import error_text
+from brainsmith.runtime.resource_manager import ResourceManager
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.values import Kept
 
@@ -55,15 +55,16 @@ def compare_for_report(
     if not targets:
         return None
     devices = [_device(info) for info in targets]
+    first = devices[0]
     told: Fields = {
-        "with": devices[0],
+        "with": first,
         "after": after,
         "tolerance": RELATIVE_TOLERANCE,
         "samples": 0,
         "reason": "",
     }
     if len(devices) < 2:
-        return {**told, "reason": f"there is no target here to compare '{devices[0]}' with", "results": []}
+        return {**told, "reason": f"there is no target here to compare '{first}' with", "results": []}
     resources = {
         device: str(folder) if info.qualified == _CIRCUIT else model.data
         for device, info in zip(devices, targets, strict=True)
@@ -71,12 +72,12 @@ def compare_for_report(
     entries: list[Compared] = []
     failure = ""
     try:
-        with ResourceManager({"device": devices[0]}) as manager:  # what it prepares serves the comparison too
-            feed, told["samples"] = _few(manager, resources[devices[0]], inputs)
+        with ResourceManager({"device": first}) as manager:  # what it prepares serves the comparison too
+            feed, told["samples"] = _few(manager, resources[first], inputs)
             compare_targets(resources, feed, strict=False, found=entries.append)
     except (Exception, SystemExit) as error:  # noqa: BLE001  (a finished build is not lost to what a target raises)
-        failure = _placeless(_text_of(error), folder)
-    results = [{**_result(one, devices[0]), "reason": _placeless(one.reason, folder)} for one in entries[1:]]
+        failure = _placeless(error_text(error), folder)
+    results = [{**_result(one, first), "reason": _placeless(one.reason, folder)} for one in entries[1:]]
     if len(results) < len(devices) - 1:
         return {**told, "reason": failure, "results": results}
     return {**told, "reason": "", "notes": [failure] if failure else [], "results": results}
@@ -92,9 +93,8 @@ class KeptComparison:
     """
 
     def __init__(self, cache_dir: Path, model: Artifact, targets: Sequence[PluginInfo]) -> None:
-        known = all(
-            is_lasting(node.domain) or node.domain in _OWN_DOMAINS for node in model.peek().graph.node
-        )
+        domains = {node.domain for node in model.peek().graph.node}
+        known = all(is_lasting(domain) or domain in _OWN_DOMAINS for domain in domains)
         self._reproducible = known and all(info.qualified in _REPRODUCIBLE for info in targets)
         names = ",".join(f"{info.qualified} {info.version}" for info in targets)
         self._of = ", ".join(info.qualified for info in targets)
@@ -138,11 +138,9 @@ def _few(manager: ResourceManager, resource: Any, inputs: Array) -> tuple[Any, i
     prepared = manager.prepare_resource(resource)
     if prepared.signature is None:  # it cannot be compared, which the comparison says
         return {}, 0
-    if len(prepared.signature.inputs) != 1:
-        raise TargetError(
-            f"it says that the model has {plural(len(prepared.signature.inputs), 'input')}, and it has one"
-        )
-    (spec,) = prepared.signature.inputs
+    spec, *others = prepared.signature.inputs
+    if others:
+        raise TargetError(f"it says that the model has {len(others) + 1} inputs, and it has one")
     begun = time.perf_counter()
     manager.execute(prepared, spec.joined(inputs[:1]).astype(spec.dtype))
     affordable = int(_SECONDS / max(time.perf_counter() - begun, 1e-9))
@@ -166,19 +164,9 @@ def _result(one: Compared, first: str) -> Fields:
 
 
 def _difference(one: Difference) -> Fields:
+    whole = {"tensor": one.tensor, "node": one.node, "samples": one.samples, "index": list(one.index)}
     numbers = {name: _number(getattr(one, name)) for name in ("error", "expected", "found", "tolerance")}
-    return {
-        "tensor": one.tensor,
-        "node": one.node,
-        "samples": one.samples,
-        "index": list(one.index),
-        **numbers,
-    }
-
-
-def _text_of(error: BaseException) -> str:
-    """Return what an error says; of one that is not ours, its kind too."""
-    return str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
+    return {**whole, **numbers}
 
 
 def _placeless(reason: object, folder: Path) -> str:

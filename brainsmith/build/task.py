@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,10 @@ from brainsmith.build.step_list import arranged, steps_from, steps_of
 from brainsmith.errors import BlueprintError, BuildError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from brainsmith.blueprint.build_step import BuildStep
-    from brainsmith.blueprint.schema import Approximation, Blueprint, ChangesOutputs
+    from brainsmith.blueprint.schema import Blueprint, Verify
     from brainsmith.blueprint.selection import Selection
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.registry import Registry
@@ -50,10 +50,7 @@ class BuildTask:
         config: Fields of the steps' config.
         device: What the target's part holds; None if there is no part.
         golden: Inputs, labels, expected outputs and a float model's outputs: a path, an array or None each.
-        tolerances: By step; "*" for all others.
-        approximations: Steps that may change what the model computes, and how much.
-        changes_outputs: Steps that give other outputs, and what is known of these.
-        unverified: Steps that are not verified.
+        verify: What the blueprint says of verification: tolerances, and the steps that are excepted.
         strict: Whether a build that is not proven in full ends as one that failed.
         description: The blueprint, as the report names it.
         registry: Where plugins are.
@@ -69,18 +66,15 @@ class BuildTask:
     config: dict[str, Any]
     device: FpgaDevice | None
     golden: tuple[Any, Any, Any, Any]
-    tolerances: dict[str, float]
-    approximations: dict[str, Approximation]
+    verify: Verify
     description: dict[str, Any]
     registry: Registry
     cache_folder: Path
     folders: tuple[Path, ...] = ()
     targets: tuple[PluginInfo, ...] = ()
     targets_named: bool = False
-    changes_outputs: Mapping[str, ChangesOutputs] = field(default_factory=dict)
-    unverified: tuple[str, ...] = ()
     strict: bool = False
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
 
 def task_of(arguments: BuildArguments) -> BuildTask:
@@ -112,22 +106,20 @@ def task_of(arguments: BuildArguments) -> BuildTask:
     settings = load_settings()
     if settings.discovery_mode == "blueprint":
         manager.use_blueprint(blueprint.file, (*chosen.records, *targets, *_chosen_device(registry)))
+    _refuse_other_inputs(arguments, blueprint)
     return BuildTask(
         steps=steps,
         output=output,
         config=_config(blueprint, chosen),
         device=_device(blueprint),
         golden=_golden(arguments, blueprint),
-        tolerances=dict(blueprint.verify.tolerance),
-        approximations=dict(blueprint.verify.approximate),
+        verify=blueprint.verify,
         description=_description(blueprint, output),
         registry=registry,
         cache_folder=Path(settings.cache_dir) / "builds",
         folders=_plugin_sources(settings, registry),
         targets=targets,
         targets_named=chosen.targets is not None,
-        changes_outputs=_changes_outputs(arguments, blueprint),
-        unverified=blueprint.verify.unverified,
         strict=blueprint.strict if arguments.strict is None else arguments.strict,
         warnings=(*chosen.skipped, *map(str, registry.limits.problems)),
     )
@@ -202,11 +194,11 @@ def _golden(arguments: BuildArguments, blueprint: Blueprint) -> tuple[Any, Any, 
     return inputs, labels, expected, verify.float_outputs
 
 
-def _changes_outputs(arguments: BuildArguments, blueprint: Blueprint) -> Mapping[str, ChangesOutputs]:
-    """Return what the blueprint states of steps that give other outputs.
+def _refuse_other_inputs(arguments: BuildArguments, blueprint: Blueprint) -> None:
+    """Refuse golden inputs where the blueprint states what steps make of its own.
 
     Raises:
-        BuildError: It states that for its own golden inputs, and others were given.
+        BuildError: It states outputs for its own golden inputs, and others were given.
     """
     verify = blueprint.verify
     if verify.changes_outputs and verify.inputs is not None and arguments.verify_inputs is not None:
@@ -214,7 +206,6 @@ def _changes_outputs(arguments: BuildArguments, blueprint: Blueprint) -> Mapping
             f"verify.changes_outputs in {blueprint.file} states outputs for the blueprint's own inputs, and others were "
             "given: leave verify.inputs out of the blueprint, or give no others"
         )
-    return verify.changes_outputs
 
 
 def _targets(chosen: Selection, registry: Registry, output: str) -> tuple[PluginInfo, ...]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.rearrangements import FAILURES, left_out
 from brainsmith.build.tensor_facts import TensorFacts
 from brainsmith.errors import BuildError
-from brainsmith.figures import plural
+from brainsmith.figures import listed, plural
 from brainsmith.graph.node_names import make_names_unique
 from brainsmith.graph.well_formed import node_text, structure_fault
 
@@ -27,16 +28,26 @@ if TYPE_CHECKING:
 
 PASSES = 100
 """How often a transform may be applied again because it says that it changed the graph."""
-_SHOWN = 5
 _RENAMED = ("qonnx", "finn")
 
-_depth: ContextVar[int] = ContextVar("depth", default=0)
-"""How many transforms of this thread have begun and not ended."""
-_passes: ContextVar[int | None] = ContextVar("passes", default=None)
-"""How many passes a transform of this step may take: 0 for the default; None where no step runs."""
 
-_lineage: ContextVar[Lineage | None] = ContextVar("lineage", default=None)
-"""What follows the models of this step."""
+@dataclass
+class _Step:
+    """A step whose transforms are watched.
+
+    Attributes:
+        passes: How many each may take; None for the default.
+        lineage: Follows the models.
+        depth: How many transforms have begun and not ended.
+    """
+
+    passes: int | None
+    lineage: Lineage | None
+    depth: int = 0
+
+
+_step: ContextVar[_Step | None] = ContextVar("step", default=None)
+"""What this thread runs; None where no step runs."""
 
 
 @contextmanager
@@ -49,12 +60,11 @@ def transforms_watched(passes: int | None = None, lineage: Lineage | None = None
         lineage: Notes what each makes of which model, those that another applies left out.
     """
     _watch_the_loop()
-    tokens = _passes.set(passes or 0), _lineage.set(lineage)
+    token = _step.set(_Step(passes, lineage))
     try:
         yield
     finally:
-        _passes.reset(tokens[0])
-        _lineage.reset(tokens[1])
+        _step.reset(token)
 
 
 def _watch_the_loop() -> None:
@@ -69,13 +79,13 @@ def _watch_the_loop() -> None:
     def transform(
         self: ModelWrapper, transformation: Any, make_deepcopy: bool = True, *args: Any, **keywords: Any
     ) -> Any:
-        passes = _passes.get()
-        if passes is None:
+        step = _step.get()
+        if step is None:
             return original(self, transformation, make_deepcopy, *args, **keywords)
         if isinstance(transformation, _Watched):  # of a graph inside of a node
             transformation = transformation.transform
-        watched = _Watched(transformation, passes or max(PASSES, len(self.graph.node)))
-        depth = _depth.set(_depth.get() + 1)
+        watched = _Watched(transformation, step.passes or max(PASSES, len(self.graph.node)))
+        step.depth += 1
         try:
             result = original(self, watched, make_deepcopy, *args, **keywords)
         except Exception as error:
@@ -87,23 +97,20 @@ def _watch_the_loop() -> None:
                 raise
             result = as_it_was
         finally:
-            _depth.reset(depth)
+            step.depth -= 1
         facts = TensorFacts(result.graph)
-        if structure_fault(facts) and not _is_part_of_another(self if make_deepcopy else None):
+        within = step.depth and (not make_deepcopy or structure_fault(self.graph))
+        # A broken graph may be the doing of the transform around this one, which has not finished yet.
+        if structure_fault(facts) and not within:
             fault = well_formed_fault(facts, type(transformation).__module__)
             if fault:
                 raise BuildError(f"transform '{watched.name}' left a broken graph: {fault}")
-        if not _depth.get() and (lineage := _lineage.get()) is not None:
-            lineage.note(self, result, watched.name, facts)
+        if not step.depth and step.lineage is not None:
+            step.lineage.note(self, result, watched.name, facts)
         return result
 
     transform.watched = True  # type: ignore[attr-defined]
     ModelWrapper.transform = transform
-
-
-def _is_part_of_another(before: ModelWrapper | None) -> bool:
-    """Tell whether a broken graph is the doing of the transform around this one, which has not finished yet."""
-    return bool(_depth.get() and (before is None or structure_fault(before.graph)))
 
 
 def well_formed_fault(facts: TensorFacts, module: str) -> str:
@@ -149,9 +156,8 @@ class _Watched:
         if before is not None and result[1]:
             raise BuildError(
                 f"transform '{self.name}' asks to be applied again after {plural(self._limit, 'pass', 'passes')}. "
-                f"In the last one it "
-                f"{_difference(before, _contents(result[0]))}. `apply` must return False as second value once it "
-                f"changes nothing more; if it needs more passes: {{transform: {self.name}, passes: NUMBER}}"
+                f"In the last one it {_difference(before, _contents(result[0]))}. `apply` must return False as second "
+                f"value once it changes nothing more; if it needs more passes: {{transform: {self.name}, passes: NUMBER}}"
             )
         self._left = result[0]
         return result
@@ -163,17 +169,13 @@ class _Watched:
 def _contents(model: Any) -> dict[str, bytes]:
     """Return all that a graph holds, by what messages call it."""
     graph = model.graph
-    found = {node_text(node): node.SerializeToString(deterministic=True) for node in graph.node}
-    found |= {
-        f"constant '{each.name}'": each.SerializeToString(deterministic=True) for each in graph.initializer
-    }
     values = (*graph.input, *graph.output, *graph.value_info)
-    found |= {f"tensor '{each.name}'": each.SerializeToString(deterministic=True) for each in values}
-    for each in graph.quantization_annotation:
-        found[f"the datatype or layout of tensor '{each.tensor_name}'"] = each.SerializeToString(
-            deterministic=True
-        )
-    return found
+    annotations = graph.quantization_annotation
+    named: list[tuple[str, Any]] = [(node_text(node), node) for node in graph.node]
+    named += [(f"constant '{each.name}'", each) for each in graph.initializer]
+    named += [(f"tensor '{each.name}'", each) for each in values]
+    named += [(f"the datatype or layout of tensor '{each.tensor_name}'", each) for each in annotations]
+    return {name: each.SerializeToString(deterministic=True) for name, each in named}
 
 
 def _difference(before: dict[str, bytes], after: dict[str, bytes]) -> str:
@@ -182,10 +184,5 @@ def _difference(before: dict[str, bytes], after: dict[str, bytes]) -> str:
         ("removed", [name for name in before if name not in after]),
         ("changed", [name for name, data in after.items() if before.get(name, data) != data]),
     )
-    said = [f"{verb} {_listed(names)}" for verb, names in changes if names]
+    said = [f"{verb} {listed(names)}" for verb, names in changes if names]
     return ", ".join(said) or "changed nothing"
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(names[:_SHOWN])
-    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import ModelError
+from brainsmith.steps.support import describe_unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.blueprint.build_step import BuildStep
 
@@ -19,18 +18,11 @@ _KNOWN = ("brainsmith", "qonnx", "finn")
 _REPLACED = {"ExpandNorms": ("LayerNormalization", "RMSNormalization")}
 
 
-def unsupported_layers(model: ModelWrapper) -> dict[str, list[str]]:
-    """Return the names of the nodes that the front end cannot convert, by operator."""
-    from brainsmith.steps.support import unsupported_nodes
-
-    return unsupported_nodes(model)
-
-
 def refuse(unsupported: dict[str, list[str]], steps: Iterable[BuildStep] | None) -> None:
     """Raise if a pipeline meets layers that it cannot convert.
 
     Args:
-        unsupported: As `unsupported_layers` gives them.
+        unsupported: As `unsupported_nodes` gives them.
         steps: The pipeline; None if it is not known, because the blueprint has errors of its own.
 
     Raises:
@@ -52,8 +44,6 @@ def refuse(unsupported: dict[str, list[str]], steps: Iterable[BuildStep] | None)
     replaced = {op_type for step in before for op_type in _REPLACED.get(step.name, ())}
     left = {op_type: nodes for op_type, nodes in unsupported.items() if op_type not in replaced}
     if left:
-        from brainsmith.steps.support import describe_unsupported
-
         raise ModelError(
             f"{describe_unsupported(left)}. Replace them in the model, or with a transform of your own before "
             f"{_INFERENCE}."

@@ -12,6 +12,8 @@ from brainsmith.build.verifier import Verifier
 from brainsmith.errors import BuildError, TargetError
 from brainsmith.figures import plural, share
 from brainsmith.graph.ends import input_values
+from brainsmith.steps.host_ends import parent_model
+from brainsmith.web.step_result import Verified
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from brainsmith.build.golden import GoldenData
     from brainsmith.build.messages import BuildLog
     from brainsmith.build.task import BuildTask
-    from brainsmith.web.step_result import StepResult, Verified
+    from brainsmith.web.step_result import StepResult
 
 Fields = dict[str, Any]
 
@@ -73,10 +75,10 @@ class BuildVerification:
 
     def _started(self, model: ModelWrapper, task: BuildTask) -> Verifier | None:
         """Run the golden data through the input model; None where random ones are not possible."""
-        exceptions = (task.approximations, self._device, task.unverified)
+        exceptions = (task.verify.approximate, self._device, task.verify.unverified)
         try:
             with self._log.taken("input model"):
-                return Verifier(model, self._golden, task.tolerances, *exceptions)
+                return Verifier(model, self._golden, task.verify.tolerance, *exceptions)
         except BuildError as error:
             if isinstance(error.__cause__, TargetError):  # whoever chose a device wants to know that it fails
                 raise
@@ -89,10 +91,11 @@ class BuildVerification:
             ) from error
 
     def _generated_check(self, model: ModelWrapper, task: BuildTask) -> GeneratedCheck:
-        stated = {*task.approximations, *task.unverified, *task.changes_outputs}
+        verify = task.verify
+        stated = {*verify.approximate, *verify.unverified, *verify.changes_outputs}
         name = input_values(model.graph)[0].name
         with self._log.taken("generated inputs"):
-            return GeneratedCheck(model, name, task.tolerances, stated, self._device)
+            return GeneratedCheck(model, name, verify.tolerance, stated, self._device)
 
     @property
     def running(self) -> bool:
@@ -134,43 +137,36 @@ class BuildVerification:
 
     def _parent(self) -> ModelWrapper | None:
         """Return the model that FINN's partitioning left behind, which holds the current one as a node."""
-        file = self._folder / "intermediate_models" / "dataflow_parent.onnx"
-        if not file.is_file():
-            return None
-        from qonnx.core.modelwrapper import ModelWrapper
+        return parent_model(self._folder)
 
-        return ModelWrapper(str(file))
+    def reported(self) -> dict[str, Fields | None]:
+        """Return what the report says: `golden`, what there was to verify with; `accuracy`, and `float_model`.
 
-    def golden(self) -> Fields:
-        """Return the report's `golden`: what there was to verify with."""
-        return {
-            "samples": len(self._golden.inputs) if self._verifier is None else self._verifier.samples,
+        The latter two are None where labels or a float model's outputs are not known.
+        """
+        verifier, generated = self._verifier, self._generated
+        golden = {
+            "samples": len(self._golden.inputs) if verifier is None else verifier.samples,
             "random": self._golden.random,
-            "generated": 0 if self._generated is None else self._generated.samples,
-            "generated_coverage": "" if self._generated is None else self._generated.coverage,
-            "generated_problem": "" if self._generated is None else self._generated.problem,
+            "generated": 0 if generated is None else generated.samples,
+            "generated_coverage": "" if generated is None else generated.coverage,
+            "generated_problem": "" if generated is None else generated.problem,
             "problem": self._problem,
         }
-
-    def accuracy(self) -> Fields | None:
-        """Return the report's `accuracy`; None without labels."""
-        if self._verifier is None or self._verifier.accuracy is None:
-            return None
-        after = self._last_whole.accuracy if self._last_whole is not None else None
-        return {"samples": self._verifier.samples, "before": self._verifier.accuracy, "after": after}
-
-    def float_model(self) -> Fields | None:
-        """Return the report's `float_model`; None where a float model's outputs are not known."""
-        floats = self._golden.floats
-        if self._verifier is None or self._verifier.distance is None or floats is None:
-            return None
-        after = self._last_whole.distance if self._last_whole is not None else None
-        return {
-            "samples": self._verifier.samples,
-            "accuracy": float_accuracy(floats, self._golden.labels),
-            "before": asdict(self._verifier.distance),
-            "after": None if after is None else asdict(after),
-        }
+        if verifier is None:
+            return {"golden": golden, "accuracy": None, "float_model": None}
+        after = self._last_whole or Verified(0)
+        accuracy, floats = None, None
+        if verifier.accuracy is not None:
+            accuracy = {"samples": verifier.samples, "before": verifier.accuracy, "after": after.accuracy}
+        if verifier.distance is not None and self._golden.floats is not None:
+            floats = {
+                "samples": verifier.samples,
+                "accuracy": float_accuracy(self._golden.floats, self._golden.labels),
+                "before": asdict(verifier.distance),
+                "after": None if after.distance is None else asdict(after.distance),
+            }
+        return {"golden": golden, "accuracy": accuracy, "float_model": floats}
 
 
 def compared_with(verification: BuildVerification | None, steps: list[StepResult]) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from brainsmith.errors import BuildError, TargetError, UnsupportedResourceError
 from brainsmith.execution.execute import Executor
 from brainsmith.runtime.default import chosen_manager
+from brainsmith.steps.host_ends import PARTITION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,13 +21,12 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.execution.signature import ModelSignature
-    from brainsmith.runtime.manager import ResourceManager
     from brainsmith.runtime.prepared import Prepared
+    from brainsmith.runtime.resource_manager import ResourceManager
 
 Stack = np.ndarray[Any, Any]
 
 _ARRAY_CODE = "brainsmith:numpy"
-_PARTITION = "StreamingDataflowPartition"
 
 
 class VerificationDevice:
@@ -96,7 +96,7 @@ class VerificationDevice:
         file = self._folder / f"part{self._parts}.onnx"
         inner.save(str(file))
         whole = ModelWrapper(model.model.SerializeToString())
-        for node in whole.get_nodes_by_op_type(_PARTITION):
+        for node in whole.get_nodes_by_op_type(PARTITION):
             for attribute in node.attribute:
                 if attribute.name == "model":
                     attribute.s = str(file).encode()
@@ -143,16 +143,13 @@ class _DeviceExecutor(Executor):
         signature = self._prepared.signature
         if signature is None:
             raise UnsupportedResourceError("its target does not say what goes in and out of the model")
-        for kind, specs, names in (
-            ("inputs", signature.inputs, self.inputs),
-            ("outputs", signature.outputs, self.outputs),
-        ):
+        for kind in ("inputs", "outputs"):
+            specs, names = getattr(signature, kind), getattr(self, kind)
             stated = {spec.name: tuple(spec.shape) for spec in specs}
             real = {name: self.shape(name) for name in names}
             if stated != real:
-                raise UnsupportedResourceError(
-                    f"its target says that the {kind} are {stated}, and the model's are {real}"
-                )
+                text = f"its target says that the {kind} are {stated}, and the model's are {real}"
+                raise UnsupportedResourceError(text)
         return signature
 
 

@@ -12,14 +12,14 @@ largest error. A blueprint may state exceptions; the result of such a step is th
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.build.aligned import AlignedModel, chosen_runs
 from brainsmith.build.baseline import baseline_after, baseline_of
-from brainsmith.build.executable import PARTITION, never_ran, other_partitions
+from brainsmith.build.executable import never_ran, other_partitions
 from brainsmith.build.float_model import float_distance
 from brainsmith.build.known_outputs import check_expected, check_new_outputs
 from brainsmith.build.output_comparison import OutputComparison, advice, compare
@@ -28,6 +28,7 @@ from brainsmith.comparison.tensors import RELATIVE_TOLERANCE
 from brainsmith.errors import BuildError, UnverifiedStepError, VerificationError
 from brainsmith.execution.align import Signature, align, align_inputs
 from brainsmith.execution.execute import Executor
+from brainsmith.steps.host_ends import PARTITION
 from brainsmith.web.step_result import FloatDistance, Verified
 
 if TYPE_CHECKING:
@@ -42,6 +43,33 @@ Array = np.ndarray[Any, Any]
 
 DEVICE_SAMPLES = 8
 NAMED = "the blueprint names it in verify.unverified"
+
+
+@dataclass(frozen=True)
+class _Result:
+    """What a step made.
+
+    Attributes:
+        step: Its name.
+        model: What it returned.
+        holder: The model that holds this one as a dataflow partition, if there is one.
+    """
+
+    step: str
+    model: ModelWrapper
+    holder: ModelWrapper | None
+
+    @property
+    def run(self) -> tuple[ModelWrapper, ...]:
+        """The model to execute, and perhaps the one in place of its partition."""
+        if self.holder is None or self.model.get_nodes_by_op_type(PARTITION):
+            return (self.model,)
+        return self.holder, self.model
+
+    @property
+    def partitions(self) -> int:
+        """Among how many dataflow partitions the model is one; 0 if it is not."""
+        return other_partitions(self.model, self.holder)
 
 
 class Verifier:
@@ -60,7 +88,6 @@ class Verifier:
         accuracy: Share of right classes before the build; None without labels.
         distance: Of the input model from the float one; None where that is not known.
         samples: How many there are.
-        rounding: The largest absolute error that is one of floats' rounding alone, as in comparisons of targets.
 
     Raises:
         BuildError: The input model cannot be executed.
@@ -86,8 +113,7 @@ class Verifier:
         self._exact = original  # before a step can change the model
         if original.target != Executor.target:
             self._exact = Executor(model)
-            self._try_device()
-        self._measure()
+            self._try_device(chosen_runs(self._baseline, DEVICE_SAMPLES))
         self._labels, self._floats = golden.labels, golden.floats
         classes = self._baseline.predictions
         self.accuracy = self._accuracy(classes)
@@ -99,26 +125,37 @@ class Verifier:
         """The step with whose result later ones are compared; empty for the input model."""
         return self._baseline.step
 
-    def _measure(self) -> None:
-        """Set which difference from the baseline's outputs counts as rounding of floats."""
-        self.rounding = RELATIVE_TOLERANCE * self._baseline.largest
+    @property
+    def rounding(self) -> float:
+        """The largest difference from the baseline's outputs that is one of floats' rounding, as between targets."""
+        return RELATIVE_TOLERANCE * self._baseline.largest
 
-    def _try_device(self) -> None:
-        """Stop using the device if it computes other outputs of the input model than QONNX, on a few samples."""
+    def _device_is_right(self, result: _Result, made: AlignedModel, runs: Array) -> bool:
+        """Tell whether the device gives for some runs of a step's result what array programs do; else stop using it."""
+        if made.executor.target == Executor.target or self._baseline.step:
+            return True
+        exact = replace(made, executor=Executor(*result.run))
+        what, target = f"the result of step '{result.step}'", made.executor.target
+        return self._try_device(runs) and self._trusts(target, what, exact.run(runs), made.run(runs))
+
+    def _try_device(self, runs: Array) -> bool:
+        """Tell whether the device gave for some runs of the input model what QONNX does; else stop using it."""
         base = self._baseline
-        few = chosen_runs(base, DEVICE_SAMPLES)
-        right = self._exact.run({name: stack[few] for name, stack in base.feed.items()})
-        exact = replace(base, executor=self._exact, outputs={name: right[name] for name in base.outputs})
-        given = {name: stack[few] for name, stack in base.outputs.items()}
-        found = compare(exact.outputs, given, self.tolerance("*"), classes=False, by_class=False)
-        if not found.mismatches:
-            return
-        self._device.distrust(
-            f"target '{base.executor.target}' does not compute the input model: {found.mismatches} of {len(few)} samples "
-            f"differ from QONNX's, worst at tensor '{found.worst_tensor}' by {found.max_error:g}; all was verified by "
-            "array programs instead"
-        )
-        self._baseline = baseline_of(self._exact, base.feed)
+        right = self._exact.run({name: stack[runs] for name, stack in base.feed.items()})
+        given = {name: stack[runs] for name, stack in base.outputs.items()}
+        right = {name: right[name] for name in given}
+        return self._trusts(base.executor.target, "the input model", right, given)
+
+    def _trusts(self, target: str, what: str, right: Mapping[str, Array], given: Mapping[str, Array]) -> bool:
+        found = compare(right, given, self.tolerance("*"), classes=False, by_class=False)
+        if found.mismatches:
+            self._device.distrust(
+                f"target '{target}' does not compute {what}: {found.mismatches} of {len(found.wrong)} samples differ from "
+                f"QONNX's, worst at tensor '{found.worst_tensor}' by {found.max_error:g}; all was verified by array "
+                "programs instead"
+            )
+            self._baseline = baseline_of(self._exact, self._baseline.feed)
+        return not found.mismatches
 
     def tolerance(self, step: str) -> float | None:
         """Return the tolerance of a step, as an absolute error; None if nothing is stated."""
@@ -149,35 +186,36 @@ class Verifier:
                 Python, or a partition has no file.
             BuildError: The device that was chosen failed.
         """
-        holder = None if self._baseline.alone else parent()
+        result = _Result(step, model, None if self._baseline.alone else parent())
         if step in self._unverified:
-            return self._go_on_from(step, model, holder, NAMED)
-        if not self._baseline.alone and (parts := other_partitions(model, holder)) > 1:
+            return self._go_on_from(result, NAMED)
+        if result.partitions > 1:
             return self._uncompared(
-                step, model, holder, f"it is one of {parts} dataflow partitions of a larger model", alone=True
+                result, f"it is one of {result.partitions} dataflow partitions of a larger model"
             )
         try:
             if step in self._golden.new_outputs:
-                return self._check_new_outputs(step, model, holder, self._golden.new_outputs[step])
-            made = AlignedModel.beside(self._baseline, self._executor(step, model, holder))
-            if made.alignment.reason:
-                raise _IncomparableError(made.alignment.reason)
-            every = whole or step in self._approximations
-            chosen = chosen_runs(self._baseline, self._baseline.runs if every else made.affordable())
-            comparison = self._compare(step, made, chosen)
-        except _IncomparableError as error:
-            return self._uncompared(step, model, holder, str(error))
+                return self._check_new_outputs(result, self._golden.new_outputs[step])
+            made = AlignedModel.beside(self._baseline, self._executor(result))
+            if not made.alignment.reason:
+                every = whole or step in self._approximations
+                chosen = chosen_runs(self._baseline, self._baseline.runs if every else made.affordable())
+                comparison = self._compare(step, made, chosen)
+                tried = chosen if comparison.mismatches else chosen_runs(self._baseline, DEVICE_SAMPLES)
+                if (whole or comparison.mismatches) and not self._device_is_right(result, made, tried):
+                    return self.check(step, model, parent, whole)
         except VerificationError:
             raise
         except BuildError as error:
             if is_device_failure(error):
                 raise _device_failed(step, error) from error
             if never_ran(error, model):
-                return self._uncompared(step, model, holder, str(error))
-            raise VerificationError(
-                f"what step '{step}' made of the model cannot be executed: {error}", step
-            ) from error
-        return self._judged(step, model, holder, made, chosen, comparison)
+                return self._uncompared(result, str(error))
+            text = f"what step '{step}' made of the model cannot be executed: {error}"
+            raise VerificationError(text, step) from error
+        if made.alignment.reason:
+            return self._uncompared(result, made.alignment.reason)
+        return self._judged(result, made, chosen, comparison)
 
     def _compare(self, step: str, made: AlignedModel, chosen: Array) -> OutputComparison:
         may_change = step in self._approximations
@@ -185,22 +223,15 @@ class Verifier:
         return made.compare(chosen, self.tolerance(step), by_class, may_change)
 
     def _judged(
-        self,
-        step: str,
-        model: ModelWrapper,
-        holder: ModelWrapper | None,
-        made: AlignedModel,
-        chosen: Array,
-        comparison: OutputComparison,
+        self, result: _Result, made: AlignedModel, chosen: Array, comparison: OutputComparison
     ) -> Verified:
         """Return what a comparison found, or raise; later steps are compared with one that approximates."""
-        base = self._baseline
+        base, step = self._baseline, result.step
         changed = self._changed(step, comparison)
         if comparison.mismatches and not (made.alignment.classes and changed is not None):
-            self._refuse_device(step, model, holder, chosen, made.executor)
             text = made.difference(step, chosen, comparison)
             raise VerificationError(text, step, advice(step, comparison, base.outputs.values()))
-        result = Verified(
+        found = Verified(
             len(chosen) * base.batch,
             0,
             comparison.max_error,
@@ -211,14 +242,14 @@ class Verifier:
             target=made.executor.target,
         )
         if changed is not None:
-            after = baseline_after(base, made.executor, model, step)
+            after = baseline_after(base, made.executor, result.model, step)
             self._baseline = replace(after, classes=made.gives_classes)
         if len(chosen) < base.runs or not base.golden:
-            return result
+            return found
         values = self._floats is not None and not made.gives_classes
         first = next(iter(made.run(chosen).values())) if values else None
         accuracy = self._accuracy(comparison.classes)
-        return replace(result, accuracy=accuracy, distance=self._distance(comparison.classes, first))
+        return replace(found, accuracy=accuracy, distance=self._distance(comparison.classes, first))
 
     def _about_inputs(self) -> tuple[str, ...]:
         base = self._baseline
@@ -226,12 +257,11 @@ class Verifier:
             return ()
         return (f"run with {base.samples} random inputs, because step '{base.step}' changed the model's",)
 
-    def _uncompared(
-        self, step: str, model: ModelWrapper, holder: ModelWrapper | None, reason: str, alone: bool = False
-    ) -> Verified:
+    def _uncompared(self, result: _Result, reason: str) -> Verified:
         """Raise for a model that cannot be compared; if the inputs are random, make it the baseline instead."""
         if self._golden.random:
-            return self._go_on_from(step, model, holder, reason, alone)
+            return self._go_on_from(result, reason)
+        step = result.step
         raise UnverifiedStepError(
             f"step '{step}' cannot be verified: {reason}\n"
             "  if it is meant to change the outputs, state the new ones, with which it is then checked: "
@@ -241,40 +271,34 @@ class Verifier:
             step,
         )
 
-    def _go_on_from(
-        self, step: str, model: ModelWrapper, holder: ModelWrapper | None, reason: str, alone: bool = False
-    ) -> Verified:
+    def _go_on_from(self, result: _Result, reason: str) -> Verified:
         """Make this step's result the baseline; where it cannot be executed, the baseline stays."""
         before = self._baseline
-        alone = alone or before.alone or other_partitions(model, holder) > 1
+        alone = before.alone or result.partitions > 1
         try:
-            executor = self._executor(step, model, None if alone else holder)
-            self._baseline = baseline_after(before, executor, model, step, alone)
+            executor = self._executor(replace(result, holder=None) if alone else result)
+            self._baseline = baseline_after(before, executor, result.model, result.step, alone)
         except BuildError as error:
             if is_device_failure(error):
-                raise _device_failed(step, error) from error
+                raise _device_failed(result.step, error) from error
             more = "" if str(error) in reason else f"; it could not be executed either: {error}"
             return Verified(0, reason=f"{reason}{more}", reference=before.step)
         if align(before.signature, self._baseline.signature).reason:
             self._labels = self._floats = None  # they are of the outputs before
-        self._measure()
         return Verified(0, reason=reason, reference=before.step)
 
-    def _check_new_outputs(
-        self, step: str, model: ModelWrapper, holder: ModelWrapper | None, stated: NewOutputs
-    ) -> Verified:
+    def _check_new_outputs(self, result: _Result, stated: NewOutputs) -> Verified:
         """Compare the new outputs of a step with the labels or values that the blueprint states for them."""
-        before = self._baseline
-        executor = self._executor(step, model, holder)
+        before, step = self._baseline, result.step
+        executor = self._executor(result)
         if not before.golden or align_inputs(before.signature, Signature.of(executor), before.name)[2]:
             raise VerificationError(
                 f"step '{step}' changes the model's inputs, and verify.changes_outputs.{step} states outputs for the "
                 "golden ones",
                 step,
             )
-        self._baseline = baseline_after(before, executor, model, step)
+        self._baseline = baseline_after(before, executor, result.model, step)
         self._labels, self._floats = stated.labels, None
-        self._measure()
         error = check_new_outputs(self._baseline, stated, self.tolerance(step))
         return Verified(
             self._baseline.samples,
@@ -285,22 +309,6 @@ class Verifier:
             accuracy=self._accuracy(self._baseline.predictions),
             target=executor.target,
         )
-
-    def _refuse_device(
-        self, step: str, model: ModelWrapper, holder: ModelWrapper | None, chosen: Array, executor: Executor
-    ) -> None:
-        """Raise if only the device differs: array programs compute the same before and after the step."""
-        ran_on = {self._baseline.executor.target, executor.target} - {Executor.target}
-        if not ran_on or self._baseline.step:
-            return
-        exact = self._executor(step, model, holder, plain=True)
-        self._baseline = baseline_of(self._exact, self._baseline.feed)
-        made = AlignedModel.beside(self._baseline, exact)
-        if not self._compare(step, made, chosen).mismatches:
-            raise BuildError(
-                f"target '{', '.join(ran_on)}' and array programs do not agree on what step '{step}' made of the model: by "
-                "array programs the step is right; with BRAINSMITH_DEVICE=auto they verify"
-            )
 
     def _changed(self, step: str, comparison: OutputComparison) -> int | None:
         """Count the samples that an approximating step puts into another class; None for other steps.
@@ -320,12 +328,8 @@ class Verifier:
             )
         return changed
 
-    def _executor(
-        self, step: str, model: ModelWrapper, parent: ModelWrapper | None, plain: bool = False
-    ) -> Executor:
-        whole = parent is None or bool(model.get_nodes_by_op_type(PARTITION))
-        models = (model,) if whole or parent is None else (parent, model)
-        return Executor(*models) if plain else self._device.executor(f"step '{step}'", *models)
+    def _executor(self, result: _Result) -> Executor:
+        return self._device.executor(f"step '{result.step}'", *result.run)
 
     def check_expected(self) -> None:
         """Compare the input model with the expected outputs, if there are any.
@@ -348,7 +352,3 @@ def _device_failed(step: str, error: BuildError) -> BuildError:
         f"what step '{step}' made of the model could not be verified: {error}\n  the device that was chosen "
         "failed, not the step; with BRAINSMITH_DEVICE=auto array programs verify"
     )
-
-
-class _IncomparableError(Exception):
-    """A model has other inputs or outputs than the one to compare with."""

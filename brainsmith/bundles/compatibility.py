@@ -25,7 +25,7 @@ def check_host(info: BundleInfo) -> None:
 
 
 def check_needs(info: BundleInfo, present: Mapping[str, BundleInfo]) -> None:
-    """Check that the bundles that a bundle needs are there, in versions that will do.
+    """Check that the bundles that a bundle needs are there, in versions that fit.
 
     Args:
         info: Of the bundle that needs them.
@@ -65,7 +65,7 @@ def check_not_needed(name: str, present: Iterable[BundleInfo]) -> None:
 
 
 def check_still_serves(info: BundleInfo, present: Iterable[BundleInfo]) -> None:
-    """Check that a version that is to take the place of another one will do for all that need it.
+    """Check that a version that is to take the place of another one fits all that need it.
 
     Raises:
         BundleVersionError: One needs another version.

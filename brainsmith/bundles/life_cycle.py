@@ -177,7 +177,7 @@ class LoadedBundle:
                 op.name, op.bundle = item.info.name, self.bundle.info.name
 
     def _check_owner(self, item: Contribution, records: Iterable[PluginInfo]) -> None:
-        """Check that an op is no other bundle's: it can have one name, and be of one bundle."""
+        """Check that no other bundle has an op: it can have one name, and belong to one bundle."""
         owner = getattr(item.obj, "bundle", "") if item.info.type == "op" else ""
         for info in records if owner else ():
             if info.framework != owner or info.type != "op" or owner == self.bundle.info.name:
@@ -207,9 +207,8 @@ class LoadedBundle:
             if info.type == "bundle" and path is not None and info.extra.get("path") == path:
                 return info
         ops = tuple(item.info.name for item in self._brought if item.info.type == "op")
-        return self.record.replace(
-            extra={**self.record.extra, "ops": ops, **({"path": path} if path else {})}
-        )
+        stated = {"ops": ops, "path": path} if path else {"ops": ops}
+        return self.record.replace(extra={**self.record.extra, **stated})
 
     def _roll_back(self, error: BaseException) -> None:
         debug("bundle %s: rolling back", self.bundle)

@@ -28,9 +28,8 @@ class BundleList:
     def list_plugins(self) -> RecordList:
         """Return the records of the registered bundles, in the order in which they were registered."""
         with self._lock:
-            return RecordList(
-                entry.record for entry in self._entries.values() if entry.settled or entry.removed
-            )
+            entries = self._entries.values()
+            return RecordList(entry.record for entry in entries if entry.settled or entry.removed)
 
     def is_registered(self, name: str) -> bool:
         """Tell whether a bundle of this name is registered."""
@@ -95,10 +94,8 @@ class BundleList:
 
     def _settled(self) -> dict[str, BundleInfo]:
         """Return the bundles that others can need: all but those that are just being registered or removed."""
-        usable = {
-            name: entry for name, entry in self._entries.items() if entry.settled and entry.worker is None
-        }
-        return {name: entry.bundle.info for name, entry in usable.items()}
+        usable = [entry for entry in self._entries.values() if entry.settled and entry.worker is None]
+        return {entry.bundle.info.name: entry.bundle.info for entry in usable}
 
     def _entry(self, name: str) -> LoadedBundle:
         entry = self._entries.get(name)

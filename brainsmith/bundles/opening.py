@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,8 @@ from brainsmith.plugin.version import Version
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from brainsmith.bundles.bundle_source import BundleSource
     from brainsmith.bundles.life_cycle import Registered
-    from brainsmith.bundles.source import BundleSource
     from brainsmith.plugin.adapters.plugin_json import Manifest
 
 
@@ -60,17 +60,8 @@ def open_bundle(source: BundleSource) -> tuple[Bundle, list[Registered]]:
 
 def info_of(manifest: Manifest) -> BundleInfo:
     """Return what a `plugin.json` says of its bundle."""
-    values = manifest.values
-    return BundleInfo(
-        manifest.name,
-        values["version"],
-        values["min_brainsmith_version"],
-        values.get("max_brainsmith_version"),
-        values.get("description", ""),
-        values.get("author", ""),
-        manifest.depends_on,
-        values.get("license", ""),
-    )
+    names = {field.name for field in fields(BundleInfo)}
+    return BundleInfo(**{key: value for key, value in manifest.values.items() if key in names})
 
 
 def _agree(bundle: Bundle, manifest: Manifest) -> None:

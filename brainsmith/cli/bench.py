@@ -7,8 +7,8 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from brainsmith.cli.inputs import Inputs
-from brainsmith.cli.models import HINT, check_model, is_without_build, resources
+from brainsmith.cli.input_option import Inputs
+from brainsmith.cli.model_options import HINT, check_model, is_without_build, resources
 from brainsmith.cli.terminal import complain
 from brainsmith.errors import BrainsmithError, TargetError, UnsupportedResourceError, UsageError
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.execution.signature import ModelSignature
-    from brainsmith.runtime.manager import ResourceManager
+    from brainsmith.runtime.resource_manager import ResourceManager
 
 COLUMNS = ("target", "prepare ms", "median ms", "90 % ms", "99 % ms", "worst ms", "samples/s", "batch")
 """The columns, in order. Latencies are of one run of the model; samples a second of all inputs in one call."""
@@ -62,7 +62,7 @@ def _measure_each(
     each: Mapping[str, str], inputs: Inputs | None, terminal: Terminal, rows: list[tuple[str, ...]]
 ) -> list[BrainsmithError]:
     """Add a row for each target that can be measured, and return why others cannot."""
-    from brainsmith.runtime.manager import ResourceManager
+    from brainsmith.runtime.resource_manager import ResourceManager
 
     failed: list[BrainsmithError] = []
     with closing(ResourceManager({"device": next(iter(each))})) as manager:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from brainsmith.blueprint.build_step import BuildStep
     from brainsmith.blueprint.schema import Blueprint, Position, Verify
     from brainsmith.blueprint.selection import KernelUse, Selection
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.plugin.info import PluginInfo
 
@@ -28,17 +28,18 @@ def run(options: Options, terminal: Terminal) -> int:
     blueprint, selection = check_blueprint(path, manager.registry)
     if options.flag("--load"):
         _load(selection)
-    if options.flag("--json"):
-        terminal.document = _plain(path, blueprint, selection)
-        warn_of_problems(manager)
-        return 0
-    terminal.write(f"{path}: no errors")
-    pairs = [(name, value) for name, value in _plan(blueprint, selection) if value]
-    terminal.pairs(pairs, "  ")
-    for skipped in selection.skipped:
-        terminal.write(f"  skipped: {skipped}")
+    terminal.give(
+        lambda: _plain(path, blueprint, selection), lambda: _show(path, blueprint, selection, terminal)
+    )
     warn_of_problems(manager)
     return 0
+
+
+def _show(path: str, blueprint: Blueprint, selection: Selection, terminal: Terminal) -> None:
+    terminal.write(f"{path}: no errors")
+    terminal.pairs([(name, value) for name, value in _plan(blueprint, selection) if value], "  ")
+    for skipped in selection.skipped:
+        terminal.write(f"  skipped: {skipped}")
 
 
 def _load(selection: Selection) -> None:

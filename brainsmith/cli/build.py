@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 
-from brainsmith.cli.live import LiveLine
+from brainsmith.cli.live_line import LiveLine
 from brainsmith.cli.terminal import complain
 from brainsmith.errors import NotProvenError
 from brainsmith.figures import plural
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
 
 
@@ -44,19 +44,17 @@ def run(options: Options, terminal: Terminal) -> int:
         )
     except NotProvenError as error:
         progress.clear()
-        _end(error.result, options, terminal, begin, strict=True)
+        _end(error.result, terminal, begin, strict=True)
         raise
     finally:  # an error has a line of its own
         progress.clear()
-    _end(result, options, terminal, begin)
+    _end(result, terminal, begin)
     return 0
 
 
-def _end(result: Any, options: Options, terminal: Terminal, begin: float, strict: bool = False) -> None:
-    if options.flag("--json"):
-        terminal.document = _plain(result, time.perf_counter() - begin)
-    else:
-        _show(result, terminal, begin)
+def _end(result: Any, terminal: Terminal, begin: float, strict: bool = False) -> None:
+    seconds = time.perf_counter() - begin
+    terminal.give(lambda: _plain(result, seconds), lambda: _show(result, terminal, begin))
     _warn(result, strict)
 
 

@@ -10,7 +10,7 @@ from brainsmith.store.kinds import KINDS, kind_of
 from brainsmith.store.removal import clear
 
 if TYPE_CHECKING:
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
 
 
@@ -18,4 +18,4 @@ def run(options: Options, terminal: Terminal) -> int:
     """Remove the entries of one kind, or of all."""
     name = options.text("KIND")
     removal = clear(cache_dir(), KINDS if name is None else [kind_of(name)], options.flag("--dry-run"))
-    return show(removal, options, terminal)
+    return show(removal, options.flag("--dry-run"), terminal)

@@ -14,7 +14,7 @@ from brainsmith.store.kinds import KINDS, kind_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.store.about import About
     from brainsmith.store.inventory import Entry
@@ -28,47 +28,40 @@ def run(options: Options, terminal: Terminal) -> int:
     """Print the kinds, or the entries of one."""
     name, folder = options.text("KIND"), cache_dir()
     if name is not None:
-        found = entry_rows(folder, all_entries(folder, [kind_of(name)]))
-        terminal.document = {"path": folder, "kind": name, "entries": found}
-        if not options.flag("--json"):
-            print_entries(found, terminal)
+        entries = all_entries(folder, [kind_of(name)])
+        short = short_keys(entries)
+        found = [_listed(entry, short[entry], examine(folder, entry).about) for entry in entries]
+        terminal.give(
+            lambda: {"path": folder, "kind": name, "entries": found},
+            lambda: terminal.table(OF_ENTRIES, list(map(_entry_row, found))),
+        )
         return 0
     entries = all_entries(folder)
     kinds = [_kind(kind, [entry for entry in entries if entry.kind is kind]) for kind in KINDS]
     total = sum(entry.bytes for entry in entries)
-    terminal.document = {"path": folder, "entries": len(entries), "bytes": total, "kinds": kinds}
-    if options.flag("--json"):
-        return 0
-    terminal.table(OF_KINDS, [_kind_row(kind) for kind in kinds])
-    if terminal.is_terminal:
-        terminal.write(f"\n{size(total)} in {folder}")
+    terminal.give(
+        lambda: {"path": folder, "entries": len(entries), "bytes": total, "kinds": kinds},
+        lambda: terminal.table(OF_KINDS, list(map(_kind_row, kinds)), f"\n{size(total)} in {folder}"),
+    )
     return 0
 
 
-def entry_rows(folder: str, entries: Sequence[Entry]) -> list[dict[str, Any]]:
-    """Return what is listed of entries."""
-    short = short_keys(entries)
-    return [_entry_fields(entry, short[entry], examine(folder, entry).about) for entry in entries]
-
-
-def _entry_fields(entry: Entry, short: str, about: About) -> dict[str, Any]:
+def entry_fields(entry: Entry, about: About) -> dict[str, Any]:
+    """Return what is known of an entry, for programs."""
     return {
         "kind": entry.kind.name,
         "key": entry.key,
-        "short": short,
         "path": entry.path,
         "bytes": entry.bytes,
         "used": entry.used,
         "made": about.get("time"),
         "of": about.get("of", ""),
         "by": dict(about.get("by", {})),
-        "origin": list(about.get("origin", {})),
     }
 
 
-def print_entries(rows: Sequence[dict[str, Any]], terminal: Terminal) -> None:
-    """Print what is listed of entries."""
-    terminal.table(OF_ENTRIES, [_entry_row(row) for row in rows])
+def _listed(entry: Entry, short: str, about: About) -> dict[str, Any]:
+    return {**entry_fields(entry, about), "short": short, "origin": list(about.get("origin", {}))}
 
 
 def _entry_row(row: dict[str, Any]) -> tuple[str, ...]:

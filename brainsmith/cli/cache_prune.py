@@ -14,7 +14,7 @@ from brainsmith.store.removal import Removal, prune
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
 
 _BYTES = {"": 1, "B": 1} | {
@@ -33,7 +33,7 @@ def run(options: Options, terminal: Terminal) -> int:
     older = _amount(options, "--older-than", _SECONDS, "an age, such as 30d, 12h, 10m or 2w")
     dry_run = options.flag("--dry-run")
     removal = prune(cache_dir(), None if keep is None else int(keep), older, dry_run)
-    return show(removal, options, terminal)
+    return show(removal, dry_run, terminal)
 
 
 def _amount(options: Options, name: str, units: Mapping[str, int], wanted: str) -> float | None:
@@ -50,22 +50,27 @@ def _amount(options: Options, name: str, units: Mapping[str, int], wanted: str) 
     return float(found[1]) * factor
 
 
-def show(removal: Removal, options: Options, terminal: Terminal) -> int:
+def show(removal: Removal, dry_run: bool, terminal: Terminal) -> int:
     """Print what was removed, and what stays although it was to be removed."""
-    terminal.document = {
+    terminal.give(lambda: _plain(removal, dry_run), lambda: _print(removal, dry_run, terminal))
+    return 0
+
+
+def _plain(removal: Removal, dry_run: bool) -> dict[str, object]:
+    return {
         "removed": [named(entry) for entry in removal.removed],
         "freed": removal.freed,
         "kept": [{"entry": named(entry), "reason": reason} for entry, reason in removal.kept],
         "left": removal.left,
-        "dry_run": options.flag("--dry-run"),
+        "dry_run": dry_run,
     }
-    if options.flag("--json"):
-        return 0
-    verb = "would remove" if options.flag("--dry-run") else "removed"
+
+
+def _print(removal: Removal, dry_run: bool, terminal: Terminal) -> None:
+    verb = "would remove" if dry_run else "removed"
     amount = plural(len(removal.removed), "entry", "entries")
     terminal.write(f"{verb} {amount}, {size(removal.freed)}; {size(removal.left)} left in {cache_dir()}")
     for entry, reason in removal.kept[:_SHOWN]:
         terminal.write(f"  kept {named(entry)} ({size(entry.bytes)}): {reason}")
     if len(removal.kept) > _SHOWN:
         terminal.write(f"  kept {plural(len(removal.kept) - _SHOWN, 'more entry', 'more entries')}")
-    return 0

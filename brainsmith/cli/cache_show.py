@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brainsmith.cli.cache_list import ago
+from brainsmith.cli.cache_list import ago, entry_fields
 from brainsmith.figures import plural, size
 from brainsmith.settings import cache_dir
 from brainsmith.store.examine import examine, why_not_used
@@ -13,7 +13,7 @@ from brainsmith.store.inventory import find_entry
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.store.examine import Examined
 
@@ -25,23 +25,16 @@ def run(options: Options, terminal: Terminal) -> int:
     folder = cache_dir()
     examined = examine(folder, find_entry(folder, options.required("KEY")), thorough=True)
     entry, about, reason = examined.entry, examined.about, why_not_used(examined)
-    terminal.document = {
-        "kind": entry.kind.name,
-        "key": entry.key,
-        "path": entry.path,
-        "bytes": entry.bytes,
-        "used": entry.used,
-        "made": about.get("time"),
-        "of": about.get("of", ""),
-        "by": dict(about.get("by", {})),
+    document = {
+        **entry_fields(entry, about),
         "valid": not reason,
         "reason": reason,
         "files": dict(examined.files),
         "origin": dict(examined.origin),
         "parts": dict(examined.parts),
     }
-    if not options.flag("--json"):
-        terminal.pairs([(name, value) for name, value in _pairs(examined, reason) if value])
+    pairs = [(name, value) for name, value in _pairs(examined, reason) if value]
+    terminal.give(lambda: document, lambda: terminal.pairs(pairs))
     return 0
 
 

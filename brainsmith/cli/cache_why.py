@@ -10,7 +10,9 @@ from brainsmith.store.examine import dependents
 from brainsmith.store.inventory import named, short_keys
 
 if TYPE_CHECKING:
-    from brainsmith.cli.arguments import Options
+    from collections.abc import Sequence
+
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.store.examine import Dependent
 
@@ -21,28 +23,27 @@ def run(options: Options, terminal: Terminal) -> int:
     """Print them, and whether the file is as it was."""
     file = options.required("FILE")
     found = dependents(cache_dir(), file)
-    terminal.document = {"file": file, "entries": [_plain(one) for one in found]}
-    if options.flag("--json"):
-        return 0
+    document = {"file": file, "entries": [_plain(one) for one in found]}
+    terminal.give(lambda: document, lambda: _show(file, found, terminal))
+    return 0
+
+
+def _show(file: str, found: Sequence[Dependent], terminal: Terminal) -> None:
     if not found:
         terminal.write(
             f"no entry depends on {file}\n  brainsmith cache list shows what is kept; brainsmith build --explain says of "
             "each step why it was not reused"
         )
-        return 0
+        return
     short = short_keys([one.examined.entry for one in found])
     rows = []
     for one in found:
         entry = one.examined.entry
         rows.append((entry.kind.name, short[entry], one.examined.about.get("of", ""), said(one)))
-    terminal.table(COLUMNS, rows)
     changed = sum(not one.agrees for one in found)
-    if terminal.is_terminal:
-        entries = plural(len(found), "entry", "entries")
-        terminal.write(
-            f"\n{entries} computed from {file}; {changed} of them from another content than it has now"
-        )
-    return 0
+    entries = plural(len(found), "entry", "entries")
+    summary = f"\n{entries} computed from {file}; {changed} of them from another content than it has now"
+    terminal.table(COLUMNS, rows, summary)
 
 
 def said(one: Dependent) -> str:

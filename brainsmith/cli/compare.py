@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from brainsmith.cli.inputs import Inputs
-from brainsmith.cli.live import shown
-from brainsmith.cli.models import HINT, check_model, is_without_build, resources
+from brainsmith.cli.input_option import Inputs
+from brainsmith.cli.live_line import shown
+from brainsmith.cli.model_options import HINT, check_model, is_without_build, resources
 from brainsmith.cli.terminal import complain
-from brainsmith.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.comparison.compare import Compared
 
@@ -27,11 +26,13 @@ def run(options: Options, terminal: Terminal) -> int:
     """Compare and print; return 1 if a target's outputs differ from the first's beyond the tolerance."""
     model = options.required("MODEL")
     check_model(model)
-    from brainsmith.comparison.compare import compare_targets, devices_of, outcome
+    from brainsmith.comparison.compare import compare_targets, devices_of
     from brainsmith.comparison.tensors import RELATIVE_TOLERANCE
 
     devices = devices_of(options.required("--targets"))
-    tolerance = _tolerance(options.text("--tolerance"), RELATIVE_TOLERANCE)
+    tolerance = options.number(
+        "--tolerance", RELATIVE_TOLERANCE, "a number such as 1e-6, 0 or more", least=0.0
+    )
     inputs = Inputs(options.required("--input"))
     results: list[Compared] = []
     with resources(model, devices, options, terminal, inputs) as each:
@@ -46,16 +47,15 @@ def run(options: Options, terminal: Terminal) -> int:
                     strict=False,
                 )
         finally:  # what is done is printed, whatever ends it
-            if options.flag("--json"):
-                terminal.document = _plain(model, results, devices)
-            else:
-                _show(results, devices[0], terminal)
+            terminal.give(
+                lambda: _plain(model, results, devices), lambda: _show(results, devices[0], terminal)
+            )
             for one in results:
                 if one.reason:
                     complain(f"error: {one.reason}")
     if not all(one.supported for one in results) and is_without_build(model, each):
         complain(f"  {HINT}")
-    return 0 if outcome(results) else 1
+    return 0 if all(one.agrees for one in results) else 1
 
 
 def _show(results: list[Compared], first: str, terminal: Terminal) -> None:
@@ -77,18 +77,6 @@ def _plain(model: str, results: list[Compared], devices: Sequence[str]) -> dict[
         "targets": [{**asdict(one), "agrees": one.agrees} for one in results],
         "error": None,
     }
-
-
-def _tolerance(text: str | None, default: float) -> float:
-    if text is None:
-        return default
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise UsageError(f"--tolerance must be a number such as 1e-6, 0 or more, not {text!r}")
-    return value
 
 
 def _row(one: Compared, first: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brainsmith.cli.arguments import HELP
+from brainsmith.cli.command_line import HELP
 from brainsmith.cli.verbs import VERBS
 
 TYPE_CHECKING = False
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from brainsmith.cli.arguments import Argument, Options
+    from brainsmith.cli.command_line import Argument, Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.plugin.info import PluginInfo
 

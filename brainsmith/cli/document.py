@@ -33,7 +33,7 @@ def with_document(attempt: Callable[[Terminal], tuple[int, BaseException | None]
     before = sys.stdout
     output = _taken(own_process)
     sys.stdout = sys.stderr
-    terminal = Terminal(sys.stderr)
+    terminal = Terminal(sys.stderr, gives_document=True)
     try:
         status, error = attempt(terminal)
     except BaseException as bug:  # it keeps its traceback
@@ -58,11 +58,11 @@ def error_fields(error: BaseException) -> dict[str, Any]:
     fields = {
         "kind": type(error).__name__,
         "message": str(error) or ("interrupted" if isinstance(error, KeyboardInterrupt) else ""),
-        "where": _place(problems[0]) if problems else _where(error),
+        "where": _of_problem(problems[0]) if problems else _where(error),
         "exit_code": exit_code(error),
     }
     if problems:
-        fields["problems"] = [{**_place(problem), "message": problem.text} for problem in problems]
+        fields["problems"] = [{**_of_problem(problem), "message": problem.text} for problem in problems]
     return fields
 
 
@@ -73,23 +73,16 @@ def _where(error: BaseException) -> dict[str, Any]:
     step = error.step if isinstance(error, BuildError) else ""
     found = re.match(_PLACE, str(error))
     if found is None:
-        return {"file": None, "line": None, "column": None, "step": step or None}
-    line, column = found["line"], found["column"]
-    return {
-        "file": found["file"],
-        "line": int(line),
-        "column": int(column) if column else None,
-        "step": step or None,
-    }
+        return _place(step=step)
+    return _place(found["file"], int(found["line"]), int(found["column"] or 0), step)
 
 
-def _place(problem: Problem) -> dict[str, Any]:
-    return {
-        "file": problem.file,
-        "line": problem.line or None,
-        "column": problem.column or None,
-        "step": None,
-    }
+def _of_problem(problem: Problem) -> dict[str, Any]:
+    return _place(problem.file, problem.line, problem.column)
+
+
+def _place(file: str | None = None, line: int = 0, column: int = 0, step: str = "") -> dict[str, Any]:
+    return {"file": file, "line": line or None, "column": column or None, "step": step or None}
 
 
 def plain(value: Any) -> Any:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
 
 _COLOURS = {
@@ -26,10 +26,7 @@ _COLOURS = {
 def run(options: Options, terminal: Terminal) -> int:
     """Print the state; return 0 if it is healthy."""
     health = get_plugin_manager().health_check()
-    if options.flag("--json"):
-        terminal.document = health
-    else:
-        _print(health, terminal)
+    terminal.give(lambda: health, lambda: _print(health, terminal))
     return 0 if health["status"] == "healthy" else 1
 
 

@@ -9,7 +9,7 @@ from brainsmith.plugin.finn_install import REQUIREMENTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
 
 _SECONDS = 3600.0

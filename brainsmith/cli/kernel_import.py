@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.rtl.importing.description import CoreDescription
     from brainsmith.rtl.importing.plan import ImportPlan
@@ -100,12 +100,12 @@ def _found(plan: ImportPlan) -> list[tuple[str, str]]:
         (
             "input" if stream.fed else "output",
             f"{', '.join(stream.ports)}: {plural(stream.bits, 'bit')}{_several(stream.count)}, "
-            f"{_shape(plan, stream.name)} {plan.streams[stream.name].datatype}",
+            f"{_shape(plan, stream.name)} {plan.said.streams[stream.name].datatype}",
         )
         for stream in roles.streams
     ]
     reset = f"{roles.reset}, active {'low' if roles.reset_low else 'high'}" if roles.reset else "none"
-    parallel = ", ".join(f"{name} divides {limit}" for name, limit in plan.parallel.items())
+    parallel = ", ".join(f"{name} divides {limit}" for name, limit in plan.said.parallel.items())
     return [
         ("kernel", f"{plan.name}, backend {plan.name}RTL"),
         ("clock", ", ".join(roles.clocks)),
@@ -115,7 +115,7 @@ def _found(plan: ImportPlan) -> list[tuple[str, str]]:
         *([("open", ", ".join(roles.open))] if roles.open else []),
         ("attributes", _listed(plan.attributes) or "none"),
         *([("parallel", parallel)] if parallel else []),
-        ("cycles", str(plan.cycles)),
+        ("cycles", str(plan.said.cycles)),
     ]  # fmt: skip
 
 
@@ -128,4 +128,4 @@ def _several(count: int) -> str:
 
 
 def _shape(plan: ImportPlan, stream: str) -> str:
-    return "(" + ", ".join(map(str, plan.streams[stream].shape)) + ")"
+    return "(" + ", ".join(map(str, plan.said.streams[stream].shape)) + ")"

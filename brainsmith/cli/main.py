@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 
-from brainsmith.cli.arguments import HELP
+from brainsmith.cli.command_line import HELP
 from brainsmith.cli.terminal import Terminal, complain
 from brainsmith.errors import BrainsmithError, UsageError, exit_code
 from brainsmith.settings import is_completing
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.cli.arguments import Verb
+    from brainsmith.cli.command_line import Verb
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -97,14 +97,14 @@ def _run(words: list[str], terminal: Terminal) -> int:
         _help(words[1:] if words[:1] == [HELP] else words, terminal)
         return 0
     verb = find_verb(words)
-    from brainsmith.cli.arguments import parse
+    from brainsmith.cli.command_line import parse
 
     options = parse(verb, words[len(verb.words) :])
     __import__(verb.module)
     run = sys.modules[verb.module].run
     status: int
     if options.says_how_much:
-        from brainsmith.cli.log import logged
+        from brainsmith.cli.log_options import logged
 
         with logged(options, terminal, words):
             status = run(options, terminal)

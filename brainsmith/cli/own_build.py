@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import tempfile
-import threading
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.cli.build import step_line
-from brainsmith.cli.live import LiveLine
+from brainsmith.cli.live_line import LiveLine
 from brainsmith.cli.terminal import complain, note
 
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def built(model: str, blueprint: str, terminal: Terminal) -> Iterator[str]:
-    """Give the folder of a build of a model; it is removed at the end, also of Ctrl-C and SIGTERM.
+    """Give the folder of a build of a model; it is removed at the end, also by Ctrl-C and what ends as that does.
 
     Its steps are in the build cache, so the next time it takes little. What a build leaves that failed is kept, since
     its message points there.
@@ -39,9 +37,8 @@ def built(model: str, blueprint: str, terminal: Terminal) -> Iterator[str]:
     made = Path(tempfile.mkdtemp(prefix="brainsmith-"))
     folder = made / "build"
     try:
-        with _ended_by_sigterm():
-            _build(model, blueprint, folder, terminal)
-            yield str(folder)
+        _build(model, blueprint, folder, terminal)
+        yield str(folder)
     finally:
         terminal.write_over("")
         if (folder / "failed").is_dir():
@@ -71,20 +68,3 @@ def _build(model: str, blueprint: str, folder: Path, terminal: Terminal) -> None
         raise KeyboardInterrupt(
             f"interrupted while {model} was built; the steps done are in the build cache"
         ) from error
-
-
-@contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM end what runs as Ctrl-C does, so that the folder is removed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def end(*_: object) -> None:
-        raise KeyboardInterrupt("ended by SIGTERM")
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -10,7 +10,7 @@ from brainsmith.plugin.source_check import check_sources, load_problems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.errors import Problem
     from brainsmith.plugin.info import PluginInfo

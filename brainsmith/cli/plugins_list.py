@@ -10,7 +10,7 @@ from brainsmith.plugin.precedence import framework_identifier
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.manager import PluginManager
@@ -32,10 +32,7 @@ def run(options: Options, terminal: Terminal) -> int:
     records = _chosen(everything, plugin_type, framework, stage)
     if not records:
         _refuse_unknown(everything, framework, stage, manager)
-    if options.flag("--json"):
-        terminal.document = [plain(info) for info in records]
-    else:
-        _print_table(records, terminal)
+    terminal.give(lambda: [plain(info) for info in records], lambda: _print_table(records, terminal))
     warn_of_problems(manager)
     if not records:
         wanted = " and ".join(word for word in (plugin_type, framework, stage) if word)

@@ -9,7 +9,7 @@ from brainsmith.plugin.stubs import COLLECTIONS, DEFAULT_FOLDER, write_stubs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
 
 

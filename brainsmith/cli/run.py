@@ -7,19 +7,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brainsmith.cli.arrays import check_output, write_arrays
-from brainsmith.cli.inputs import Inputs
-from brainsmith.cli.live import shown
-from brainsmith.cli.models import check_model, resources
+from brainsmith.cli.array_options import check_output, write_arrays
+from brainsmith.cli.input_option import Inputs
+from brainsmith.cli.live_line import shown
+from brainsmith.cli.model_options import check_model, resources
 from brainsmith.errors import TargetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
-    from brainsmith.runtime.manager import ResourceManager
+    from brainsmith.runtime.resource_manager import ResourceManager
 
 
 def run(options: Options, terminal: Terminal) -> int:
@@ -37,11 +37,9 @@ def run(options: Options, terminal: Terminal) -> int:
                 done = _run(manager, each[chosen], inputs, output)
             if each[chosen] != model:
                 done["circuit"] = options.text("--build") or f"of {options.text('--blueprint')}"
-            if options.flag("--json"):
-                terminal.document = {"model": model, **done, "error": None}
-            else:
-                terminal.pairs(_pairs(model, done))
-                terminal.flush()
+            document = {"model": model, **done, "error": None}
+            terminal.give(lambda: document, lambda: terminal.pairs(_pairs(model, done)))
+            terminal.flush()
     return 0
 
 
@@ -96,7 +94,7 @@ def _run(manager: ResourceManager, resource: str, inputs: Inputs, output: str | 
 def _manager(device: str | None) -> Iterator[ResourceManager]:
     """Give a manager with that device, or the default one: that of `init` in this process, else of the settings."""
     from brainsmith.runtime.default import RUNTIME
-    from brainsmith.runtime.manager import ResourceManager
+    from brainsmith.runtime.resource_manager import ResourceManager
 
     if device is None and RUNTIME.manager.active is not None:
         yield RUNTIME.manager

@@ -14,9 +14,12 @@ from brainsmith.errors import TargetUnavailableError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.runtime.serving.limits import Limits
+
+_MOST = 65535
+"""The highest port; and the most requests at once."""
 
 
 def run(options: Options, terminal: Terminal) -> int:
@@ -30,7 +33,7 @@ def run(options: Options, terminal: Terminal) -> int:
     from brainsmith.runtime.serving.token import find_token
 
     limits = _limits(options)
-    port = _whole(options, "--port", PORT)
+    port = options.whole("--port", PORT, most=_MOST)
     token, source = find_token(options.text("--token-file"))
     tls = options.text("--certificate"), options.text("--key")
     with _signals() as wait:
@@ -92,9 +95,9 @@ def _limits(options: Options) -> Limits:
     from brainsmith.runtime.serving.limits import Limits
 
     return Limits(
-        megabytes=_number(options, "--limit-mb", Limits.megabytes),
-        seconds=_number(options, "--timeout", Limits.seconds),
-        requests=_whole(options, "--requests", Limits.requests),
+        megabytes=options.number("--limit-mb", Limits.megabytes),
+        seconds=options.number("--timeout", Limits.seconds),
+        requests=options.whole("--requests", Limits.requests, most=_MOST),
     )
 
 
@@ -105,23 +108,3 @@ def _folders(options: Options) -> tuple[str, ...]:
     if not Path(folder).is_dir():
         raise UsageError(f"--build must be a folder, not {folder}")
     return (folder,)
-
-
-def _number(options: Options, name: str, default: float) -> float:
-    text = options.text(name)
-    try:
-        value = default if text is None else float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 < value < float("inf"):
-        raise UsageError(f"{name} must be a number above 0, not {text!r}")
-    return value
-
-
-def _whole(options: Options, name: str, default: int) -> int:
-    text = options.text(name)
-    if text is None:
-        return default
-    if not text.isdecimal() or not text.isascii() or int(text[:9]) > 65535:
-        raise UsageError(f"{name} must be a whole number up to 65535, not {text!r}")
-    return int(text)

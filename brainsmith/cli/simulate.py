@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from brainsmith.cli.arrays import check_output, described, read_arrays, write_arrays
+from brainsmith.cli.array_options import check_output, described, read_arrays, write_arrays
 from brainsmith.cli.terminal import complain
-from brainsmith.errors import UsageError
 from brainsmith.figures import plural, share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.rtl.package.reading import AcceleratorPackage
     from brainsmith.rtl.package.rerun import Rerun
@@ -19,10 +18,11 @@ _SHOWN = 10
 
 def run(options: Options, terminal: Terminal) -> int:
     """Simulate and print what came of it; return 1 if frames with golden inputs do not have the golden outputs."""
-    numbers = {name: _number(options, name, least) for name, least in _NUMBERS}
+    frames, limit = (options.whole(name, None, least=1) for name in ("--frames", "--limit"))
+    seed = options.whole("--stalls", None)
     from pathlib import Path
 
-    from brainsmith.cli.live import shown
+    from brainsmith.cli.live_line import shown
     from brainsmith.rtl.package.reading import read_package
     from brainsmith.rtl.package.rerun import simulate_package
 
@@ -40,9 +40,9 @@ def run(options: Options, terminal: Terminal) -> int:
         done = simulate_package(
             package,
             arrays,
-            frames=numbers["--frames"],
-            seed=numbers["--stalls"],
-            limit=numbers["--limit"],
+            frames=frames,
+            seed=seed,
+            limit=limit,
             trace=None if trace is None else Path(trace),
         )
     terminal.pairs(_summary(package, done, golden=given is None))
@@ -52,18 +52,6 @@ def run(options: Options, terminal: Terminal) -> int:
     if trace is not None:
         terminal.pairs([("waves   ", trace)])
     return 1 if done.wrong else 0
-
-
-_NUMBERS = (("--frames", 1), ("--stalls", 0), ("--limit", 1))
-
-
-def _number(options: Options, name: str, least: int) -> int | None:
-    text = options.text(name)
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdigit() and int(text) >= least):
-        raise UsageError(f"{name} must be a whole number, {least} or more, not {text!r}")
-    return int(text)
 
 
 def _summary(package: AcceleratorPackage, done: Rerun, golden: bool) -> list[tuple[str, str]]:

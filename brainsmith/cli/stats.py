@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
 
 
@@ -18,10 +18,8 @@ def run(options: Options, terminal: Terminal) -> int:
     manager = get_plugin_manager()
     manager.discover_plugins(modes=["full"])
     stats = manager.get_performance_stats()
-    if options.flag("--json"):
-        terminal.document = stats
-        return 0
-    terminal.pairs([(label(name), shown(name, value)) for name, value in stats.items()])
+    pairs = [(label(name), shown(name, value)) for name, value in stats.items()]
+    terminal.give(lambda: stats, lambda: terminal.pairs(pairs))
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.plugin.info import PluginInfo
 
@@ -18,14 +18,13 @@ def run(options: Options, terminal: Terminal) -> int:
     from brainsmith.runtime.default import list_plugins
 
     records = list_plugins(available_only=False)
-    if options.flag("--json"):
-        terminal.document = [_plain(info) for info in records]
-        return 0
-    terminal.table(COLUMNS, [_row(info) for info in records])
-    if terminal.is_terminal:
-        for info in records:
-            if not info["available"]:
-                terminal.write(f"\n{info.name} is not available: {info['reason']}")
+    reasons = [
+        f"\n{info.name} is not available: {info['reason']}" for info in records if not info["available"]
+    ]
+    terminal.give(
+        lambda: [_plain(info) for info in records],
+        lambda: terminal.table(COLUMNS, [_row(info) for info in records], "\n".join(reasons)),
+    )
     return 0
 
 

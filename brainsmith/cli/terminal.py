@@ -41,15 +41,27 @@ class Terminal:
         colour: Whether it may be coloured.
         quiet: Whether only warnings and errors are printed.
         document: What the command gives, where it is to be printed as JSON (`--json`) when it has ended.
+
+    Args:
+        stream: Standard output by default.
+        gives_document: Whether it is.
     """
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    def __init__(self, stream: TextIO | None = None, gives_document: bool = False) -> None:
         self._stream = stream if stream is not None else sys.stdout
         self.is_terminal = self._stream is not None and self._stream.isatty()
         self.width = _width(self._stream) if self.is_terminal else 0
         self.colour = wants_colour(self.is_terminal)
         self.quiet = False
+        self._gives_document = gives_document
         self.document: Any = None
+
+    def give(self, document: Callable[[], Any], show: Callable[[], None]) -> None:
+        """Give what a command found: as a document where that is asked for, else as `show` prints it."""
+        if self._gives_document:
+            self.document = document()
+        else:
+            show()
 
     def write(self, text: str) -> None:
         """Print a text and a line break. A stream that was closed before we began takes nothing."""
@@ -84,8 +96,8 @@ class Terminal:
         """Return a text in `bold`, `red`, `green`, `yellow` or `dim`, where colour is wanted."""
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colour and text else text
 
-    def table(self, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Print rows in columns.
+    def table(self, heading: Sequence[str], rows: Sequence[Sequence[str]], summary: str = "") -> None:
+        """Print rows in columns, and on a terminal a summary below.
 
         On a terminal: aligned, with the heading, without columns that are empty, and cut to the width. Elsewhere: all
         columns, whole, between tabs, without the heading, so that `cut -f` always finds the same.
@@ -104,6 +116,8 @@ class Terminal:
         for row in rows:
             line = _GAP.join([row[index].ljust(size) for index, size in zip(used, widths, strict=True)])
             self.write(self.cut(line.rstrip()))
+        if summary:
+            self.write(summary)
 
     def cut(self, line: str) -> str:
         """Return a line that fits on the terminal."""

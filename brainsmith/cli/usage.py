@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from brainsmith.cli.arguments import HELP
+from brainsmith.cli.command_line import HELP
 from brainsmith.cli.verbs import VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.cli.arguments import Verb
+    from brainsmith.cli.command_line import Verb
     from brainsmith.cli.terminal import Terminal
 
 # Columns: where there is no terminal to ask, and what a terminal may be too wide to read in one line.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brainsmith.blueprint.outputs import OUTPUTS
-from brainsmith.cli.arguments import LOG_FILE, QUIET, VERBOSE, Argument, Verb
+from brainsmith.cli.command_line import LOG_FILE, QUIET, VERBOSE, Argument, Verb
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.store.kinds import KINDS
 
@@ -20,43 +20,33 @@ _DRY_RUN = Argument("--dry-run", about="say what would be removed, and remove no
 _HOW_MUCH = (
     Argument(QUIET, about="print warnings and errors only"),
     Argument(VERBOSE, about="print the log, too: the messages of steps, and where an error comes from"),
-    Argument(LOG_FILE, "FILE", "write all that is printed and logged to a file", completes="files"),
+    Argument(LOG_FILE, "FILE", "write all that is printed and logged to a file"),
     _JSON,
 )
 _INPUT = "its input, or an .npz file of several by name"
 _CIRCUIT = (
+    Argument("--blueprint", "FILE", "the blueprint with which the model is built, for a target of builds"),
     Argument(
-        "--blueprint",
-        "FILE",
-        "the blueprint with which the model is built, for a target of builds",
-        completes="files",
-    ),
-    Argument(
-        "--build",
-        "DIR",
-        "a build of the model, for rtlsim, pynq, or a remote target that is one of them",
-        completes="folders",
+        "--build", "DIR", "a build of the model, for rtlsim, pynq, or a remote target that is one of them"
     ),
 )
 
 VERBS = (
     Verb(
         "plugins list",
-        "brainsmith.cli.plugins_list",
         "list the available plugins",
         "On a terminal: aligned columns. Into a pipe: one plugin a line, six columns between tabs (type, framework,"
         " name, stage, kernel, description), no heading.",
         "brainsmith plugins list --type transform --framework brainsmith",
         (
             _TYPE,
-            Argument("--framework", "FRAMEWORK", "only plugins of this framework", completes="frameworks"),
-            Argument("--stage", "STAGE", "only transforms that state this stage", completes="stages"),
+            Argument("--framework", "FRAMEWORK", "only plugins of this framework"),
+            Argument("--stage", "STAGE", "only transforms that state this stage"),
             _JSON,
         ),
     ),
     Verb(
         "plugins show",
-        "brainsmith.cli.plugins_show",
         "show all that is known of a plugin",
         "Nothing is imported: parameters and docstring are read from the source. A name that several types or"
         " frameworks have shows them all.",
@@ -65,53 +55,45 @@ VERBS = (
     ),
     Verb(
         "plugins check",
-        "brainsmith.cli.plugins_check",
         "check plugin files before they are used",
         "Reads every decorated plugin in a file or folder, says what is wrong with it and what would be registered."
         " Nothing is imported without --load.",
         "brainsmith plugins check plugins/my_pass.py --load",
         (
-            Argument("PATH", about="a Python file, or a folder of them", completes="files"),
+            Argument("PATH", about="a Python file, or a folder of them"),
             Argument("--load", about="import the plugins too, and say which fail"),
         ),
     ),
     Verb(
         "plugins stubs",
-        "brainsmith.cli.plugins_stubs",
         "write type stubs, so that editors complete plugin names",
         "Pyright and Pylance read the folder typings/ as it is; mypy needs mypy_path = typings.",
         "brainsmith plugins stubs",
-        (Argument("--output", "DIR", "the folder for them; typings by default", completes="folders"),),
+        (Argument("--output", "DIR", "the folder for them; typings by default"),),
     ),
     Verb(
         "blueprint check",
-        "brainsmith.cli.blueprint_check",
         "check a blueprint and show what it selects",
         "Prints the plan with all names resolved, or every error with file:line:column.",
         "brainsmith blueprint check blueprints/digits_mlp.yaml",
         (
-            Argument("FILE", about="a blueprint", completes="files"),
+            Argument("FILE", about="a blueprint"),
             Argument("--load", about="import every plugin that it names, too"),
             *_HOW_MUCH,
         ),
     ),
     Verb(
         "build",
-        "brainsmith.cli.build",
         "build hardware from a model and a blueprint",
         "Writes the last model, a checkpoint after each step, estimates, report.json and report.html. The folder is"
         " replaced only when the build has succeeded.",
         "brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp.yaml --output build/mlp",
         (
-            Argument("MODEL", about="a quantised ONNX model", completes="files"),
+            Argument("MODEL", about="a quantised ONNX model"),
             Argument(
-                "--blueprint",
-                "FILE",
-                "the blueprint: what to build, and with which plugins",
-                completes="files",
-                required=True,
+                "--blueprint", "FILE", "the blueprint: what to build, and with which plugins", required=True
             ),
-            Argument("--output", "DIR", "the folder for the output", completes="folders", required=True),
+            Argument("--output", "DIR", "the folder for the output", required=True),
             Argument(
                 "--produce",
                 "OUTPUT",
@@ -119,13 +101,9 @@ VERBS = (
                 choices=OUTPUTS,
             ),
             Argument("--part", "PART", "the device, in place of the blueprint's"),
-            Argument(
-                "--verify-inputs", "X.npy", "golden inputs, in place of the blueprint's", completes="files"
-            ),
-            Argument("--verify-labels", "Y.npy", "the correct class of each golden input", completes="files"),
-            Argument(
-                "--verify-expected", "Z.npy", "the correct output of each golden input", completes="files"
-            ),
+            Argument("--verify-inputs", "X.npy", "golden inputs, in place of the blueprint's"),
+            Argument("--verify-labels", "Y.npy", "the correct class of each golden input"),
+            Argument("--verify-expected", "Z.npy", "the correct output of each golden input"),
             Argument(
                 "--strict", about="exit code 3 unless all is proven; the output is written all the same"
             ),
@@ -140,69 +118,63 @@ VERBS = (
     ),
     Verb(
         "simulate",
-        "brainsmith.cli.simulate",
         "simulate a packed accelerator",
         "DIR is a build's folder, or the package in it, accelerator/, wherever it lies now. Needs Verilator and g++, not"
         " FINN. Exit code 1 if frames with golden inputs do not have the golden outputs.",
         "brainsmith simulate build/mlp --input x.npy --output y.npy",
         (
-            Argument("DIR", about="a build's folder, or an accelerator's own", completes="folders"),
-            Argument(
-                "--input", "X.npy", "inputs, (frames, ...); the golden ones by default", completes="files"
-            ),
-            Argument("--output", "Y.npy", "the file for the outputs; none by default", completes="files"),
+            Argument("DIR", about="a build's folder, or an accelerator's own"),
+            Argument("--input", "X.npy", "inputs, (frames, ...); the golden ones by default"),
+            Argument("--output", "Y.npy", "the file for the outputs; none by default"),
             Argument("--frames", "N", "simulate the first N frames only"),
             Argument("--stalls", "SEED", "stall all inputs and outputs at random"),
-            Argument("--trace", "FILE.vcd", "write waveforms", completes="files"),
+            Argument("--trace", "FILE.vcd", "write waveforms"),
             Argument("--limit", "CYCLES", "stop after this many cycles"),
         ),
     ),
     Verb(
         "wave",
-        "brainsmith.cli.wave",
         "draw one frame's handshakes in a packed accelerator",
         "A row for each stream, time in clock cycles along x: where a beat moved, where one was blocked, where a layer"
         " was starved. Simulates the package up to that golden frame, with inputs at the estimated rate.",
         "brainsmith wave build/mlp --frame 3 --output wave.svg",
         (
-            Argument("DIR", about="a build's folder, or an accelerator's own", completes="folders"),
+            Argument("DIR", about="a build's folder, or an accelerator's own"),
             Argument("--frame", "N", "which golden frame, from 0; 0 by default"),
             Argument("--links", "A,B", "draw only these links, or those of these layers"),
             Argument("--cycles", "A-B", "draw these cycles only, from the frame's first beat on"),
-            Argument("--output", "FILE.svg", "the file to write; wave.svg by default", completes="files"),
+            Argument("--output", "FILE.svg", "the file to write; wave.svg by default"),
         ),
     ),
     Verb(
         "run",
-        "brainsmith.cli.run",
         "execute a model on a target",
         "MODEL is an .onnx file, or for rtlsim, pynq and remote the folder of a build. The first axis of an input may be"
         " any multiple of the model's batch. Without --target it is the one that BRAINSMITH_DEVICE or the settings"
         " name, else the best one available.",
         "brainsmith run examples/digits/mlp.onnx --target numpy --input x.npy --output y.npy",
         (
-            Argument("MODEL", about="an ONNX model, or a build's folder", completes="files"),
+            Argument("MODEL", about="an ONNX model, or a build's folder"),
             Argument("--target", "TARGET", "auto, a target such as numpy or rtlsim:0, or a device type"),
-            Argument("--input", "X.npy", _INPUT, completes="files", required=True),
-            Argument("--output", "Y.npy", "the file for the outputs; none by default", completes="files"),
+            Argument("--input", "X.npy", _INPUT, required=True),
+            Argument("--output", "Y.npy", "the file for the outputs; none by default"),
             *_CIRCUIT,
             *_HOW_MUCH,
         ),
     ),
     Verb(
         "compare",
-        "brainsmith.cli.compare",
         "run a model on several targets, and say where they differ",
         "Each target is compared with the first: integers must be equal, other outputs within 1e-6 of the"
         " largest magnitude. The first node at which they differ is named. Exit code 1 if outputs differ by"
         " more.",
         "brainsmith compare examples/digits/mlp.onnx --targets reference,numpy,onnxruntime --input x.npy",
         (
-            Argument("MODEL", about="an ONNX model, or a build's folder", completes="files"),
+            Argument("MODEL", about="an ONNX model, or a build's folder"),
             Argument(
                 "--targets", "A,B,...", "the targets; the others are compared with the first", required=True
             ),
-            Argument("--input", "X.npy", _INPUT, completes="files", required=True),
+            Argument("--input", "X.npy", _INPUT, required=True),
             Argument(
                 "--tolerance",
                 "T",
@@ -214,20 +186,18 @@ VERBS = (
     ),
     Verb(
         "bench",
-        "brainsmith.cli.bench",
         "measure how fast targets run a model",
         "Latency is that of one run of the model; samples per second are measured with all inputs in one call.",
         "brainsmith bench examples/digits/mlp.onnx --targets numpy,onnxruntime",
         (
-            Argument("MODEL", about="an ONNX model, or a build's folder", completes="files"),
+            Argument("MODEL", about="an ONNX model, or a build's folder"),
             Argument("--targets", "A,B,...", "the targets to measure", required=True),
-            Argument("--input", "X.npy", f"{_INPUT}; random by default", completes="files"),
+            Argument("--input", "X.npy", f"{_INPUT}; random by default"),
             *_CIRCUIT,
         ),
     ),
     Verb(
         "targets",
-        "brainsmith.cli.targets",
         "list what can execute a model here",
         "The preferred one first. For each one that is not available: why, and how to make it available.",
         "brainsmith targets",
@@ -235,7 +205,6 @@ VERBS = (
     ),
     Verb(
         "serve-target",
-        "brainsmith.cli.serve_target",
         "serve a target of this machine to other programs and machines",
         "Serves it over HTTP to the target 'remote' of other processes or machines, until Ctrl-C or SIGTERM. Other machines"
         " reach it only if --host says so, and then clients need a token: from a file, or BRAINSMITH_REMOTE_TOKEN.",
@@ -244,34 +213,26 @@ VERBS = (
             Argument("TARGET", about="the target to serve, such as numpy"),
             Argument("--host", "H", "the address to listen at; 127.0.0.1 by default"),
             Argument("--port", "P", "its port; 8765 by default, 0 picks a free one"),
-            Argument("--token-file", "F", "the file with the token", completes="files"),
-            Argument(
-                "--certificate", "F", "the certificate of this server: TLS, at https://", completes="files"
-            ),
-            Argument("--key", "F", "the key of the certificate, if it is in another file", completes="files"),
+            Argument("--token-file", "F", "the file with the token"),
+            Argument("--certificate", "F", "the certificate of this server: TLS, at https://"),
+            Argument("--key", "F", "the key of the certificate, if it is in another file"),
             Argument("--limit-mb", "N", "the largest request, in megabytes; 64 by default"),
             Argument("--timeout", "S", "the seconds that a request may take; 30 by default"),
             Argument("--requests", "N", "how many requests are worked on at once; 4 by default"),
-            Argument(
-                "--build",
-                "DIR",
-                "a build's folder that clients with a copy of it may run",
-                completes="folders",
-            ),
+            Argument("--build", "DIR", "a build's folder that clients with a copy of it may run"),
         ),
     ),
     Verb(
         "kernel import",
-        "brainsmith.cli.kernel_import",
         "make a kernel and a backend from a SystemVerilog module",
         "Reads parameters, ports and AXI streams with pyslang; what the module does not state (shapes and datatypes of"
         " its streams, what makes it faster, what it computes) comes from options or a description file (YAML). Writes a"
         " kernel, a backend and a test that simulates it. A port that fits no convention is an error that names it.",
         "brainsmith kernel import examples/own_rtl/saturate.sv --description examples/own_rtl/saturate.yaml",
         (
-            Argument("FILE", about="the file that defines the module", completes="files"),
+            Argument("FILE", about="the file that defines the module"),
             Argument("--top", "MODULE", "the module; the file's name by default"),
-            Argument("--files", "A.sv,B.sv", "the files of all that it instantiates", completes="files"),
+            Argument("--files", "A.sv,B.sv", "the files of all that it instantiates"),
             Argument(
                 "--streams", "TEXT", "NAME=SHAPE:DATATYPE:LANES of each stream, with spaces between them"
             ),
@@ -285,11 +246,9 @@ VERBS = (
             Argument("--tie", "PORT=VALUE,...", "inputs that get a constant"),
             Argument("--open", "PORT,...", "outputs that nothing reads"),
             Argument("--name", "NAME", "the kernel's name; the module's in CamelCase by default"),
-            Argument("--description", "FILE.yaml", "all of this as a file; options win", completes="files"),
-            Argument(
-                "--output", "DIR", "the folder for the plugins; plugins by default", completes="folders"
-            ),
-            Argument("--tests", "DIR", "the folder for the test; tests by default", completes="folders"),
+            Argument("--description", "FILE.yaml", "all of this as a file; options win"),
+            Argument("--output", "DIR", "the folder for the plugins; plugins by default"),
+            Argument("--tests", "DIR", "the folder for the test; tests by default"),
             Argument(
                 "--update",
                 about="after an edit of the core: overwrite what an earlier import wrote, except the test",
@@ -299,7 +258,6 @@ VERBS = (
     ),
     Verb(
         "cache list",
-        "brainsmith.cli.cache_list",
         "list what is kept on disk",
         "Without KIND: each kind, how many entries it has, their size, and how much is kept at most. With KIND: its"
         " entries, the one that was used last first.",
@@ -308,7 +266,6 @@ VERBS = (
     ),
     Verb(
         "cache show",
-        "brainsmith.cli.cache_show",
         "show what is known of one kept entry",
         "What it is of, which build made it, its key, and whether it would be used now. Exit code 1 if no entry, or"
         " more than one, has the key.",
@@ -317,15 +274,13 @@ VERBS = (
     ),
     Verb(
         "cache why",
-        "brainsmith.cli.cache_why",
         "list the entries that were computed from a file",
         "And whether the file is as it was then. FILE is a source, a model, a blueprint, golden data, or a plugin.",
         "brainsmith cache why examples/digits/mlp.onnx",
-        (Argument("FILE", about="a file, which need not exist any more", completes="files"), _JSON),
+        (Argument("FILE", about="a file, which need not exist any more"), _JSON),
     ),
     Verb(
         "cache prune",
-        "brainsmith.cli.cache_prune",
         "remove the entries that were used longest ago",
         "Without options, each kind is trimmed to its maximum size. What a running process uses stays.",
         "brainsmith cache prune --keep 5GB",
@@ -338,7 +293,6 @@ VERBS = (
     ),
     Verb(
         "cache clear",
-        "brainsmith.cli.cache_clear",
         "remove all entries, or those of one kind",
         "Costs time and changes no result. What a running process uses stays, and is named.",
         "brainsmith cache clear discovery",
@@ -346,7 +300,6 @@ VERBS = (
     ),
     Verb(
         "health",
-        "brainsmith.cli.health",
         "say what works here, what does not, and what to do",
         "Exit code 0 if healthy: the registry, the caches and every enabled, installed framework work. Optional tools"
         " do not change it.",
@@ -355,7 +308,6 @@ VERBS = (
     ),
     Verb(
         "install-finn",
-        "brainsmith.cli.install_finn",
         "install FINN, without packages that no build uses",
         "Installs FINN+ and what it needs with this Python's pip, at versions that were tested together, but without"
         " brevitas and torch (5 GB).",
@@ -364,7 +316,6 @@ VERBS = (
     ),
     Verb(
         "stats",
-        "brainsmith.cli.stats",
         "measure a discovery in this process",
         "Time, source and cache hits of the discovery, memory, and the numbers of plugins.",
         "brainsmith stats",
@@ -372,7 +323,6 @@ VERBS = (
     ),
     Verb(
         "completion",
-        "brainsmith.cli.completion",
         "print the completion script for a shell",
         "Verbs, options, plugin names, frameworks and stages are completed.",
         'eval "$(brainsmith completion bash)"',

@@ -8,7 +8,7 @@ from brainsmith.figures import plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brainsmith.cli.arguments import Options
+    from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
 
 DEFAULT = "wave.svg"
@@ -16,10 +16,10 @@ DEFAULT = "wave.svg"
 
 def run(options: Options, terminal: Terminal) -> int:
     """Draw; what was drawn goes to standard output, what is odd about the package to standard error."""
-    frame, links, window = _frame(options), _links(options), _window(options)
+    frame, links, window = options.whole("--frame", 0), _links(options), _window(options)
     from pathlib import Path
 
-    from brainsmith.cli.live import shown
+    from brainsmith.cli.live_line import shown
     from brainsmith.rtl.drawing.wave import check_file, draw_wave, write_wave
 
     file = Path(options.text("--output") or DEFAULT)
@@ -36,13 +36,6 @@ def run(options: Options, terminal: Terminal) -> int:
         ("picture", str(file)),
     ])  # fmt: skip
     return 0
-
-
-def _frame(options: Options) -> int:
-    text = options.text("--frame") or "0"
-    if not (text.isascii() and text.isdigit()):
-        raise UsageError(f"--frame must be a whole number, 0 or more, not {text!r}")
-    return int(text)
 
 
 def _links(options: Options) -> list[str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,12 +22,16 @@ from brainsmith.comparison.tensors import (
 )
 from brainsmith.errors import BrainsmithError, UnsupportedResourceError, UsageError
 from brainsmith.figures import plural
+from brainsmith.plugin.shown import error_text
 from brainsmith.runtime.default import get_registry
 from brainsmith.runtime.devices import find_device
-from brainsmith.runtime.manager import ResourceManager
+from brainsmith.runtime.resource_manager import ResourceManager
 
 if TYPE_CHECKING:
     from brainsmith.comparison.runs import Array, TargetRun, Tensors
+
+_FAILURES = (BrainsmithError, TypeError, ValueError, KeyError)
+"""What a target may raise: what it states or returns is not checked in all."""
 
 
 @dataclass(frozen=True)
@@ -128,39 +132,24 @@ def compare_targets(
         raise UsageError(f"a comparison needs two targets or more, not {len(resources)}")
     if not 0 <= tolerance < np.inf:
         raise UsageError(f"the tolerance must be 0 or more, not {tolerance!r}")
+    first: TargetRun | None = None
+    results: list[Compared] = []
     with ResourceManager({"device": next(iter(resources)), "targets": dict(options or {})}) as manager:
-        begun = iter(resources.items())
-        device, resource = next(begun)
-        if progress is not None:
-            progress(device)
-        first = run_on(manager, device, resource, inputs, None)
-        results: list[Compared] = []
-
-        def enter(one: Compared) -> None:
-            results.append(one)
-            if found is not None:
-                found(one)
-
-        enter(_of_first(first))
-        for device, resource in begun:
+        for device, resource in resources.items():
             if progress is not None:
                 progress(device)
             try:
                 run = run_on(manager, device, resource, inputs, first)
-                enter(_compared(first, run, tolerance))
-            except BrainsmithError as error:
-                if strict:
+                one = _of_first(run) if first is None else _compared(first, run, tolerance)
+                first = first or run
+            except _FAILURES as error:
+                if strict or first is None:
                     raise
                 supported = not isinstance(error, UnsupportedResourceError)
-                enter(Compared(device, reason=str(error), supported=supported))
-            except (
-                TypeError,
-                ValueError,
-                KeyError,
-            ) as error:  # what a target states or returns is not checked in all
-                if strict:
-                    raise
-                enter(Compared(device, reason=f"{type(error).__name__}: {error}"))
+                one = Compared(device, reason=error_text(error), supported=supported)
+            results.append(one)
+            if found is not None:
+                found(one)
     return results
 
 
@@ -173,18 +162,13 @@ def _compared(first: TargetRun, run: TargetRun, tolerance: float) -> Compared:
     outputs, found, notes = read_alike(first, run)
     notes = (*run.notes, *notes)
     integers = {s.name for s in first.signature.outputs if _is_integer(s.datatype)}
-    differences = [
-        difference(
-            name, outputs[name], array, tolerance_of(outputs[name], array, tolerance, name in integers)
-        )
-        for name, array in found.items()
-    ]
+    wrong = _differences(found, outputs, found, tolerance, integers)
     worst = max((largest_error(outputs[name], array) for name, array in found.items()), default=0.0)
     expected, told = _inside(first, run)
     notes += told
     common = [name for name in expected if name in run.tensors and name not in found]
-    wrong = tuple(one for one in differences if one is not None)
-    place = _first_difference(run.resource, common, expected, run.tensors, tolerance, wrong)
+    inside = _differences(common, expected, run.tensors, tolerance)
+    place = _first_difference(run.resource, [*inside, *wrong])
     rounding = ""
     if place is not None and not _is_folder(run.resource):
         known = {**expected, **outputs}, {**run.tensors, **found}
@@ -224,25 +208,25 @@ def _is_folder(resource: Any) -> bool:
     return isinstance(resource, str | Path) and Path(resource).is_dir()
 
 
-def _first_difference(
-    resource: Any,
+def _differences(
     names: Iterable[str],
     expected: Mapping[str, Array],
     found: Mapping[str, Array],
     tolerance: float,
-    outputs: Sequence[Difference],
-) -> Difference | None:
-    """Return the difference that is the first in the order of the graph, of tensors inside and of outputs."""
-    inside = [
-        difference(
-            name,
-            expected[name],
-            found[name],
-            tolerance_of(expected[name], found[name], tolerance, integer=False),
-        )
-        for name in names
-    ]
-    known = [*(one for one in inside if one is not None), *outputs]
+    integers: Collection[str] = (),
+) -> list[Difference]:
+    """Return how tensors of these names differ, of those that do."""
+    differences = []
+    for name in names:
+        right, given = expected[name], found[name]
+        one = difference(name, right, given, tolerance_of(right, given, tolerance, name in integers))
+        if one is not None:
+            differences.append(one)
+    return differences
+
+
+def _first_difference(resource: Any, known: Sequence[Difference]) -> Difference | None:
+    """Return the difference that is the first in the order of the graph; None if there is none."""
     if not known:
         return None
     order = {name: at for at, name in enumerate(producers(resource))}
@@ -270,8 +254,3 @@ def devices_of(text: str) -> list[str]:
     raise UsageError(
         f"--targets must list two targets or more, each once, such as reference,numpy; not {text!r}"
     )
-
-
-def outcome(results: Sequence[Compared]) -> bool:
-    """Tell whether all targets agree with the first."""
-    return all(one.agrees for one in results)

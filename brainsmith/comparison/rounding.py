@@ -47,12 +47,9 @@ def rounding_told(
     node = next((node for node in graph.graph.node if one.tensor in node.output), None)
     if node is None or node.op_type not in (*FUNCTIONS, *QUANTISERS) or not one.index:
         return ""
-    name = node.input[0]
-    if name not in expected or name not in found or expected[name].shape != found[name].shape:
-        return ""
-    right, given = expected[name], found[name]
-    levels = expected[one.tensor], found[one.tensor]
-    if right.shape != levels[0].shape:
+    name, levels = node.input[0], (expected[one.tensor], found[one.tensor])
+    right, given = expected.get(name), found.get(name)
+    if right is None or given is None or not right.shape == given.shape == levels[0].shape:
         return ""
     changed = errors_of(*levels) > one.tolerance
     allowed = tolerance_of(right, given, tolerance, integer=False)

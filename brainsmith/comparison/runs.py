@@ -13,7 +13,7 @@ from brainsmith.execution.align import Signature, align
 
 if TYPE_CHECKING:
     from brainsmith.execution.signature import ModelSignature
-    from brainsmith.runtime.manager import ResourceManager
+    from brainsmith.runtime.resource_manager import ResourceManager
     from brainsmith.runtime.target import Target
 
 Array = np.ndarray[Any, Any]
@@ -78,9 +78,8 @@ def run_on(
         raise TargetError(f"target '{device}' does not say what goes in and out, so it cannot be compared")
     if first is not None and prepared.target is first.target and resource == first.resource:
         name = f"{type(prepared.target).metadata().name}:{prepared.target.device_id}"
-        raise TargetError(
-            f"'{device}' is {name} here, as '{first.device}' is: nothing is compared with itself"
-        )
+        text = f"'{device}' is {name} here, as '{first.device}' is: nothing is compared with itself"
+        raise TargetError(text)
     if first is not None:
         feed = fed(device, first, prepared.signature)
     else:
@@ -88,12 +87,9 @@ def run_on(
         feed = prepared.signature.checked(given)[0]
     inside = prepared.target.get_capabilities().intermediates
     begin = perf_counter()
-    tensors = manager.execute(prepared, feed, **({"keep": None} if inside else {}))
-    seconds = perf_counter() - begin
-    times = prepare_seconds, seconds
-    return TargetRun(
-        device, resource, prepared.signature, feed, dict(tensors), inside, *times, target=prepared.target
-    )
+    tensors = dict(manager.execute(prepared, feed, **({"keep": None} if inside else {})))
+    times = prepare_seconds, perf_counter() - begin
+    return TargetRun(device, resource, prepared.signature, feed, tensors, inside, *times, prepared.target)
 
 
 def fed(device: str, first: TargetRun, signature: ModelSignature) -> Tensors:
@@ -123,12 +119,10 @@ def read_alike(first: TargetRun, run: TargetRun) -> tuple[Tensors, Tensors, tupl
     Raises:
         TargetError: They cannot be compared; the message says why.
     """
-    names = [spec.name for spec in first.signature.outputs]
-    expected = {name: first.tensors[name] for name in names}
-    if [spec.name for spec in run.signature.outputs] == names and all(
-        run.tensors[name].shape == expected[name].shape for name in names
-    ):
-        return expected, {name: run.tensors[name] for name in names}, ()
+    expected = {spec.name: first.tensors[spec.name] for spec in first.signature.outputs}
+    outputs = {spec.name: run.tensors[spec.name] for spec in run.signature.outputs}
+    if _forms(outputs) == _forms(expected):
+        return expected, outputs, ()
     found = align(_shapes(first.signature), _shapes(run.signature))
     if found.reason:
         raise TargetError(f"the outputs of target '{run.device}' cannot be compared: {found.reason}")
@@ -141,6 +135,10 @@ def read_alike(first: TargetRun, run: TargetRun) -> tuple[Tensors, Tensors, tupl
             expected[name] = expected[name].reshape(stack.size, -1).argmax(axis=1).astype(stack.dtype)
         outputs[name] = stack.reshape(expected[name].shape)
     return expected, outputs, found.notes
+
+
+def _forms(tensors: Tensors) -> list[tuple[str, tuple[int, ...]]]:
+    return [(name, array.shape) for name, array in tensors.items()]
 
 
 def _shapes(signature: ModelSignature) -> Signature:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from brainsmith.plugin.distributions import info_folders, search_folders
-from brainsmith.plugin.files import stamp
+from brainsmith.store.files import stamp
 
 PACKAGES = ("numpy", "onnx", "onnxruntime", "qonnx", "finn")
 

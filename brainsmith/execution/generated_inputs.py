@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from brainsmith.execution.inputs import random_inputs
-from brainsmith.execution.search_inputs import nearest_inputs
-from brainsmith.figures import count, plural
+from brainsmith.execution.level_ends import quantisers
+from brainsmith.execution.operators.quantisers import Quantiser, Signs
+from brainsmith.execution.search_inputs import nearest_inputs, none_found
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.execution.nearest_inputs import Nearest
+    from brainsmith.execution.nearest_inputs import Generated
+    from brainsmith.execution.operators.registry import Operator
 
 Array = np.ndarray[Any, Any]
 
@@ -28,7 +29,6 @@ RAMPS = 32
 FLOATS = (-3.0, 3.0)
 """The range of an input of floats that no quantiser limits."""
 
-_QUANTISERS = ("Quant", "IntQuant", "BipolarQuant")
 _BEYOND = 1.25
 
 
@@ -47,36 +47,17 @@ class Range(NamedTuple):
     whole: bool
     step: float
 
+    def values(self) -> Array:
+        """Return all values, of whole numbers."""
+        return np.arange(self.low, self.high + 1, self.step, dtype=np.float32)
 
-class Generated(NamedTuple):
-    """Inputs for a model, and how well they cover its inner thresholds.
-
-    Attributes:
-        stack: (runs, *shape of the input), float32.
-        thresholds: How many thresholds of channels inside the network have values on both sides.
-        missed: How many of these no run is known to reach on, just below or just above.
-        unsearched: Why no inputs were searched for that reach thresholds; empty if they were, or there are none.
-    """
-
-    stack: Array
-    thresholds: int = 0
-    missed: int = 0
-    unsearched: str = ""
-
-    def few(self, count: int) -> Array:
-        """Return at most so many runs: the first half of extremes and patterns, the rest spread evenly over all others."""
-        half, last = count // 2, len(self.stack) - 1
-        spread = np.linspace(min(half, last), last, max(1, count - half)).astype(int)
-        return np.asarray(self.stack[np.unique([*range(min(half, last)), *spread])])
-
-    @property
-    def coverage(self) -> str:
-        """Say what of the thresholds inside the network was not reached; empty if nothing is missing."""
-        if self.unsearched:
-            return f"thresholds inside the network were not searched: {self.unsearched}"
-        if not self.missed:
-            return ""
-        return f"{count(self.missed)} of {plural(self.thresholds, 'threshold')} inside the network not reached exactly"
+    def draw(self, shape: tuple[int, ...], generator: np.random.Generator) -> Array:
+        """Return random values, all equally probable."""
+        if not self.whole:
+            return generator.uniform(self.low, self.high, shape).astype(np.float32)
+        most = int((self.high - self.low) / self.step)
+        drawn = self.low + self.step * generator.integers(most, size=shape, endpoint=True)
+        return drawn.astype(np.float32)
 
 
 def generated_inputs(model: ModelWrapper, name: str) -> Generated:
@@ -91,15 +72,11 @@ def generated_inputs(model: ModelWrapper, name: str) -> Generated:
     allowed = range_of(model, name)
     frames = [*_patterns(shape, allowed), *_ramps(shape, allowed)]
     stack = np.stack([np.asarray(frame, np.float32) for frame in frames])
-    drawn = _random(model, name, allowed, RANDOM)
-    nearest = _nearest(model, name, allowed)
-    found = [] if isinstance(nearest, str) else [nearest.stack]
-    every = np.concatenate([stack, drawn, *found])
+    drawn = allowed.draw((RANDOM, *shape), np.random.default_rng(SEED))
+    found = _nearest(model, name, allowed)
+    every = np.concatenate([stack, drawn, found.stack])
     _, first = np.unique(every.reshape(len(every), -1), axis=0, return_index=True)
-    unlike = every[np.sort(first)]
-    if isinstance(nearest, str):
-        return Generated(unlike, unsearched=nearest)
-    return Generated(unlike, nearest.ends, nearest.missed)
+    return found._replace(stack=every[np.sort(first)])
 
 
 def range_of(model: ModelWrapper, name: str) -> Range:
@@ -110,31 +87,25 @@ def range_of(model: ModelWrapper, name: str) -> Range:
     if datatype.is_integer():
         low, high = max(datatype.min(), -(2**15)), min(datatype.max(), 2**15)
         return Range(float(low), float(high), True, 1.0)
-    limits = [_limits(model, node) for node in model.graph.node if node.input[:1] == [name]]
-    known = [limit for limit in limits if limit is not None]
+    readers = [value for view, value in quantisers(model) if view.inputs[0] == name]
+    known = [limits for value in readers if (limits := _limits(value)) is not None]
     if not known:
         return Range(*FLOATS, False, 0.0)
     low, high = min(limit[0] for limit in known), max(limit[1] for limit in known)
     return Range(_BEYOND * low, _BEYOND * high, False, min(limit[2] for limit in known))
 
 
-def _limits(model: ModelWrapper, node: Any) -> tuple[float, float, float] | None:
-    """Return the least and the greatest value of a quantiser, and how far its ties are apart."""
-    if node.op_type not in ("Quant", "IntQuant"):
+def _limits(value: Operator) -> tuple[float, float, float] | None:
+    """Return the least and the greatest value of a quantiser, and how far its ties are apart; None of another."""
+    if not isinstance(value, Quantiser) or value.scale is None or value.zero is None:
         return None
-    given = [model.get_initializer(tensor) for tensor in node.input[1:4]]
-    if any(value is None or not np.isfinite(value).all() for value in given):
+    size, width = float(np.abs(value.scale).max(initial=0)), float(value.integers.bits)
+    reach = 2.0**width + float(np.abs(value.zero).max(initial=0))
+    if not (1 <= width <= 24 and size and np.isfinite([size, reach]).all()):
         return None
-    scale, zero, bits = (np.asarray(value, np.float64) for value in given)
-    size, width = float(np.abs(scale).max()), float(bits.reshape(-1)[0])
-    if not 1 <= width <= 24 or not size:
-        return None
-    reach = 2.0**width + float(np.abs(zero).max())
-    signed = any(entry.name == "signed" and entry.i for entry in node.attribute)
+    step = float(np.abs(value.scale).min()) / 2
     return (
-        -size * reach / 2 if signed else -size,
-        size * reach / (2 if signed else 1),
-        float(np.abs(scale).min()) / 2,
+        (-size * reach / 2, size * reach / 2, step) if value.integers.signed else (-size, size * reach, step)
     )
 
 
@@ -157,7 +128,7 @@ def _ramps(shape: tuple[int, ...], allowed: Range) -> Iterator[Array]:
     """Yield all values of a small range of integers, or those around a quantiser's ties, one after the other."""
     size = int(np.prod(shape))
     if allowed.whole:
-        values = np.arange(allowed.low, allowed.high + 1, allowed.step, dtype=np.float32)
+        values = allowed.values()
     elif allowed.step:
         count = min(int((allowed.high - allowed.low) / allowed.step), 1 << 10)
         ties = (np.arange(-count, count + 1) * allowed.step).astype(np.float32)
@@ -173,25 +144,15 @@ def _ramps(shape: tuple[int, ...], allowed: Range) -> Iterator[Array]:
         yield np.resize(np.roll(values, -at * size), size).reshape(shape)
 
 
-def _random(model: ModelWrapper, name: str, allowed: Range, count: int) -> Array:
-    if allowed.whole:
-        return random_inputs(model, name, count, SEED)
-    generator = np.random.default_rng(SEED)
-    size = (count, *model.get_tensor_shape(name))
-    return np.asarray(generator.uniform(allowed.low, allowed.high, size), np.float32)
-
-
-def _nearest(model: ModelWrapper, name: str, allowed: Range) -> Nearest | str:
+def _nearest(model: ModelWrapper, name: str, allowed: Range) -> Generated:
     """Return inputs with which what quantisers get lies on, just below and just above where their levels end.
 
     Or why none are searched. Where a scale is not constant, rounding may decide a level, and nothing shows where.
     """
-    scales = [
-        model.get_initializer(node.input[1]) for node in model.graph.node if node.op_type in _QUANTISERS
-    ]
+    scales = [value.scale for _, value in quantisers(model) if isinstance(value, Quantiser | Signs)]
     known = [scale for scale in scales if scale is not None]
     if len(known) < len(scales):
-        return "the scale of a quantiser is not constant"
+        return none_found(model, name, "the scale of a quantiser is not constant")
     return nearest_inputs(model, name, allowed, exact=all(map(_are_powers, known)))
 
 

@@ -25,22 +25,28 @@ def initialisers(model: ModelWrapper) -> dict[str, Array]:
 
     constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
     for name in {name for node in model.graph.node for name in node.input} & set(constants):
-        constants[name] = _as_annotated(name, constants[name], model.get_tensor_datatype(name))
+        datatype = model.get_tensor_datatype(name)
+        if datatype.is_integer():
+            constants[name] = annotated(constants[name], **check_of(name, datatype))
     return constants
 
 
-def _as_annotated(name: str, values: Array, datatype: BaseDataType) -> Array:
+def check_of(name: str, datatype: BaseDataType, settled: bool = True) -> dict[str, Any]:
+    """Return the parameters of the instruction that holds a tensor to its datatype of whole numbers.
+
+    Args:
+        name: Of the tensor.
+        datatype: With which it is annotated.
+        settled: The annotation says already what the tensor holds.
+    """
     from qonnx.util.basic import get_execution_error_thresh
 
-    if not datatype.is_integer():
-        return values
-    return annotated(
-        values,
-        tensor=name,
-        datatype=datatype.name,
-        low=float(datatype.min()),
-        high=float(datatype.max()),
-        holes="" if datatype.allowed(0) else "bipolar",
-        threshold=get_execution_error_thresh(),
-        settled=True,
-    )
+    return {
+        "tensor": name,
+        "datatype": datatype.name,
+        "low": float(datatype.min()),
+        "high": float(datatype.max()),
+        "holes": "" if datatype.allowed(0) else "bipolar",
+        "threshold": get_execution_error_thresh(),
+        "settled": settled,
+    }

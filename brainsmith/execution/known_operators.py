@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BuildError, PluginNotFoundError
 from brainsmith.execution.foreign_failures import first_line_of, foreign_call
 from brainsmith.execution.node_session import open_node
+from brainsmith.graph.well_formed import all_graphs, graphs_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -100,20 +101,15 @@ def _is_in_onnx(node: Any, outer: str, opset: int) -> bool:
 def _with_inner(node: Any) -> Iterator[Any]:
     """Yield a node, and those of the graphs in its attributes."""
     yield node
-    for graph in _graphs_of(node):
-        for inner in graph.node:
-            yield from _with_inner(inner)
-
-
-def _graphs_of(node: Any) -> list[Any]:
-    graphs = [attribute.g for attribute in node.attribute if attribute.HasField("g")]
-    return graphs + [graph for attribute in node.attribute for graph in attribute.graphs]
+    for graph in graphs_of(node):
+        for inner in all_graphs(graph):
+            yield from inner.node
 
 
 def _read_inside(node: Any) -> list[str]:
     """Return the tensors from outside that the graphs in a node's attributes read."""
     names = []
-    for graph in _graphs_of(node):
+    for graph in graphs_of(node):
         own = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
         own |= {name for inner in graph.node for name in inner.output}
         read = [name for inner in graph.node for name in (*inner.input, *_read_inside(inner))]

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from brainsmith.execution.operators.quantisers import Quantiser, Signs
+from brainsmith.execution.operators.registry import Operator, read
+from brainsmith.execution.operators.thresholds import Threshold
+from brainsmith.graph.model_facts import ModelFacts
+from brainsmith.graph.node_view import NodeView, Unsupported
+from brainsmith.graph.operator_names import FINN, QONNX
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qonnx.core.modelwrapper import ModelWrapper
 
 Array = np.ndarray[Any, Any]
@@ -15,14 +25,14 @@ Array = np.ndarray[Any, Any]
 PARTS = 1 << 20
 """Parts of a level: distances are whole numbers of them, so that sums of quantised values have exact ones."""
 
-_KINDS = {
-    "BipolarQuant": "BipolarQuant",
-    "IntQuant": "Quant",
-    "MultiThreshold": "MultiThreshold",
-    "Quant": "Quant",
-    "Thresholding": "MultiThreshold",
+_FAMILIES = {
+    "BipolarQuant": QONNX,
+    "IntQuant": QONNX,
+    "MultiThreshold": QONNX,
+    "Quant": QONNX,
+    "Thresholding": FINN,
 }
-"""Operations with levels, of QONNX and of FINN, and what they are read as."""
+"""Operators with levels, of whatever domain, and the domain whose reader reads them."""
 
 _DIRECTED = "CEIL", "FLOOR", "UP", "DOWN"
 _FARTHEST = float(1 << 20)  # levels
@@ -46,6 +56,11 @@ class Distances(NamedTuple):
     below: Array
     place: Array
     exact: bool
+
+    def of_inputs(self, which: Array) -> Distances:
+        """Return those of some frames."""
+        end, above, below, place = (each[which] for each in (self.end, self.above, self.below, self.place))
+        return Distances(end, above, below, place, self.exact)
 
 
 @dataclass(frozen=True)
@@ -119,13 +134,25 @@ Ends = RoundedEnds | ThresholdEnds
 
 def inner_ends(model: ModelWrapper, name: str) -> list[Ends]:
     """Return the ends of all quantisers and thresholds behind an input that do not read the input itself."""
-    varying = varying_tensors(model, name)
-    found = (
-        _ends(model, node)
-        for node in model.graph.node
-        if node.input and node.input[0] in varying and node.input[0] != name
-    )
+    inner = varying_tensors(model, name) - {name}
+    found = (_ends(view, value) for view, value in quantisers(model) if view.inputs[0] in inner)
     return [ends for ends in found if ends is not None]
+
+
+def quantisers(model: ModelWrapper) -> Iterator[tuple[NodeView, Operator]]:
+    """Yield the nodes that quantise, and what each computes; without those whose parameters are not readable."""
+    facts = ModelFacts(
+        model, {each.name: model.get_initializer(each.name) for each in model.graph.initializer}
+    )
+    for node in model.graph.node:
+        kind = node.op_type.removesuffix("_rtl").removesuffix("_hls")
+        if kind not in _FAMILIES:
+            continue
+        view = NodeView(node, facts)
+        view.family, view.kind = _FAMILIES[kind], kind
+        with suppress(Unsupported):
+            if (value := read(view)) is not None:
+                yield view, value
 
 
 def varying_tensors(model: ModelWrapper, name: str) -> set[str]:
@@ -137,53 +164,32 @@ def varying_tensors(model: ModelWrapper, name: str) -> set[str]:
     return varying
 
 
-def _ends(model: ModelWrapper, node: Any) -> Ends | None:
+def _ends(view: NodeView, value: Operator) -> Ends | None:
     """Return the ends of a node's levels; None if it has none, or they are no constants."""
-    kind = _KINDS.get(node.op_type.removesuffix("_rtl").removesuffix("_hls"), "")
-    shape = tuple(model.get_tensor_shape(node.input[0]) or (1,))
-    axis = _channel_axis(shape, node)
-    if kind == "BipolarQuant":
-        return RoundedEnds(node.input[0], axis, np.ones(1), np.zeros(1), 0, 1)
-    if not kind:
+    tensor, shape = view.inputs[0], view.facts.shape(view.inputs[0]) or (1,)
+    if isinstance(value, Threshold):
+        usable = value.rows.size and np.isfinite(value.rows).all()
+        return ThresholdEnds(tensor, value.axis % len(shape), value.rows) if usable else None
+    axis = 1 if len(shape) == len("NCHW") else len(shape) - 1
+    if isinstance(value, Signs):
+        return RoundedEnds(tensor, axis, np.ones(1), np.zeros(1), 0, 1)
+    if not isinstance(value, Quantiser) or value.scale is None or value.zero is None:
         return None
-    given = [model.get_initializer(tensor) for tensor in node.input[1 : 4 if kind == "Quant" else 2]]
-    if any(value is None or not np.isfinite(value).all() for value in given):
+    scale, zero = (np.asarray(each, np.float64) for each in (value.scale, value.zero))
+    bits = float(value.integers.bits)
+    if not scale.all() or bits < 1 or not all(_is_for(each, shape) for each in (scale, zero)):
         return None
-    constants = [np.asarray(value, np.float64) for value in given]
-    if kind == "MultiThreshold":
-        (bounds,) = constants
-        fits = bounds.ndim == 2 and bounds.size and len(bounds) in (1, shape[axis])
-        return ThresholdEnds(node.input[0], axis, np.sort(bounds, axis=1)) if fits else None
-    scale, zero, bits = constants
-    if not scale.all() or not (_is_for(scale, shape) and _is_for(zero, shape)):
-        return None
-    if not bits.size or bits.min() < 1:
-        return None
-    levels = 2 ** int(min(bits.max(), 32))
-    shift = zero if _attribute(node, "rounding_mode", b"ROUND").upper() in _DIRECTED else zero + 0.5
-    low = -levels // 2 if _attribute(node, "signed", 1) else 0
-    return RoundedEnds(node.input[0], axis, scale, shift, low, levels + 1)
+    levels = 2 ** int(min(bits, 32))
+    shift = zero if value.rounding in _DIRECTED else zero + 0.5
+    return RoundedEnds(tensor, axis, scale, shift, -levels // 2 if value.integers.signed else 0, levels + 1)
 
 
 def _is_for(constant: Array, shape: tuple[int, ...]) -> bool:
-    """Tell whether a constant has one value for each of a tensor's, for each channel, or for all."""
-    sizes = constant.shape[max(0, constant.ndim - len(shape)) :]
-    return constant.size == np.prod(sizes) and all(
-        size in (1, whole) for size, whole in zip(reversed(sizes), reversed(shape), strict=False)
-    )
-
-
-def _channel_axis(shape: tuple[int, ...], node: Any) -> int:
-    """Return which axis holds the channels: the second of QONNX's images, the last of anything else."""
-    last = _attribute(node, "data_layout", b"").endswith("C") or len(shape) != 4 or "finn" in node.domain
-    return len(shape) - 1 if last else 1
-
-
-def _attribute(node: Any, name: str, default: Any) -> Any:
-    from onnx import helper
-
-    found = next((helper.get_attribute_value(each) for each in node.attribute if each.name == name), default)
-    return found.decode() if isinstance(found, bytes) else found
+    """Tell whether a constant has one finite value for each of a tensor's, for each channel, or for all."""
+    whole = (1,) * (constant.ndim - len(shape)) + shape
+    with suppress(ValueError):
+        return np.broadcast_shapes(constant.shape, whole) == whole and bool(np.isfinite(constant).all())
+    return False
 
 
 def _by_channel(stack: Array, axis: int) -> Array:

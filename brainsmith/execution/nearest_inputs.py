@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from brainsmith.execution.level_ends import PARTS
+from brainsmith.figures import count, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -62,18 +63,35 @@ class _Block:
             yield place, distance, counts
 
 
-class Nearest(NamedTuple):
-    """Inputs that bring tensors onto, just below and just above the ends of levels.
+class Generated(NamedTuple):
+    """Inputs for a model, and how well they cover its inner thresholds.
 
     Attributes:
-        stack: (inputs, *shape).
-        ends: How many ends of channels have values on both sides.
-        missed: Of how many of these no input is known that is on the end (where values can be), just below or just above.
+        stack: (runs, *shape of the input), float32.
+        thresholds: How many thresholds of channels inside the network have values on both sides.
+        missed: How many of these no run is known to reach on (where values can be), just below or just above.
+        unsearched: Why no inputs were searched for that reach thresholds; empty if they were, or there are none.
     """
 
     stack: Array
-    ends: int
-    missed: int
+    thresholds: int = 0
+    missed: int = 0
+    unsearched: str = ""
+
+    def few(self, count: int) -> Array:
+        """Return at most so many runs: the first half of extremes and patterns, the rest spread evenly over all others."""
+        half, last = count // 2, len(self.stack) - 1
+        spread = np.linspace(min(half, last), last, max(1, count - half)).astype(int)
+        return np.asarray(self.stack[np.unique([*range(min(half, last)), *spread])])
+
+    @property
+    def coverage(self) -> str:
+        """Say what of the thresholds inside the network was not reached; empty if nothing is missing."""
+        if self.unsearched:
+            return f"thresholds inside the network were not searched: {self.unsearched}"
+        if not self.missed:
+            return ""
+        return f"{count(self.missed)} of {plural(self.thresholds, 'threshold')} inside the network not reached exactly"
 
 
 class NearestInputs:
@@ -171,7 +189,7 @@ class NearestInputs:
         )
         return self._stack(below), self._stack(above)
 
-    def fewest(self, most: int, every: bool) -> Nearest | None:
+    def fewest(self, most: int, every: bool) -> Generated | None:
         """Return few inputs that reach what was reached: for each quantiser's ends, then for those of its channels.
 
         Args:
@@ -201,7 +219,7 @@ class NearestInputs:
             open_places = np.union1d(open_places, self.wanted())
         missed = np.unique(open_places[self.crossed(open_places)] // _SIDES)
         crossed = self.crossed(np.arange(0, len(self._records), _SIDES))
-        return Nearest(np.asarray(stack[np.sort(chosen)]), int(crossed.sum()), len(missed))
+        return Generated(np.asarray(stack[np.sort(chosen)]), int(crossed.sum()), len(missed))
 
     def _of_quantisers(self) -> tuple[Array, Array]:
         """Return for each place a number that all channels of its quantiser share, and their least distance."""
@@ -226,19 +244,10 @@ class NearestInputs:
             return inputs, found
         good = np.ones(len(inputs), bool)
         for block, far in zip(self._blocks, found, strict=True):
-            nearest = np.minimum(
-                np.where(far.end >= 0, far.above, _NONE),
-                np.where(far.end + 1 < block.ends.count, far.below, _NONE),
-            )
+            sides = [np.where(counts, distance, _NONE) for _, distance, counts in block.sides(far)]
             largest = np.maximum(np.abs(far.place).max(axis=(1, 2)), PARTS)
-            good &= nearest.min(axis=(1, 2)) > UNDECIDED * largest
-        decided = [
-            far._replace(
-                end=far.end[good], above=far.above[good], below=far.below[good], place=far.place[good]
-            )
-            for far in found
-        ]
-        return inputs[good], decided
+            good &= np.min(sides, axis=(0, 2, 3)) > UNDECIDED * largest
+        return inputs[good], [far.of_inputs(good) for far in found]
 
     @property
     def _alike(self) -> int:

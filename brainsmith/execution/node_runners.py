@@ -11,14 +11,12 @@ from brainsmith.errors import BuildError
 from brainsmith.execution.foreign_failures import foreign_call
 from brainsmith.execution.known_operators import has_python_model
 from brainsmith.execution.node_session import open_node
-from brainsmith.execution.quantised_average import FUNCTION, quantised_average
+from brainsmith.graph.well_formed import graphs_of
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
 Array = np.ndarray[Any, Any]
-
-_WINDOWS = ("Im2Col", "ConvolutionInputGenerator", "ConvolutionInputGenerator_rtl")
 
 
 def make_runner(model: ModelWrapper, node: Any, constants: dict[str, Array]) -> NodeRunner:
@@ -27,11 +25,8 @@ def make_runner(model: ModelWrapper, node: Any, constants: dict[str, Array]) -> 
 
     opset = model.get_opset_imports().get(node.domain, get_preferred_qonnx_opset())
     if has_python_model(node):
-        runner = WindowRunner if node.op_type in _WINDOWS else CustomRunner
-        if node.op_type == "Pool" and _text_attribute(node, "Function") == FUNCTION:
-            runner = AverageRunner
-        return runner(model, node, constants, opset)
-    if any(attribute.HasField("g") or attribute.graphs for attribute in node.attribute):
+        return CustomRunner(model, node, constants, opset)
+    if graphs_of(node):
         return SubgraphRunner(model, node, constants, opset)
     return StandardRunner(model, node, constants, opset)
 
@@ -150,35 +145,6 @@ class CustomRunner(NodeRunner):
         return self._operations[batch]
 
 
-class WindowRunner(CustomRunner):
-    """An operation that only moves pixels (a sliding window): where to, its own code says once.
-
-    Run on an image of pixel numbers it returns, for each output, the number of the pixel that goes there; 0
-    is the padding. That map then serves all samples.
-    """
-
-    _source: Array | None = None
-
-    def _as_batch(self, varying: dict[str, Array]) -> dict[str, Array]:
-        ((name, stack),) = varying.items()
-        flat = stack.reshape(len(stack), -1)
-        if flat.shape[1] >= 1 << 24 or _attribute(self.node, "pad_value"):
-            raise BuildError("its pixels cannot be numbered")
-        if self._source is None:
-            numbers = np.arange(1, flat.shape[1] + 1, dtype=np.float32).reshape(stack.shape[1:])
-            self._source = self.once({name: numbers})[self.outputs[0]].astype(np.int64)
-        padded = np.concatenate([np.zeros((len(flat), 1), flat.dtype), flat], axis=1)
-        return {self.outputs[0]: padded[:, self._source]}
-
-
-class AverageRunner(CustomRunner):
-    """FINN's Pool as a quantised mean: its own Python model shifts by another number of bits than its hardware."""
-
-    def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
-        channels, shift = _attribute(self.node, "Channels"), _attribute(self.node, "Size")
-        return {self.outputs[0]: quantised_average(inputs[self.node.input[0]], channels, shift)}
-
-
 def _differ(stack: Array) -> bool:
     """Tell whether a stack has samples that are not alike."""
     return not np.array_equal(stack[1:], stack[:-1])
@@ -190,14 +156,6 @@ def _same_bits(left: Array, right: Array) -> bool:
         return np.array_equal(left, right)
     equal = np.array_equal(left, right, equal_nan=True)
     return equal and np.array_equal(np.signbit(left[left == 0]), np.signbit(right[right == 0]))
-
-
-def _attribute(node: Any, name: str) -> int:
-    return next((int(attribute.i) for attribute in node.attribute if attribute.name == name), 0)
-
-
-def _text_attribute(node: Any, name: str) -> str:
-    return next((attribute.s.decode() for attribute in node.attribute if attribute.name == name), "")
 
 
 class StandardRunner(NodeRunner):

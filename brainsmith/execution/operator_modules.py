@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brainsmith.graph.well_formed import all_graphs
 from brainsmith.plugin.node_types import classes_in_use
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def operator_modules(graph: Any) -> set[str]:
@@ -18,7 +16,7 @@ def operator_modules(graph: Any) -> set[str]:
     Args:
         graph: Of a model, or in an attribute of a node; such ones within it count too.
     """
-    types = {(node.domain, node.op_type) for node in _nodes(graph)}
+    types = {(node.domain, node.op_type) for inner in all_graphs(graph) for node in inner.node}
     classes = {base for kind in types for cls in classes_in_use(*kind) for base in _bases(cls)}
     return {base.__module__ for base in classes} - {"builtins", "abc"}
 
@@ -27,11 +25,3 @@ def _bases(cls: type) -> tuple[type, ...]:
     """Return a class of nodes and its bases, and those of its op if that says how it is executed."""
     op = type(getattr(cls, "op", None))
     return cls.__mro__ + (op.__mro__ if hasattr(op, "to_program") or hasattr(op, "to_onnx") else ())
-
-
-def _nodes(graph: Any) -> Iterator[Any]:
-    for node in graph.node:
-        yield node
-        for attribute in node.attribute:
-            for inner in (attribute.g, *attribute.graphs):
-                yield from _nodes(inner)

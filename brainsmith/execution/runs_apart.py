@@ -8,20 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.execution.operators.registry import read
+from brainsmith.execution.operators.several_runs import APART
 from brainsmith.execution.own_semantics import own_method, take_kernel
-from brainsmith.execution.standard_onnx.samples import APART, MOVED, mixes_runs
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import NodeView, Unsupported
-from brainsmith.graph.operator_names import FINN, STANDARD
+from brainsmith.graph.operator_names import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import numpy as np
     from qonnx.core.modelwrapper import ModelWrapper
-
-_OPERATIONS = {"FMPadding_Pixel", "HWSoftmax", "LayerNorm", "Requant"}
-"""Further layers of FINN whose first axis is the batch, or that work along the last axis of two or more."""
 
 _PROJECTS = ("brainsmith", "finn", "qonnx")
 """Whose operations these are; another's of the same name may do anything."""
@@ -49,20 +46,19 @@ def keeps_runs_apart(
     shapes = [view.facts.shape(name) for name in names]
     if any(not shape or shape[0] != 1 for shape in shapes):
         return False
-    if view.family == STANDARD:
-        return view.kind not in (*MOVED, *_BY_PLACE) and mixes_runs(view) == APART
+    standard = view.family == STANDARD
+    if standard and view.kind in _BY_PLACE:
+        return False
+    if not standard and any(len(shape or ()) < 2 for shape in shapes):
+        return False
     if operation is not None:
         take_kernel(view)
-    stacked = all(shape and len(shape) > 1 for shape in shapes)
-    if (mixes := own_method(node, view.opset, "mixes_runs")) is not None:
-        return stacked and bool(mixes(view) == APART)
-    if type(operation).__module__.partition(".")[0] not in _PROJECTS:
-        return False
+        if (mixes := own_method(node, view.opset, "mixes_runs")) is not None:
+            return bool(mixes(view) == APART)
+        if type(operation).__module__.partition(".")[0] not in _PROJECTS:
+            return False
     try:
-        operator = read(view)
+        rule = getattr(read(view), "mixes_runs", None)
+        return rule is not None and rule(view) == APART
     except Unsupported:
         return False
-    if operator is not None:
-        rule = getattr(operator, "mixes_runs", None)
-        return stacked and rule is not None and rule(view) == APART
-    return stacked and view.family == FINN and view.kind in _OPERATIONS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.level_ends import inner_ends, varying_tensors
-from brainsmith.execution.nearest_inputs import Nearest, NearestInputs
+from brainsmith.execution.nearest_inputs import Generated, NearestInputs
 from brainsmith.figures import count
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ HALVINGS = 16
 """Of a float's range, to get its smallest move."""
 
 
-def nearest_inputs(model: ModelWrapper, name: str, allowed: Range, exact: bool = True) -> Nearest | str:
+def nearest_inputs(model: ModelWrapper, name: str, allowed: Range, exact: bool = True) -> Generated:
     """Search for inputs that bring what quantisers get onto, just below and just above where their levels end.
 
     All inputs are tried if there are few. Else the search begins with random ones, and those that bring each channel to
@@ -57,23 +57,24 @@ def nearest_inputs(model: ModelWrapper, name: str, allowed: Range, exact: bool =
             onto an end, or so near that float32's rounding decides.
 
     Returns:
-        What was found; or why nothing was searched, which is "" if there are no levels inside the network.
+        What was found, or why nothing was searched.
     """
     from brainsmith.execution.execute import Executor
 
     ends = inner_ends(model, name)
     if not ends:
-        return ""
+        return none_found(model, name)
     executor = Executor(model)
     if executor.inputs != (name,):
-        return f"the model has {len(executor.inputs)} inputs"
+        return none_found(model, name, f"the model has {len(executor.inputs)} inputs")
     varying = varying_tensors(model, name)
     elements = sum(int(np.prod(executor.shape(tensor) or (1,))) for tensor in varying) + (
         0 if exact else ALONE
     )
     most = MOST_VALUES // elements
     if most < 1:
-        return f"its tensors have {count(elements)} elements, and the limit is {count(MOST_VALUES)}"
+        reason = f"its tensors have {count(elements)} elements, and the limit is {count(MOST_VALUES)}"
+        return none_found(model, name, reason)
     tensors = frozenset(each.tensor for each in ends)
     channels = [(*executor.shape(each.tensor), 1)[each.axis] for each in ends]
     nearest = NearestInputs(ends, channels, lambda inputs: executor.run({name: inputs}, keep=tensors), exact)
@@ -84,13 +85,19 @@ def nearest_inputs(model: ModelWrapper, name: str, allowed: Range, exact: bool =
     else:
         nearest.add(every)
     kept = int(np.clip(KEPT_VALUES // elements, *KEPT))
-    return nearest.fewest(kept, every is not None) or "of each input float32's rounding decides a level"
+    found = nearest.fewest(kept, every is not None)
+    return found or none_found(model, name, "of each input float32's rounding decides a level")
+
+
+def none_found(model: ModelWrapper, name: str, reason: str = "") -> Generated:
+    """Return no inputs, and why; "" if there are no levels inside the network."""
+    return Generated(np.empty((0, *model.get_tensor_shape(name)), np.float32), unsearched=reason)
 
 
 def _search(nearest: NearestInputs, shape: tuple[int, ...], allowed: Range, most: int) -> None:
     """Try random inputs, extremes, then changed ones, as long as they come nearer and are no more than so many."""
     generator = np.random.default_rng(SEED)
-    first = _drawn((max(1, min(CANDIDATES, most // 8)), *shape), allowed, generator)
+    first = allowed.draw((max(1, min(CANDIDATES, most // 8)), *shape), generator)
     nearest.add(first)
     nearest.add(_extremes(nearest, first, allowed))
     patience = PATIENCE
@@ -121,7 +128,7 @@ def _every(shape: tuple[int, ...], allowed: Range, most: int) -> Array | None:
     if not allowed.whole:
         return None
     size = int(np.prod(shape))
-    values = np.arange(allowed.low, allowed.high + 1, allowed.step, dtype=np.float32)
+    values = allowed.values()
     if size * np.log(len(values)) > np.log(max(most, 1)) + 1e-9:
         return None
     return np.stack(np.meshgrid(*[values] * size, indexing="ij"), -1).reshape(-1, *shape)
@@ -158,15 +165,6 @@ def _changed(below: Array, above: Array, allowed: Range, generator: np.random.Ge
     doublings = np.log2(max(span / least, 1)) + 1
     steps = least * 2.0 ** np.floor(doublings * generator.random(start.shape) ** 2)  # small ones more often
     moved = start + np.where(generator.integers(2, size=start.shape), steps, -steps)
-    drawn = _drawn(start.shape, allowed, generator)
+    drawn = allowed.draw(start.shape, generator)
     changed = np.select([kind == 0, kind == 1], [other, np.clip(moved, allowed.low, allowed.high)], drawn)
     return np.where(chosen, changed, start).astype(np.float32).reshape(shape)
-
-
-def _drawn(shape: tuple[int, ...], allowed: Range, generator: np.random.Generator) -> Array:
-    if not allowed.whole:
-        return np.asarray(generator.uniform(allowed.low, allowed.high, shape), np.float32)
-    most = int((allowed.high - allowed.low) / allowed.step)
-    return (allowed.low + allowed.step * generator.integers(most, size=shape, endpoint=True)).astype(
-        np.float32
-    )

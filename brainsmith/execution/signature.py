@@ -36,7 +36,7 @@ class TensorSpec:
     datatype: str = "FLOAT32"
 
     def __str__(self) -> str:
-        return f"'{self.name}' {self.dtype} {_text(self.shape)}"
+        return f"'{self.name}' {self.dtype} {self.shape}"
 
     def runs_of(self, array: Array) -> int:
         """Return how many runs an array holds.
@@ -54,10 +54,8 @@ class TensorSpec:
             if given == self.shape:
                 return 1
             if given[0] == 0:
-                raise InputError(f"input '{self.name}' has no samples: its shape is {_text(given)}")
-        raise InputError(
-            f"input '{self.name}' must have shape {_any_multiple(self.shape)}, not {_text(given)}"
-        )
+                raise InputError(f"input '{self.name}' has no samples: its shape is {given}")
+        raise InputError(f"input '{self.name}' must have shape {_any_multiple(self.shape)}, not {given}")
 
     def of_type(self, array: Array, source: str) -> Array:
         """Return numbers that were saved, perhaps in a wider type, in the type that the input takes.
@@ -225,10 +223,6 @@ def _typed(spec: TensorSpec, value: object) -> Array:
                 f"input '{spec.name}' must be of {spec.dtype}, which cannot hold {lost[0].item()!r}"
             )
     return converted
-
-
-def _text(shape: Shape) -> str:
-    return "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
 
 
 def _any_multiple(shape: Shape) -> str:

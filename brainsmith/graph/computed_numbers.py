@@ -43,7 +43,7 @@ def computed_numbers(nodes: Iterable[Any], constants: Mapping[str, Any]) -> dict
             except (
                 TypeError,
                 ValueError,
-            ):  # another number of inputs, or shapes that do not fit: said elsewhere
+            ):  # the number of inputs or their shapes, which are reported elsewhere
                 continue
     return known
 

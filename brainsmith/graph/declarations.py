@@ -34,14 +34,10 @@ def declare_once(graph: Any) -> None:
     first: dict[str, Any] = {}
     for annotation in graph.quantization_annotation:
         kept = first.setdefault(annotation.tensor_name, annotation)
-        present = (
-            {entry.key for entry in kept.quant_parameter_tensor_names} if kept is not annotation else set()
-        )
-        kept.quant_parameter_tensor_names.extend(
-            entry
-            for entry in (annotation.quant_parameter_tensor_names if kept is not annotation else ())
-            if entry.key not in present
-        )
+        if kept is not annotation:
+            present = {entry.key for entry in kept.quant_parameter_tensor_names}
+            further = [e for e in annotation.quant_parameter_tensor_names if e.key not in present]
+            kept.quant_parameter_tensor_names.extend(further)
     if len(first) < len(graph.quantization_annotation):
         merged = list(first.values())
         del graph.quantization_annotation[:]

@@ -86,6 +86,14 @@ class NodeView:
             raise Unsupported(f"its {what} must be a constant, but is computed")
         return value
 
+    def stated(self, index: int, name: str, default: Any = None) -> Any:
+        """Return what older opsets of ONNX state as an attribute, and newer ones as an input.
+
+        Raises:
+            Unsupported: The input is not a constant.
+        """
+        return self.needed_constant(index, name) if self.given(index) else self.attribute(name, default)
+
     def varies(self, name: str) -> bool:
         """Tell whether a tensor depends on the model's inputs."""
         return bool(name) and name not in self.facts.constants
@@ -130,10 +138,10 @@ class NodeView:
         if bipolar:
             self.bipolar.add(name)
 
-    def prove_moved(self, *fills: int) -> None:
+    def prove_moved(self, *fills: float) -> None:
         """Prove of all outputs what is known of the first input, whose values they have, and of what fills the rest."""
         span = self.span(self.inputs[0])
-        if span is None:
+        if span is None or not all(float(fill).is_integer() for fill in fills):
             return
         bipolar = span == (-1, 1) and self.datatype(self.inputs[0]) == "BIPOLAR" and not fills
         for name in filter(None, self.outputs):

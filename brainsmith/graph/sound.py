@@ -12,10 +12,10 @@ from brainsmith.errors import ModelError
 from brainsmith.graph.datatype_names import MOST_BITS, datatype_fault, shortened
 from brainsmith.graph.declarations import declaration_faults
 from brainsmith.graph.evaluated_text import code_faults
-from brainsmith.graph.functions import function_faults
 from brainsmith.graph.known_domains import STANDARD, domain_fault
-from brainsmith.graph.messages import text_faults
+from brainsmith.graph.model_functions import function_faults
 from brainsmith.graph.node_arguments import argument_faults
+from brainsmith.graph.proto_messages import text_faults
 from brainsmith.graph.sizes import bit_width_faults, constant_faults, growth_faults, size_faults
 from brainsmith.graph.well_formed import all_graphs, node_text, structure_fault
 

@@ -6,6 +6,7 @@ this after every transform.
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -148,35 +149,13 @@ def _read_by(graph: Any) -> set[str]:
 def _cycle_in(
     nodes: Sequence[Any], inputs: Sequence[list[str]], outputs: Sequence[list[str]], pending: set[str]
 ) -> Iterator[str]:
-    """Take away, in their order, the nodes whose inputs are there; what stays depends on itself."""
-    readers: dict[str, list[int]] = {}
-    lacking: list[int] = []
-    for at, reads in enumerate(inputs):
-        needed = pending.intersection(reads)
-        lacking.append(len(needed))
-        for name in needed:
-            readers.setdefault(name, []).append(at)
-    ready = [at for at, count in enumerate(lacking) if not count]
-    for at in ready:  # grows while it is read
-        for reader in chain.from_iterable(readers.get(name, ()) for name in outputs[at]):
-            lacking[reader] -= 1
-            if not lacking[reader]:
-                ready.append(reader)
-    stuck = {at: nodes[at] for at, count in enumerate(lacking) if count}
-    if stuck:
-        giver = {name: at for at in stuck for name in outputs[at] if name}
-        yield _cycle_text(
-            stuck, {at: next(giver[name] for name in inputs[at] if name in giver) for at in stuck}
-        )
-
-
-def _cycle_text(stuck: dict[int, Any], waits_for: dict[int, int]) -> str:
-    """Name the nodes of one cycle: go from a stuck node to the one that it waits for until one comes again."""
-    path = [next(iter(stuck))]
-    while path[-1] not in path[:-1]:
-        path.append(waits_for[path[-1]])
-    cycle = path[path.index(path[-1]) :][::-1]
-    shown = [node_text(stuck[at]) for at in cycle]
-    if len(shown) > 6:
-        shown = [*shown[:5], plural(len(shown) - 6, "more node"), shown[-1]]
-    return f"it has a cycle: {' -> '.join(shown)}"
+    """Yield a cycle of nodes that are not in order, if there is one."""
+    giver = {name: at for at, names in enumerate(outputs) for name in names if name in pending}
+    needs = {at: [giver[name] for name in reads if name in giver] for at, reads in enumerate(inputs)}
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        shown = [node_text(nodes[at]) for at in error.args[1]]
+        if len(shown) > 6:
+            shown = [*shown[:5], plural(len(shown) - 6, "more node"), shown[-1]]
+        yield f"it has a cycle: {' -> '.join(shown)}"

@@ -6,7 +6,7 @@ from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.execution.operators.movement import Cut
-from brainsmith.kernels.movement import MovementKernel
+from brainsmith.kernels.movement_kernel import MovementKernel
 from brainsmith.plugin.core import kernel
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 @kernel(
     name="Crop",
     description="Let a window of a tensor pass, such as one token, and drop the rest",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     tags=("layout", "transformer"),
     domain="brainsmith.kernels",
@@ -46,7 +44,8 @@ class CropKernel(MovementKernel):
     def movement(self) -> Cut:
         """Return which window is cut out."""
         starts, sizes = self.get_nodeattr("starts"), self.get_nodeattr("sizes")
-        return Cut(tuple(starts), tuple(start + size for start, size in zip(starts, sizes, strict=True)))
+        ends = tuple(start + size for start, size in zip(starts, sizes, strict=True))
+        return Cut(tuple(starts), ends, (1,) * len(starts))
 
     def lanes_limit(self) -> int:
         """Return the most values that may go together; `SIMD` divides it."""

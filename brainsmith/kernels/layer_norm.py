@@ -11,12 +11,11 @@ from onnx import TensorProto
 
 from brainsmith.execution.program.functions import whole_rows
 from brainsmith.kernels.integer_layer_norm import IntegerLayerNorm
-from brainsmith.kernels.rows import RowKernel, rounded_down, whole
+from brainsmith.kernels.row_kernel import RowKernel, rounded_down, whole
 from brainsmith.plugin.core import kernel
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from onnx import GraphProto
 
     from brainsmith.execution.lowering.program_node import ProgramNode
     from brainsmith.execution.standard_onnx.emitter import Emitter
@@ -32,8 +31,6 @@ _OFF = 4
 @kernel(
     name="LayerNorm",
     description="Normalise over the last axis to mean 0 and variance 1",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     tags=("normalisation", "transformer"),
     domain="brainsmith.kernels",
@@ -74,14 +71,9 @@ class LayerNormKernel(RowKernel, FinnLayerNorm):
             return arithmetic, f"its output must be INTn, not {given.name}"
         return arithmetic, arithmetic.problem
 
-    def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
-        """Compute integers as the hardware does, floats in double precision with one rounding to float32."""
-        node = self.onnx_node
-        if self.is_integer():
-            context[node.output[0]] = self.arithmetic().compute(context[node.input[0]])
-            return
-        epsilon = self.get_nodeattr("epsilon")
-        context[node.output[0]] = whole_rows.normalise_floats(context[node.input[0]], epsilon=epsilon)
+    def compute_floats(self, values: npt.NDArray[Any]) -> Any:
+        """Normalise rows of floats."""
+        return whole_rows.normalise_floats(values, epsilon=self.get_nodeattr("epsilon"))
 
     def to_program(self, node: ProgramNode) -> None:
         """Normalise rows, of integers by integers."""
@@ -127,19 +119,10 @@ class LayerNormKernel(RowKernel, FinnLayerNorm):
         emit.add("Clip", [floats, *ends], node.outputs[0])
         node.prove(node.outputs[0], -limit, limit - 1)
 
-    def get_exp_cycles(self) -> int:
-        """Return the cycles of one input.
-
-        Integers: each row takes as long as its beats or its root, whichever is longer; the pipeline holds several
-        rows. Floats: the beats, and the fill of the two reductions, a row each.
-        """
-        simd = self.get_nodeattr("SIMD")
-        shape = self.get_normal_input_shape()
-        size = int(np.prod(shape))
-        if self.is_integer():
-            return int(size // shape[-1] * max(shape[-1] // simd, self.arithmetic().serial_cycles))
-        tree = 4 * math.ceil(math.log2(simd)) if simd > 1 else 0
-        return int(size // simd + 2 * (shape[-1] // simd) + tree + PIPELINE_FILL)
+    def float_cycles(self, rows: int, beats: int) -> int:
+        """Return the beats, and the fill of the two reductions, a row each."""
+        tree = 4 * math.ceil(math.log2(self.get_nodeattr("SIMD")))
+        return rows * beats + 2 * beats + tree + PIPELINE_FILL
 
 
 def _inverse_root(emit: Emitter, deviation: str, shift: int, root_bits: int) -> str:

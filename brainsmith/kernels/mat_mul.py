@@ -10,10 +10,9 @@ from finn.custom_op.fpgadataflow.hwcustomop import HWCustomOp
 from onnx import TensorProto
 from qonnx.core.datatype import DataType
 
-from brainsmith.execution.lowering.products import type_of_bound
+from brainsmith.execution.lowering.products import FLOAT32_END, FLOAT64_END, type_of_bound
+from brainsmith.execution.operators.matrix_products import Products, bound_of_products
 from brainsmith.execution.program.functions import matrix
-from brainsmith.execution.standard_onnx.emitter import DOUBLE_LIMIT, FLOAT_LIMIT
-from brainsmith.execution.standard_onnx.samples import products_mix_runs
 from brainsmith.figures import plural
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.kernels.datatypes import product_datatype
@@ -37,13 +36,11 @@ MATRIX = 2
 @kernel(
     name="MatMul",
     description="Multiply matrices that are both computed by the network",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     tags=("matrix", "transformer"),
     domain="brainsmith.kernels",
 )
-class MatMulKernel(HWCustomOp):
+class MatMulKernel(Products, HWCustomOp):
     """`(..., M, K) x (..., K, N)`, integers both, as attention has them (queries and keys).
 
     There is one right-hand matrix (`rhs_shape` K, N), or one for each left-hand one (`rhs_shape` ..., K, N with the
@@ -72,7 +69,7 @@ class MatMulKernel(HWCustomOp):
 
     def to_program(self, node: ProgramNode) -> None:
         """Multiply in double precision, or in single where that is proved to be exact."""
-        exact, bound = "float64", self._bound(node)
+        exact, bound = "float64", bound_of_products(node)
         if bound is None:
             node.rounds_differently()
         else:
@@ -88,29 +85,18 @@ class MatMulKernel(HWCustomOp):
         Raises:
             ModelError: Sums may become too large for double precision.
         """
-        bound = self._bound(node)
+        bound = bound_of_products(node)
         if bound is not None:
-            if bound >= DOUBLE_LIMIT:
+            if bound >= FLOAT64_END:
                 raise Unsupported(f"its sums may reach {bound:.3g}, beyond 2^53, where float64 is not exact")
             node.prove(node.outputs[0], -bound, bound)
-        if bound is not None and bound < FLOAT_LIMIT:
+        if bound is not None and bound < FLOAT32_END:
             emit.add("MatMul", node.inputs, node.outputs[0])
             return
         product = emit.add(
             "MatMul", [emit.add("Cast", [name], to=TensorProto.DOUBLE) for name in node.inputs]
         )
         emit.add("Cast", [product], node.outputs[0], to=TensorProto.FLOAT)
-
-    def mixes_runs(self, node: NodeView) -> str:
-        """Return why several runs cannot lie in the first axis; empty if they can."""
-        return products_mix_runs(node)
-
-    def _bound(self, node: NodeView) -> int | None:
-        """Return what the sizes of all sums stay below; None if the inputs' values are not known to be integers."""
-        left, right = (node.span(name) for name in node.inputs)
-        if left is None or right is None:
-            return None
-        return node.shape(node.inputs[0])[-1] * max(map(abs, left)) * max(map(abs, right))
 
     @property
     def depth(self) -> int:

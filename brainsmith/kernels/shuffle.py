@@ -9,7 +9,7 @@ import numpy as np
 
 from brainsmith.execution.operators.movement import Shuffled
 from brainsmith.kernels.axes import Loop, transpose_loops
-from brainsmith.kernels.movement import MovementKernel
+from brainsmith.kernels.movement_kernel import MovementKernel
 from brainsmith.plugin.core import kernel
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 @kernel(
     name="Shuffle",
     description="Reshape, transpose and reshape between layers",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     tags=("layout", "transformer"),
     domain="brainsmith.kernels",

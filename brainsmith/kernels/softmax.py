@@ -11,12 +11,11 @@ from qonnx.core.datatype import DataType
 
 from brainsmith.execution.program.functions import whole_rows
 from brainsmith.kernels.integer_softmax import IntegerSoftmax
-from brainsmith.kernels.rows import RowKernel, rounded_down, whole
+from brainsmith.kernels.row_kernel import RowKernel, rounded_down, whole
 from brainsmith.plugin.core import kernel
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from onnx import GraphProto
     from qonnx.core.datatype import BaseDataType
 
     from brainsmith.execution.lowering.program_node import ProgramNode
@@ -30,8 +29,6 @@ PIPELINE_FILL = 30
 @kernel(
     name="Softmax",
     description="Softmax over the last axis",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     tags=("activation", "transformer"),
     domain="brainsmith.kernels",
@@ -80,13 +77,9 @@ class SoftmaxKernel(RowKernel, HWSoftmax):
             return arithmetic, f"its output is {given.name}, and probabilities are UINTn"
         return arithmetic, arithmetic.problem
 
-    def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
-        """Compute integers as the hardware does, floats in double precision with one rounding to float32."""
-        node = self.onnx_node
-        if self.is_integer():
-            context[node.output[0]] = self.arithmetic().compute(context[node.input[0]])
-            return
-        context[node.output[0]] = whole_rows.soften_floats(context[node.input[0]], wide=True)
+    def compute_floats(self, values: npt.NDArray[Any]) -> Any:
+        """Return the softmax of rows of floats."""
+        return whole_rows.soften_floats(values, wide=True)
 
     def to_program(self, node: ProgramNode) -> None:
         """Divide powers by their sum; the powers of integers are looked up."""
@@ -125,15 +118,6 @@ class SoftmaxKernel(RowKernel, HWSoftmax):
         emit.add("Min", [floats, emit.constant(highest, "most")], output)
         node.prove(output, 0, highest)
 
-    def get_exp_cycles(self) -> int:
-        """Return the cycles of one input.
-
-        Integers: each row takes as long as its beats or its division, whichever is longer; the pipeline holds several
-        rows. Floats: the beats, two stalls per row, and the fill of two rows.
-        """
-        simd = self.get_nodeattr("SIMD")
-        shape = self.get_normal_input_shape()
-        size = int(np.prod(shape))
-        if self.is_integer():
-            return int(size // shape[-1] * max(shape[-1] // simd, self.arithmetic().serial_cycles))
-        return int(size // simd + 2 * (size // shape[-1]) + 2 * (shape[-1] // simd) + PIPELINE_FILL)
+    def float_cycles(self, rows: int, beats: int) -> int:
+        """Return the beats, two stalls per row, and the fill of two rows."""
+        return rows * beats + 2 * rows + 2 * beats + PIPELINE_FILL

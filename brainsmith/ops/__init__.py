@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.graphs.model_ops import load_model as load_model
     from brainsmith.autodiff.graphs.model_ops import save_model as save_model
     from brainsmith.autodiff.layer import CustomLayer as CustomLayer
-    from brainsmith.autodiff.lazy.mode import lazy as lazy
+    from brainsmith.autodiff.modes import lazy as lazy
+    from brainsmith.autodiff.modes import no_grad as no_grad
     from brainsmith.autodiff.op import Gradient as Gradient
     from brainsmith.autodiff.op import Op as Op
     from brainsmith.autodiff.optimisers import Adam as Adam
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.registry import list_custom_ops as list_custom_ops
     from brainsmith.autodiff.registry import register_custom_op as register_custom_op
     from brainsmith.autodiff.registry import unregister_custom_op as unregister_custom_op
-    from brainsmith.autodiff.tape.tape import no_grad as no_grad
     from brainsmith.autodiff.tape.tensor import Tensor as Tensor
     from brainsmith.autodiff.torch_function import as_torch_function as as_torch_function
     from brainsmith.autodiff.torch_function import torch_apply as torch_apply
@@ -68,7 +68,7 @@ _HOMES = {
     "fuse": "brainsmith.autodiff.compiling.compiled_op",
     "check_ops": "brainsmith.autodiff.graphs.model_ops",
     "export_onnx": "brainsmith.autodiff.exporting.export",
-    "lazy": "brainsmith.autodiff.lazy.mode",
+    "lazy": "brainsmith.autodiff.modes",
     "load_model": "brainsmith.autodiff.graphs.model_ops",
     "save_model": "brainsmith.autodiff.graphs.model_ops",
     "execute_custom_op": "brainsmith.autodiff.registry",
@@ -81,7 +81,7 @@ _HOMES = {
     "CustomLayer": "brainsmith.autodiff.layer",
     "Adam": "brainsmith.autodiff.optimisers",
     "Sgd": "brainsmith.autodiff.optimisers",
-    "no_grad": "brainsmith.autodiff.tape.tape",
+    "no_grad": "brainsmith.autodiff.modes",
     "shared_empty": "brainsmith.native.isolation.shared",
     "shared_like": "brainsmith.native.isolation.shared",
     "split_batch": "brainsmith.autodiff.batches",

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.autodiff.builder import CustomOpBuilder
-from brainsmith.autodiff.primitives.primitive import sum_to
+from brainsmith.autodiff.primitives.elementwise import POW, sigmoid
+from brainsmith.autodiff.primitives.normalisations import LAYER_NORM
 from brainsmith.autodiff.registry import register_custom_op, unregister_custom_op
 from brainsmith.autodiff.special import erf
 from brainsmith.errors import DuplicatePluginError, OpError
@@ -82,10 +83,10 @@ def swish() -> BuiltOp:
     """Return x * sigmoid(x), also called SiLU."""
 
     def derivative(x: Array) -> Any:
-        gate = _sigmoid(x)
+        gate = sigmoid(x)
         return gate * (1 + np.clip(x, _LOWEST, -_LOWEST) * (1 - gate))
 
-    return _elementwise("swish", lambda x: _bounded(x) * _sigmoid(x), derivative)
+    return _elementwise("swish", lambda x: _bounded(x) * sigmoid(x), derivative)
 
 
 def gelu() -> BuiltOp:
@@ -112,7 +113,7 @@ def mish() -> BuiltOp:
 
     def derivative(x: Array) -> Any:
         level = gate(x)
-        return level + np.clip(x, _LOWEST, -_LOWEST) * (1 - level * level) * _sigmoid(x)
+        return level + np.clip(x, _LOWEST, -_LOWEST) * (1 - level * level) * sigmoid(x)
 
     return _elementwise("mish", lambda x: _bounded(x) * gate(x), derivative)
 
@@ -127,17 +128,19 @@ def power() -> BuiltOp:
     def backward(
         grad: Array, ids: Any, shapes: Any, dtypes: Any, devices: Any, inputs: Any, output: Any
     ) -> Any:
-        base, exponent = inputs
         with np.errstate(all="ignore"):
-            by_base = np.where(
-                exponent == 0, 0, exponent * np.power(base, np.where(exponent == 0, 1, exponent - 1))
-            )
-            by_exponent = np.where((base == 0) & (exponent >= 0), 0, output * np.log(base))
-        return {ids[0]: sum_to(grad * by_base, shapes[0]), ids[1]: sum_to(grad * by_exponent, shapes[1])}
+            return {key: POW.gradient(at, grad, inputs, output) for at, key in enumerate(ids)}
 
     def forward(inputs: list[Array]) -> Any:
         with np.errstate(all="ignore"):
             return np.power(*inputs)
+
+    def validate(inputs: list[Array]) -> None:
+        base, exponent = (array.shape for array in inputs)
+        try:
+            np.broadcast_shapes(base, exponent)
+        except ValueError:
+            raise OpError(f"Operation 'power' cannot broadcast shapes {base} and {exponent}") from None
 
     def samples(random: np.random.Generator) -> list[Array]:
         return [random.uniform(0.3, 3, (2, 3)), random.normal(0, 2, (3,))]
@@ -146,7 +149,7 @@ def power() -> BuiltOp:
         CustomOpBuilder("power", 2)
         .forward(forward)
         .backward(backward)
-        .validate(_expect_broadcast("power"))
+        .validate(validate)
         .output_shape(lambda shapes: np.broadcast_shapes(*shapes))
         .output_dtype(lambda dtypes: np.result_type(*dtypes))
         .samples(samples)
@@ -160,25 +163,12 @@ def layer_norm() -> BuiltOp:
     Scale and bias are broadcast: one element, or as many as the last axis has.
     """
 
-    def normal(x: Array) -> tuple[Array, Array]:
-        wide = x.astype(np.float64)
-        centred = wide - wide.mean(axis=-1, keepdims=True)
-        inverse = 1 / np.sqrt(np.square(centred).mean(axis=-1, keepdims=True) + EPSILON)
-        return centred * inverse, inverse
+    def forward(inputs: list[Array]) -> Any:
+        return LAYER_NORM.forward(inputs[0].astype(np.float64), *inputs[1:], epsilon=EPSILON)
 
-    def forward(inputs: list[Array]) -> Array:
-        x, scale, bias = inputs
-        return normal(x)[0] * scale + bias
-
-    def backward(
-        grad: Array, ids: Any, shapes: Any, dtypes: Any, devices: Any, inputs: Any
-    ) -> dict[Any, Array]:
-        x, scale, _ = inputs
-        normed, inverse = normal(x)
-        scaled = grad * scale
-        along = (scaled * normed).mean(axis=-1, keepdims=True)
-        by_x = inverse * (scaled - scaled.mean(axis=-1, keepdims=True) - normed * along)
-        return {ids[0]: by_x, ids[1]: sum_to(grad * normed, shapes[1]), ids[2]: sum_to(grad, shapes[2])}
+    def backward(grad: Array, ids: Any, shapes: Any, dtypes: Any, devices: Any, inputs: Any) -> Any:
+        wide = [inputs[0].astype(np.float64), *inputs[1:]]
+        return {key: LAYER_NORM.gradient(at, grad, wide, grad, epsilon=EPSILON) for at, key in enumerate(ids)}
 
     def validate(inputs: list[Array]) -> None:
         x = inputs[0]
@@ -229,22 +219,5 @@ def _as_float(x: Any) -> Any:
     return x.astype(_float_of_first([x.dtype])) if isinstance(x, np.ndarray) and x.dtype.kind != "f" else x
 
 
-def _expect_broadcast(name: str) -> Callable[[list[Array]], None]:
-    def validate(inputs: list[Array]) -> None:
-        shapes = [array.shape for array in inputs]
-        try:
-            np.broadcast_shapes(*shapes)
-        except ValueError:
-            raise OpError(f"Operation {name!r} cannot broadcast shapes {shapes[0]} and {shapes[1]}") from None
-
-    return validate
-
-
 def _bounded(x: Any) -> Any:
     return np.maximum(x, _LOWEST)
-
-
-def _sigmoid(x: Any) -> Any:
-    """Return 1 / (1 + exp(-x)), without an overflow for any x."""
-    small = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1, small) / (1 + small)

@@ -9,8 +9,9 @@ import numpy as np
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.autodiff.primitives.primitive import sum_to
 from brainsmith.errors import OpError
-from brainsmith.ops.integer_levels import MOST_BITS, ROUNDINGS, integer_range, traced_levels
-from brainsmith.ops.quantiser import QuantiserOp, as_number, is_traced, sign_of
+from brainsmith.execution.program.functions.rounding import ROUNDINGS
+from brainsmith.ops.integer_levels import MOST_BITS, IntegerLevels
+from brainsmith.ops.quantiser import QuantiserOp, as_number, is_traced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,15 +28,6 @@ def _node_attributes(call: OnnxCall) -> Mapping[str, Any]:
         "narrow": int(given["narrow"]),
         "rounding_mode": given["rounding_mode"].upper(),
     }
-
-
-def _number_of(bits: Array) -> Any:
-    """Return the number of bits in float64, which holds every range; QONNX's float32 gives the same levels."""
-    return bits.reshape(()).astype(np.float64)
-
-
-def _is_bipolar(bits: Array, signed: bool) -> bool:
-    return bool(signed and bits.item() == 1)
 
 
 def _scalar_bits(bits: Array) -> Array:
@@ -64,65 +56,34 @@ class IntegerQuantiser(QuantiserOp):
 
         quant(node, narrow=False).to_program(node)
 
-    def forward(
-        self,
-        x: Array,
-        scale: Array,
-        zero_point: Array,
-        bits: Array,
-        *,
-        signed: bool,
-        narrow: bool,
-        rounding_mode: str,
-    ) -> Any:
+    def forward(self, x: Array, scale: Array, zero_point: Array, bits: Array, **attributes: Any) -> Any:
         """Quantise."""
+        levels = IntegerLevels(bits, **attributes)
         if is_traced(x):
-            level = traced_levels(x / scale + zero_point, bits, signed, narrow, rounding_mode)
-            return (level - zero_point) * scale
+            return (levels.traced(x / scale + zero_point) - zero_point) * scale
         scale, zero_point = as_number(scale), as_number(zero_point)
-        level = self._levels(_in_units(x, scale, zero_point), bits, signed, narrow, rounding_mode)
+        level = levels.rounded(_in_units(x, scale, zero_point))
         return ((level - zero_point) * scale).reshape(x.shape)
 
-    @staticmethod
-    def _levels(value: Any, bits: Array, signed: bool, narrow: bool, rounding_mode: str) -> Any:
-        """Return the integers for values in units of the scale."""
-        if _is_bipolar(bits, signed):
-            return sign_of(value)
-        low, high = integer_range(_number_of(bits), signed, narrow)
-        level = np.where(value > high, high.astype(value.dtype), value)
-        level = np.where(level < low, low.astype(value.dtype), level)
-        return ROUNDINGS[rounding_mode.upper()](level)
-
-    @staticmethod
-    def _within(value: Any, bits: Array, signed: bool, narrow: bool) -> Any:
-        """Return where values in units of the scale are within the range."""
-        if _is_bipolar(bits, signed):
-            return np.abs(value) <= 1
-        low, high = integer_range(_number_of(bits), signed, narrow)
-        return (value >= low) & (value <= high)
-
-    def backward(  # type: ignore[override]
+    def backward(
         self,
         grad_output: Any,
         inputs: Sequence[Array],
         output: Any,
         *,
-        signed: bool,
-        narrow: bool,
-        rounding_mode: str,
         needed: Sequence[bool] = (True, True, True, False),
+        **attributes: Any,
     ) -> tuple[Array | None, ...]:
         """Return the straight-through gradients of x, scale and zero_point; None for those that are not needed."""
         x, scale, zero_point, bits = inputs
         one_scale, zero = as_number(scale), as_number(zero_point)
-        value = _in_units(x, one_scale, zero)
-        within = self._within(value, bits, signed, narrow)
+        levels, value = IntegerLevels(bits, **attributes), _in_units(x, one_scale, zero)
+        within = levels.contain(value)
         by_x = by_scale = by_zero = None
         if needed[0]:
             by_x = np.where(within, grad_output, 0)
         if needed[1]:
-            level = self._levels(value, bits, signed, narrow, rounding_mode)
-            factor = level - zero - np.where(within, value - zero, 0)
+            factor = levels.rounded(value) - zero - np.where(within, value - zero, 0)
             by_scale = sum_to(np.asarray(grad_output * factor), scale.shape)
         if needed[2]:
             by_zero = sum_to(np.asarray(grad_output * np.where(within, 0, -one_scale)), zero_point.shape)
@@ -136,22 +97,13 @@ class IntegerQuantiser(QuantiserOp):
         bits: Array,
         *,
         at: Sequence[Array],
-        signed: bool,
-        narrow: bool,
-        rounding_mode: str,
+        **attributes: Any,
     ) -> Any:
         """Clip, and add what rounding changed at the point."""
-        x_at, scale_at, zero_at, bits_at = at
-        value = _in_units(x_at, scale_at, zero_at)
-        level = self._levels(value, bits_at, signed, narrow, rounding_mode)
-        held = level - self._clipped(value, bits_at, signed, narrow)
-        clipped = self._clipped(x / scale + zero_point, bits, signed, narrow)
+        levels, there = IntegerLevels(at[3], **attributes), _in_units(*at[:3])
+        held = levels.rounded(there) - levels.clip(there)
+        clipped = IntegerLevels(bits, **attributes).clip(x / scale + zero_point)
         return (clipped + held - zero_point) * scale
-
-    @staticmethod
-    def _clipped(value: Any, bits: Array, signed: bool, narrow: bool) -> Any:
-        low, high = (-1, 1) if _is_bipolar(bits, signed) else integer_range(_number_of(bits), signed, narrow)
-        return np.clip(value, low, high)
 
     def validate_inputs(  # type: ignore[override]
         self, inputs: Sequence[Array], *, signed: Any, narrow: Any, rounding_mode: Any

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
+from brainsmith.autodiff.primitives.primitive import sum_to
 from brainsmith.errors import OpError
 from brainsmith.ops.quantiser import QuantiserOp, is_traced
 from brainsmith.plugin.core import op
@@ -85,75 +86,52 @@ class MultiThreshold(QuantiserOp):
 
         multi_threshold(node).to_program(node)
 
-    def forward(
-        self, x: Array, thresholds: Array, *, out_scale: float, out_bias: float, data_layout: str
-    ) -> Any:
+    def forward(self, x: Array, thresholds: Array, **attributes: Any) -> Any:
         """Count, one threshold of all channels after the other."""
         if is_traced(x):
             raise OpError(
                 f"operation {self.name!r} cannot be compiled: it counts the thresholds of each value's channel, and a loop "
                 "over elements knows no channels; thresholds at equal distances are an int_quant, which can be"
             )
-        axis = channel_axis(x.ndim, data_layout)
         shape = [1] * x.ndim
-        shape[axis] = len(thresholds)
+        shape[channel_axis(x.ndim, attributes["data_layout"])] = len(thresholds)
         count = np.zeros(x.shape, self.output_dtype([x.dtype]))
         for column in thresholds.T:
             count += x >= column.reshape(shape)
-        return out_scale * count + out_bias
+        return attributes["out_scale"] * count + attributes["out_bias"]
 
-    def backward(  # type: ignore[override]
-        self,
-        grad_output: Any,
-        inputs: Sequence[Array],
-        output: Any,
-        *,
-        out_scale: float,
-        out_bias: float,
-        data_layout: str,
+    def backward(
+        self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any
     ) -> tuple[Array, Array]:
         """Return the gradients of the line for x and for the thresholds."""
         x, thresholds = inputs
-        axis = channel_axis(x.ndim, data_layout)
+        axis, scale = channel_axis(x.ndim, attributes["data_layout"]), attributes["out_scale"]
         values, upstream = np.moveaxis(x, axis, 0), np.moveaxis(np.asarray(grad_output), axis, 0)
-        by_x = np.empty(values.shape)
-        by_threshold = np.zeros(thresholds.shape)
-        for channel in range(len(values)):
-            row = channel if len(thresholds) > 1 else 0
-            line = _Line(thresholds[row])
-            slope, by_knots = line.derivatives(values[channel].ravel(), upstream[channel].ravel())
-            by_x[channel] = slope.reshape(values[channel].shape)
-            by_threshold[row] += by_knots
-        return np.moveaxis(out_scale * by_x, 0, axis), out_scale * by_threshold
+        rows = _rows(thresholds, len(values))
+        by_x, by_rows = np.empty(values.shape), np.empty(rows.shape)
+        for at, row in enumerate(rows):
+            by_x[at], by_rows[at] = _Line(row).derivatives(values[at], upstream[at])
+        return np.moveaxis(scale * by_x, 0, axis), scale * sum_to(by_rows, thresholds.shape)
 
-    def surrogate(
-        self,
-        x: Array,
-        thresholds: Array,
-        *,
-        at: Sequence[Array],
-        out_scale: float,
-        out_bias: float,
-        data_layout: str,
-    ) -> Any:
+    def surrogate(self, x: Array, thresholds: Array, *, at: Sequence[Array], **attributes: Any) -> Any:
         """Follow the line through the middles of the jumps."""
-        axis = channel_axis(x.ndim, data_layout)
+        axis = channel_axis(x.ndim, attributes["data_layout"])
         values = np.moveaxis(x, axis, 0)
         levels = np.empty(values.shape)
-        for channel in range(len(values)):
-            row = channel if len(thresholds) > 1 else 0
-            line = _Line(thresholds[row], _end_width(at[1][row]))
+        rows, held = _rows(thresholds, len(values)), _rows(at[1], len(values))
+        for channel, row in enumerate(rows):
+            line = _Line(row, _end_width(held[channel]))
             levels[channel] = np.interp(values[channel], line.knots, line.levels)
-        return out_scale * np.moveaxis(levels, 0, axis) + out_bias
+        return attributes["out_scale"] * np.moveaxis(levels, 0, axis) + attributes["out_bias"]
 
-    def validate_inputs(  # type: ignore[override]
-        self, inputs: Sequence[Array], *, out_scale: Any, out_bias: Any, data_layout: Any
-    ) -> None:
+    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
         """Refuse shapes and layouts that do not fit each other, and thresholds that are NaN."""
         x, thresholds = inputs
-        for what, given in (("out_scale", out_scale), ("out_bias", out_bias)):
+        for what in ("out_scale", "out_bias"):
+            given = attributes[what]
             if not isinstance(given, int | float | np.number) or not np.isfinite(given):
                 raise OpError(f"{what} of {self.name} must be a finite number, not {given!r}")
+        data_layout = attributes["data_layout"]
         if x.ndim < 2 or not isinstance(data_layout, str) or len(data_layout) not in (0, x.ndim):
             raise OpError(
                 f"{self.name} takes x of two axes or more, and a data_layout with a letter for each (such as 'NCHW'), "
@@ -184,6 +162,11 @@ class MultiThreshold(QuantiserOp):
         return datatype_of_levels(thresholds.shape[1], given["out_scale"], given["out_bias"])
 
 
+def _rows(thresholds: Array, channels: int) -> Array:
+    """Return the thresholds of each channel."""
+    return np.broadcast_to(thresholds, (channels, thresholds.shape[1]))
+
+
 def _end_width(thresholds: Array) -> float:
     """Return how far the line runs beyond the outer thresholds: half the mean interval, 1 where there is none."""
     finite = thresholds[np.isfinite(thresholds)]
@@ -204,6 +187,7 @@ class _Line:
 
     def derivatives(self, x: Array, upstream: Array) -> tuple[Array, Array]:
         """Return the gradient of each x, and the sums for the thresholds, in their own order."""
+        shape, x, upstream = x.shape, x.ravel(), upstream.ravel()
         left = np.searchsorted(self.knots, x, side="right") - 1
         within = (left >= 0) & (left < len(self.knots) - 1)
         left = np.where(within, left, 0)
@@ -217,4 +201,4 @@ class _Line:
         by_knot[-2] += by_knot[-1]
         found = np.empty(count - 2)
         found[self.order] = by_knot[1:-1]
-        return by_x, found
+        return by_x.reshape(shape), found

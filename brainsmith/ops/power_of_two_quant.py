@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.errors import OpError
 from brainsmith.ops.integer_quantiser import IntegerQuantiser
 from brainsmith.ops.quantiser import is_traced
@@ -42,12 +41,7 @@ class PowerOfTwoQuant(IntegerQuantiser):
     """
 
     name = "power_of_two_quant"
-    onnx = OnnxForm(
-        "Quant",
-        domain="qonnx.custom_op.general",
-        attributes=IntegerQuantiser.onnx.attributes,
-        converted={**IntegerQuantiser.onnx.converted, 1: power_of_two},
-    )
+    onnx = replace(IntegerQuantiser.onnx, converted={**IntegerQuantiser.onnx.converted, 1: power_of_two})
 
     def to_program(self, node: ProgramNode) -> None:
         """Emit what QONNX's Quant is, with the power of two."""
@@ -94,10 +88,9 @@ class PowerOfTwoQuant(IntegerQuantiser):
         **attributes: Any,
     ) -> Any:
         """Take int_quant's, with the ratio of power and scale held."""
-        x_at, scale_at, zero_at, bits_at = at
-        ratio = power_of_two(scale_at) / scale_at
-        there = (x_at, power_of_two(scale_at), zero_at, bits_at)
-        return super().surrogate(x, scale * ratio, zero_point, bits, at=there, **attributes)
+        power = power_of_two(at[1])
+        there = (at[0], power, *at[2:])
+        return super().surrogate(x, scale * (power / at[1]), zero_point, bits, at=there, **attributes)
 
     def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
         """Refuse what int_quant refuses, and a scale below 0."""

@@ -5,12 +5,11 @@ Names are imported when they are asked for (PEP 562), so that a process pays onl
 
 from __future__ import annotations
 
-from brainsmith import DECORATORS
+from brainsmith import DECORATORS, TYPE_CHECKING
 from brainsmith.lazy_names import lazy_names
 from brainsmith.plugin.framework_preparer import prepare_frameworks_when_imported
 from brainsmith.plugin.info import PluginInfo as PluginInfo
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

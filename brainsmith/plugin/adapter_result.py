@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
 from brainsmith.plugin.definitions import Definitions
 from brainsmith.plugin.info import PluginInfo
+from brainsmith.structs import Struct
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
+
+
+_PLAIN = ("groups", "watched", "version", "status", "detail", "milliseconds")
+"""The fields of a result that are plain."""
 
 
 class AdapterResult:
@@ -27,19 +32,12 @@ class AdapterResult:
         milliseconds: How long it took.
     """
 
-    __slots__ = (
-        "_claims",
-        "detail",
-        "groups",
-        "milliseconds",
-        "name",
-        "problems",
-        "records",
-        "status",
-        "version",
-        "watched",
-        "watched_set",
-    )
+    watched_set: frozenset[str] | None = None
+    version = ""
+    status = "available"
+    detail = ""
+    milliseconds = 0.0
+    _claims: frozenset[tuple[Any, ...]] | None = None
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -47,12 +45,6 @@ class AdapterResult:
         self.groups: dict[str, tuple[str, ...]] = {}
         self.problems: list[Problem] = []
         self.watched: list[str] = []
-        self.watched_set: frozenset[str] | None = None
-        self._claims: frozenset[tuple[Any, ...]] | None = None
-        self.version = ""
-        self.status = "available"
-        self.detail = ""
-        self.milliseconds = 0.0
 
     def claims(self) -> frozenset[tuple[Any, ...]]:
         """Return name, type and framework of each record."""
@@ -68,27 +60,18 @@ class AdapterResult:
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return it as tuples, lists, dicts, strings and numbers."""
-        return (
-            self.name,
-            [info.to_plain() for info in self.records],
-            self.groups,
-            [problem.to_plain() for problem in self.problems],
-            self.watched,
-            self.version,
-            self.status,
-            self.detail,
-            self.milliseconds,
-        )
+        records = [info.to_plain() for info in self.records]
+        problems = [problem.to_plain() for problem in self.problems]
+        return self.name, records, problems, {name: getattr(self, name) for name in _PLAIN}
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> AdapterResult:
         """Make it of its plain form."""
-        name, records, groups, problems, *rest = plain
+        name, records, problems, others = plain
         result = cls(name)
         result.records = [PluginInfo.from_plain(values) for values in records]
-        result.groups = groups
         result.problems = [Problem(*values) for values in problems]
-        result.watched, result.version, result.status, result.detail, result.milliseconds = rest
+        vars(result).update(others)
         return result
 
     def add(self, other: AdapterResult) -> None:
@@ -106,7 +89,7 @@ class AdapterResult:
         self.watched.clear()
 
 
-class SnapshotSources:
+class SnapshotSources(Struct):
     """What a snapshot was made of.
 
     Attributes:
@@ -114,11 +97,8 @@ class SnapshotSources:
         definitions: What is known of the files.
     """
 
-    __slots__ = ("definitions", "results")
-
-    def __init__(self, results: list[AdapterResult], definitions: Definitions) -> None:
-        self.results = results
-        self.definitions = definitions
+    results: list[AdapterResult]
+    definitions: Definitions
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return it as tuples, lists, dicts, strings and numbers."""
@@ -128,6 +108,4 @@ class SnapshotSources:
     def from_plain(cls, plain: tuple[Any, ...]) -> SnapshotSources:
         """Make it of its plain form."""
         results, definitions = plain
-        return cls(
-            [AdapterResult.from_plain(values) for values in results], Definitions.from_plain(definitions)
-        )
+        return cls(list(map(AdapterResult.from_plain, results)), Definitions.from_plain(definitions))

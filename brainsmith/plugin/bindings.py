@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import re
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.questions import question
 from brainsmith.plugin.syntax import dotted_name, statements_at_import, without_comments
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brainsmith.plugin.files import SourceFile
-    from brainsmith.plugin.source import PythonSource
+    from brainsmith.plugin.python_source import PythonSource
+    from brainsmith.plugin.source_files import SourceFile
 
 _IMPORT = re.compile(
     rb"\n(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^()]*\)|[\w, \t]+)"

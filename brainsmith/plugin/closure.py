@@ -5,10 +5,10 @@ from __future__ import annotations
 import builtins
 import re
 
+from brainsmith import TYPE_CHECKING
+from brainsmith.plugin.python_source import PythonSource
 from brainsmith.plugin.questions import question
-from brainsmith.plugin.source import PythonSource
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

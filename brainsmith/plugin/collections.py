@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginNotFoundError
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier, preferred, split_name
@@ -9,7 +10,6 @@ from brainsmith.plugin.record_tables import exists
 from brainsmith.plugin.records import RecordList
 from brainsmith.plugin.registry import REGISTRY, Registry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
@@ -25,9 +25,7 @@ class _Completed(type):
     """
 
     def __getattr__(cls, name: str) -> Any:
-        if not name.startswith("_") and any(
-            REGISTRY.knows(plugin_type, name) for plugin_type in PLUGIN_TYPES
-        ):
+        if not name.startswith("_") and any(REGISTRY.knows(kind, name) for kind in PLUGIN_TYPES):
             return property(lambda collection: collection[name])
         raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
 
@@ -96,9 +94,8 @@ class Collection(metaclass=_Completed):
         return sorted({info.framework for info in self.list_plugins()})
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith(
-            "_"
-        ):  # asked by tools (notebooks, pytest) of whatever they meet; `collection["_X"]` reaches a plugin
+        # Tools (notebooks, pytest) ask for such names of whatever they meet; `collection["_X"]` reaches a plugin.
+        if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         if self._framework is None and not self._registry().knows(self._type, name):
             framework = self._framework_named(name)
@@ -150,7 +147,7 @@ class Collection(metaclass=_Completed):
         return self.list_plugins().values()
 
     def __dir__(self) -> list[str]:
-        """List what an attribute gives: a name that several frameworks have, and none first, is no attribute."""
+        """List the attributes: a name that several frameworks have, and none with precedence, is not one."""
         names = set(super().__dir__()) | {name for name, _ in self.items() if name.isidentifier()}
         if self._framework is None:
             names.update(framework_identifier(framework) for framework in self.frameworks())

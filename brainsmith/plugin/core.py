@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import sys
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import DuplicatePluginError, PluginDefinitionError
 from brainsmith.plugin.definition import check_kind, make_record
 from brainsmith.plugin.manager import get_registry as get_registry
 from brainsmith.plugin.node_claims import enter_operator
 from brainsmith.plugin.registry import REGISTRY
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Protocol, TypeVar, overload

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from brainsmith import DECORATORS
+from brainsmith import DECORATORS, TYPE_CHECKING, __version__
 from brainsmith.errors import PluginDefinitionError
-from brainsmith.plugin.info import BACKEND_TYPES, PLUGIN_TYPES, PluginInfo
+from brainsmith.plugin.info import BACKEND_TYPES, FIELDS, PLUGIN_TYPES, PluginInfo
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 _TEXTS = ("name", "version", "description", "author", "license", "min_brainsmith", "max_brainsmith")
 _LISTS = ("requires", "tags")
 _COMMON = (*_TEXTS, *_LISTS, "priority", "override")
+_MANY = (list, tuple)
+_TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
+    **dict.fromkeys((*_TEXTS, "domain", "op_type", "display_name", "vendor"), (str, "a string")),
+    **dict.fromkeys(("priority", "num_inputs"), (int, "a number")),
+    **dict.fromkeys(("override", "cache"), (bool, "True or False")),
+    **dict.fromkeys((*_LISTS, "device_types", "depends_on", "inputs"), (_MANY, "a list of strings")),
+}
+"""What the value of a keyword must be, and how messages call it."""
 _OWN: dict[str, tuple[str, ...]] = {
     "transform": ("stage", "kernel", "cache", "inputs"),
     "kernel": ("domain", "op_type"),
@@ -22,17 +30,8 @@ _OWN: dict[str, tuple[str, ...]] = {
     "target": ("display_name", "vendor", "device_types", "depends_on"),
     "bundle": (),
 }
-_EXTRA = (
-    "license",
-    "domain",
-    "op_type",
-    "num_inputs",
-    "display_name",
-    "vendor",
-    "depends_on",
-    "override",
-    "inputs",
-)
+_OUR_DEFAULTS = {"version": __version__, "author": "BrainSmith"}
+"""What the plugins that come with this package need not say."""
 
 DOOR = "brainsmith.plugins"
 _HOMES = ("brainsmith", "brainsmith.plugin.core", "brainsmith.plugin", DOOR)
@@ -68,141 +67,84 @@ def make_record(
     Raises:
         PluginDefinitionError: A keyword is unknown, missing, or has a value that cannot be used.
     """
-    from keyword import iskeyword  # listings check no name
-
-    decorator = f"@{plugin_type}"
-    _check_keywords(plugin_type, values, origin)
-    for field in (*_TEXTS, "domain", "op_type", "display_name", "vendor"):
-        _expect(values, field, str, "a string", decorator, origin)
-    for field in ("priority", "num_inputs"):
-        _expect(values, field, int, "a number", decorator, origin)
-    for field in ("override", "cache"):
-        if not isinstance(values.get(field, False), bool):
-            raise PluginDefinitionError(
-                f"{origin}: {field}= of {decorator} must be True or False, not {values[field]!r}"
-            )
-    listed = (*_LISTS, "device_types", "depends_on", "inputs")
-    lists = {field: _strings(values, field, decorator, origin) for field in listed}
-    name = object_name if values.get("name") is None else values["name"]
-    if not name.isidentifier() or iskeyword(name):
-        raise PluginDefinitionError(
-            f"{origin}: name= of {decorator} must be a Python identifier, not {name!r}"
-        )
-    if plugin_type == "op" and name == FUSED:
-        raise PluginDefinitionError(
-            f"{origin}: name= of @op cannot be {FUSED!r}: nodes of this type hold an expression; take another name"
-        )
-    _CHECKS.get(plugin_type, _check_nothing)(values, origin)
+    for problem in _problems(plugin_type, values, object_name):
+        raise PluginDefinitionError(f"{origin}: {problem}")
+    name = values.get("name") or object_name
+    stated = {key: value for key, value in values.items() if key in FIELDS and value not in (None, "")}
     return PluginInfo(
-        name=name,
+        **{**(_OUR_DEFAULTS if framework == "brainsmith" else {}), **stated, "name": name},
         type=plugin_type,
         framework=framework,
         reference=reference,
-        version=values.get("version", ""),
-        description=values.get("description", ""),
-        author=values.get("author", ""),
-        requires=lists["requires"],
-        min_brainsmith=values.get("min_brainsmith", ""),
-        max_brainsmith=values.get("max_brainsmith", ""),
-        priority=values.get("priority", 50),
-        stage=values.get("stage"),
-        kernel=values.get("kernel"),
-        backend_type=values.get("backend_type"),
-        device_types=lists["device_types"],
-        tags=lists["tags"],
         origin=origin,
-        extra=_extra_of(
-            plugin_type, name, values | {field: lists[field] for field in ("depends_on", "inputs")}
-        ),
+        extra=_extra_of(plugin_type, name, values),
     )
 
 
 def _extra_of(plugin_type: str, name: str, values: dict[str, Any]) -> dict[str, Any]:
-    """Return what is stated beside the fields; a target always has a name for people and a vendor."""
-    said = {
-        key: values[key]
-        for key in _EXTRA
-        if values.get(key) not in (None, "", ()) and values[key] is not False
-    }
-    if "cache" in values:  # False states that a step is not kept
-        said["cache"] = values["cache"]
+    """Return what is stated beside the fields; a target always has a name for people and a vendor.
+
+    What is empty, or False, is not stated; but `cache=False` states that a step is not kept.
+    """
+    said = {}
+    for key, value in values.items():
+        if key not in FIELDS and (key == "cache" or (value not in (None, "", (), []) and value is not False)):
+            said[key] = tuple(value) if isinstance(value, list) else value
     return {"display_name": name, "vendor": "", **said} if plugin_type == "target" else said
 
 
-def _check_keywords(plugin_type: str, values: dict[str, Any], origin: str) -> None:
+def _problems(plugin_type: str, values: dict[str, Any], object_name: str) -> Iterator[str]:
+    """Yield what is wrong with what a decorator says; of several the first one counts, which others may follow from."""
+    from keyword import iskeyword  # listings check no name
+
+    decorator = f"@{plugin_type}"
     if plugin_type not in PLUGIN_TYPES:
-        raise PluginDefinitionError(
-            f"{origin}: {plugin_type!r} is not a plugin type; these are {', '.join(PLUGIN_TYPES)}"
-        )
+        yield f"{plugin_type!r} is not a plugin type; these are {', '.join(PLUGIN_TYPES)}"
     known = keywords(plugin_type)
     for key in values:
         if key not in known:
             from brainsmith.close_names import did_you_mean  # only for a message
 
-            raise PluginDefinitionError(
-                f"{origin}: @{plugin_type} has no keyword {key!r}{did_you_mean(key, known)}\n  it takes {', '.join(known)}"
-            )
+            yield f"{decorator} has no keyword {key!r}{did_you_mean(key, known)}\n  it takes {', '.join(known)}"
+    for key, value in values.items():
+        if key in _TYPES and not _fits(value, _TYPES[key][0]):
+            yield f"{key}= of {decorator} must be {_TYPES[key][1]}, not {value!r}"
+    name = object_name if values.get("name") is None else values["name"]
+    if not name.isidentifier() or iskeyword(name):
+        yield f"name= of {decorator} must be a Python identifier, not {name!r}"
+    if plugin_type == "op" and name == FUSED:
+        yield f"name= of @op cannot be {FUSED!r}: nodes of this type hold an expression; take another name"
+    if plugin_type == "transform":
+        yield from _transform_problems(values.get("stage"), values.get("kernel"))
+    if plugin_type == "backend":
+        yield from _backend_problems(values.get("kernel"), values.get("backend_type"), values.get("domain"))
 
 
-def _expect(values: dict[str, Any], field: str, kind: type, what: str, decorator: str, origin: str) -> None:
-    value = values.get(field)
-    if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
-        raise PluginDefinitionError(f"{origin}: {field}= of {decorator} must be {what}, not {value!r}")
+def _fits(value: Any, kind: type | tuple[type, ...]) -> bool:
+    if value is None and kind in (str, int):
+        return True
+    is_one = isinstance(value, kind) and isinstance(value, bool) == (kind is bool)
+    return is_one and (kind is not _MANY or all(isinstance(item, str) for item in value))
 
 
-def _strings(values: dict[str, Any], field: str, decorator: str, origin: str) -> tuple[str, ...]:
-    value = values.get(field, ())
-    if (
-        isinstance(value, str)
-        or not isinstance(value, list | tuple)
-        or not all(isinstance(x, str) for x in value)
-    ):
-        raise PluginDefinitionError(
-            f"{origin}: {field}= of {decorator} must be a list of strings, not {value!r}"
-        )
-    return tuple(value)
-
-
-def _check_transform(values: dict[str, Any], origin: str) -> None:
-    stage, kernel = values.get("stage"), values.get("kernel")
+def _transform_problems(stage: Any, kernel: Any) -> Iterator[str]:
     if (stage is None) == (kernel is None):
         found = "neither" if stage is None else "both"
-        raise PluginDefinitionError(
-            f"{origin}: @transform needs either stage= (when it runs) or kernel= (which kernel it infers); found {found}"
-        )
+        yield f"@transform needs either stage= (when it runs) or kernel= (which kernel it infers); found {found}"
     if stage is not None and not is_snake_case(stage):
-        raise PluginDefinitionError(
-            f"{origin}: stage= of @transform must be a snake_case name such as 'topology_opt', not {stage!r}"
-        )
+        yield f"stage= of @transform must be a snake_case name such as 'topology_opt', not {stage!r}"
     if kernel is not None and (not isinstance(kernel, str) or not kernel):
-        raise PluginDefinitionError(
-            f"{origin}: kernel= of @transform must be a kernel's name, not {kernel!r}"
-        )
+        yield f"kernel= of @transform must be a kernel's name, not {kernel!r}"
 
 
-def _check_backend(values: dict[str, Any], origin: str) -> None:
-    kernel, backend_type = values.get("kernel"), values.get("backend_type")
+def _backend_problems(kernel: Any, backend_type: Any, domain: str | None) -> Iterator[str]:
     if not isinstance(kernel, str) or not kernel:
-        raise PluginDefinitionError(
-            f"{origin}: @backend needs kernel=, the name of the kernel that it implements; found {kernel!r}"
-        )
+        yield f"@backend needs kernel=, the name of the kernel that it implements; found {kernel!r}"
     if backend_type not in BACKEND_TYPES:
-        raise PluginDefinitionError(
-            f"{origin}: backend_type= of @backend must be {' or '.join(map(repr, BACKEND_TYPES))}, not {backend_type!r}"
-        )
-    domain = values.get("domain")
+        yield f"backend_type= of @backend must be {' or '.join(map(repr, BACKEND_TYPES))}, not {backend_type!r}"
     if domain and not domain.endswith(f".{backend_type}"):
-        raise PluginDefinitionError(
-            f"{origin}: domain= of @backend must end in '.{backend_type}', by which its nodes are known as "
-            f"{backend_type.upper()}, not {domain!r}"
-        )
-
-
-def _check_nothing(values: dict[str, Any], origin: str) -> None:
-    pass
-
-
-_CHECKS = {"transform": _check_transform, "backend": _check_backend}
+        known_as = f"by which its nodes are known as {backend_type.upper()}"
+        yield f"domain= of @backend must end in '.{backend_type}', {known_as}, not {domain!r}"
 
 
 def is_snake_case(name: object) -> bool:
@@ -238,35 +180,35 @@ def check_kind(plugin_type: str, obj: Any, origin: str) -> None:
     Raises:
         PluginDefinitionError: It is of another kind.
     """
-    if plugin_type == "step":
-        if isinstance(obj, type) or not callable(obj):
-            raise PluginDefinitionError(
-                f"{origin}: @step needs a function (model, cfg) -> model, not {_describe(obj)}"
-            )
-        _check_step_function(obj, origin)
-        return
+    problem = _step_problem(obj) if plugin_type == "step" else _class_problem(plugin_type, obj)
+    if problem:
+        raise PluginDefinitionError(f"{origin}: {problem}")
+
+
+def _class_problem(plugin_type: str, obj: Any) -> str:
     if plugin_type not in KINDS:
-        return
+        return ""
     wanted, modules, names = KINDS[plugin_type]
-    if not isinstance(obj, type) or not any(
-        base.__name__ in names and base.__module__.startswith(modules) for base in obj.__mro__
-    ):
-        raise PluginDefinitionError(f"{origin}: @{plugin_type} needs {wanted}, not {_describe(obj)}")
+    bases = obj.__mro__ if isinstance(obj, type) else ()
+    if any(base.__name__ in names and base.__module__.startswith(modules) for base in bases):
+        return ""
+    return f"@{plugin_type} needs {wanted}, not {_describe(obj)}"
 
 
-def _check_step_function(function: Any, origin: str) -> None:
+def _step_problem(function: Any) -> str:
+    if isinstance(function, type) or not callable(function):
+        return f"@step needs a function (model, cfg) -> model, not {_describe(function)}"
     code = getattr(function, "__code__", None)
     if code is None:
-        return
+        return ""
     name = function.__name__
     if code.co_flags & _COROUTINE:
-        raise PluginDefinitionError(
-            f"{origin}: @step needs a function (model, cfg) -> model, not the coroutine {name}"
-        )
+        return f"@step needs a function (model, cfg) -> model, not the coroutine {name}"
     required = code.co_argcount - len(function.__defaults__ or ())
     by_name = code.co_kwonlyargcount - len(function.__kwdefaults__ or ())
-    if not takes_model_and_cfg(code.co_argcount, required, by_name, bool(code.co_flags & _TAKES_MORE)):
-        raise PluginDefinitionError(f"{origin}: {step_message(name, required + by_name)}")
+    if takes_model_and_cfg(code.co_argcount, required, by_name, bool(code.co_flags & _TAKES_MORE)):
+        return ""
+    return step_message(name, required + by_name)
 
 
 def takes_model_and_cfg(count: int, required: int, by_name: int, takes_more: bool) -> bool:

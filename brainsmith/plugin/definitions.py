@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
-from brainsmith.plugin.files import list_entries, read_source
+from brainsmith.plugin.python_source import PythonSource
 from brainsmith.plugin.questions import Answers
-from brainsmith.plugin.source import PythonSource
+from brainsmith.plugin.source_files import list_entries, read_source
 from brainsmith.store.fingerprint import checksum
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from brainsmith.plugin.files import Entries, SourceFile
+    from brainsmith.plugin.source_files import Entries, SourceFile
 
     Role = tuple[str, bool]
     """As which module a file is read, and whether as a package."""

@@ -9,24 +9,24 @@ import time
 from functools import lru_cache
 from typing import NamedTuple
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginLoadError
-from brainsmith.plugin.files import SourceFile, read_source, stamp, stamps
 from brainsmith.plugin.isolation import UNREADABLE, on_enough_stack, unreadable
 from brainsmith.plugin.package_files import module_files
-from brainsmith.plugin.source import PythonSource
+from brainsmith.plugin.python_source import PythonSource
+from brainsmith.plugin.source_files import SourceFile, read_source
 from brainsmith.plugin.syntax import DefinitionNode
 from brainsmith.plugin.top_level import exact_definitions
 from brainsmith.settings import cache_dir
-from brainsmith.store.files import is_racy
+from brainsmith.store.files import is_racy, stamp, stamps
 from brainsmith.store.values import Kept
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from brainsmith.plugin.files import Stamp
     from brainsmith.plugin.info import PluginInfo
+    from brainsmith.store.files import Stamp
 
 REQUIRED = "<required>"
 """The default of a parameter that has none."""
@@ -84,11 +84,9 @@ def details_of(info: PluginInfo) -> Details:
     Raises:
         PluginLoadError: The source does not exist, or does not define the plugin.
     """
-    if (
-        info.type == "bundle" and "path" in info.extra
-    ):  # its source is no Python: all it says is in the record
-        return Details((), "", ())
-    path = info.file or _path_of(info)
+    if info.type == "bundle" and "path" in info.extra:
+        return Details((), "", ())  # its source is no Python: all it says is in the record
+    path = info.file or next((file.path for file in module_files(info.module)[0]), "")
     if not path or not os.path.isfile(path):
         raise PluginLoadError(
             f"{info.type} {info.qualified!r}: its source {path or info.module!r} does not exist"
@@ -104,20 +102,14 @@ def details_of(info: PluginInfo) -> Details:
             raise PluginLoadError(f"{path}:{error.lineno}: the file is not Python: {error.msg}") from error
         except UNREADABLE as error:
             raise PluginLoadError(str(unreadable(path, error))) from error
-        if not any(
-            is_racy(one, begin) for one in files.values()
-        ):  # else these stamps do not show every change
+        # Stamps that are too young do not show every change.
+        if not any(is_racy(one, begin) for one in files.values()):
             parameters = [tuple(parameter) for parameter in details.parameters]
             plain = (list(files), list(files.values()), parameters, details.docstring, details.bases)
             kept.save(None, plain, {"of": f"{info.type} {info.qualified}", "stamped": (0, 1), "origin": {}})
         return details
     _, _, parameters, docstring, bases = plain
     return Details(tuple(Parameter(*values) for values in parameters), docstring, tuple(bases))
-
-
-def _path_of(info: PluginInfo) -> str:
-    files, _ = module_files(info.module)
-    return files[0].path if files else ""
 
 
 def _read(info: PluginInfo, path: str, files: dict[str, Stamp]) -> Details:

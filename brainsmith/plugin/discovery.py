@@ -5,9 +5,9 @@ from __future__ import annotations
 import gc
 import time
 from contextlib import contextmanager
-from itertools import chain
 
-from brainsmith.errors import BrainsmithError, Problem
+from brainsmith import TYPE_CHECKING
+from brainsmith.errors import Problem
 from brainsmith.plugin.adapter_result import AdapterResult, SnapshotSources
 from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.adapters.brainsmith import BrainSmithAdapter
@@ -18,23 +18,22 @@ from brainsmith.plugin.adapters.qonnx import QONNXAdapter
 from brainsmith.plugin.clashes import settle_clashes
 from brainsmith.plugin.definitions import Definitions
 from brainsmith.plugin.distributions import environment
-from brainsmith.plugin.files import stamps
 from brainsmith.plugin.isolation import PassingProblem
 from brainsmith.plugin.log import debug
 from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier
+from brainsmith.plugin.python_source import ChangedWhileReadError
+from brainsmith.plugin.shown import error_text
 from brainsmith.plugin.snapshot import Snapshot
-from brainsmith.plugin.source import ChangedWhileReadError
-from brainsmith.store.files import is_racy
+from brainsmith.store.files import is_racy, stamps
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from brainsmith.plugin.adapters.adapter import Adapter
     from brainsmith.plugin.discovery_cache import CachedDiscovery
-    from brainsmith.plugin.files import Stamp
     from brainsmith.plugin.request import Request
     from brainsmith.settings import Settings
+    from brainsmith.store.files import Stamp
 
 
 def adapters_for(settings: Settings) -> list[Adapter]:
@@ -139,15 +138,14 @@ def _put_together(
     for result in results:
         groups.update(result.groups)
     groups.update(settings.groups)
-    problems = [
-        *_unknown_frameworks(settings),
-        *(problem for result in results for problem in result.problems),
-    ]
+    problems = _unknown_frameworks(settings)
+    for result in results:
+        problems.extend(result.problems)
     if len(frozenset().union(*(result.claims() for result in results))) < len(records):
         records, clashes = settle_clashes(records)
         problems.extend(clashes)
-    watched = _watched(results, earlier)
-    if earlier is None or watched is not earlier.paths:
+    watched = list(dict.fromkeys(path for result in results for path in result.watched))
+    if earlier is None or watched != earlier.paths:
         sources.definitions.retain(watched)
     found, racy = _stamps(watched, int(begin * 1e9), sources.definitions, earlier, changed)
     return Snapshot(
@@ -166,12 +164,6 @@ def _put_together(
     )
 
 
-def _watched(results: list[AdapterResult], earlier: Snapshot | None) -> list[str]:
-    """Return all that was read, each path once."""
-    watched = list(dict.fromkeys(chain.from_iterable(result.watched for result in results)))
-    return earlier.paths if earlier is not None and earlier.paths == watched else watched
-
-
 def _stamps(
     watched: list[str],
     begin: int,
@@ -180,28 +172,12 @@ def _stamps(
     changed: Sequence[str],
 ) -> tuple[list[Stamp], dict[str, bytes]]:
     """Return the stamps of what was read, and the digests where a stamp does not show every change."""
-    if earlier is None:
-        found = stamps(watched)
-        racy = {
-            path: definitions.digest(path)
-            for path, times in zip(watched, found, strict=True)
-            if is_racy(times, begin)
-        }
-        return found, racy
-    if watched is earlier.paths:
-        found, racy = list(earlier.stamps), dict(earlier.racy)
-        for path, times in zip(changed, stamps(changed), strict=True):
-            found[watched.index(path)] = times
-            racy.pop(path, None)
-            if is_racy(times, begin):
-                racy[path] = definitions.digest(path)
-        return found, racy
-    known = dict(zip(earlier.paths, earlier.stamps, strict=True))
+    known = {} if earlier is None else dict(zip(earlier.paths, earlier.stamps, strict=True))
     for path in changed:
         known.pop(path, None)
+    racy = {} if earlier is None else {path: earlier.racy[path] for path in known.keys() & earlier.racy}
     added = [path for path in watched if path not in known]
     fresh = dict(zip(added, stamps(added), strict=True))
-    racy = {path: digest for path, digest in earlier.racy.items() if path in known}
     racy.update((path, definitions.digest(path)) for path, times in fresh.items() if is_racy(times, begin))
     known.update(fresh)
     return [known[path] for path in watched], racy
@@ -247,9 +223,7 @@ def _run(adapter: Adapter, reading: Reading) -> AdapterResult:
     except Exception as error:  # noqa: BLE001  (one adapter's failure; it is reported as a problem)
         result = AdapterResult(adapter.name)
         result.status = "failed"
-        result.detail = (
-            str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
-        )
+        result.detail = error_text(error)
         result.problems.append(Problem(f"adapter {adapter.name}", 0, 0, result.detail))
     result.milliseconds = (time.perf_counter() - begin) * 1e3
     return result

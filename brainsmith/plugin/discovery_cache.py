@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import time
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import CacheError
 from brainsmith.plugin.distributions import environment
-from brainsmith.plugin.files import stamps
 from brainsmith.plugin.precedence import ADAPTED
 from brainsmith.plugin.snapshot import STAMPED, Snapshot
 from brainsmith.store.file_lock import FileLock
-from brainsmith.store.files import is_racy
+from brainsmith.store.files import is_racy, stamps
 from brainsmith.store.values import Kept
+from brainsmith.structs import Struct
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from brainsmith.plugin.files import Stamp
     from brainsmith.settings import Settings
     from brainsmith.store.about import About
+    from brainsmith.store.files import Stamp
 
     Installed = tuple[tuple[str, ...], ...]
     """What `environment` returns."""
@@ -35,7 +35,7 @@ _LONGEST_SCAN = 20.0
 """Seconds to wait for another process that reads everything: it takes a tenth of one, or was stopped."""
 
 
-class CachedDiscovery:
+class CachedDiscovery(Struct):
     """What the cache has for a request.
 
     Attributes:
@@ -45,19 +45,10 @@ class CachedDiscovery:
         changed: The paths that changed since that one.
     """
 
-    __slots__ = ("changed", "earlier", "snapshot", "source")
-
-    def __init__(
-        self,
-        snapshot: Snapshot | None,
-        source: str,
-        earlier: Snapshot | None = None,
-        changed: Sequence[str] = (),
-    ) -> None:
-        self.snapshot = snapshot
-        self.source = source
-        self.earlier = earlier
-        self.changed = changed
+    snapshot: Snapshot | None
+    source: str
+    earlier: Snapshot | None = None
+    changed: Sequence[str] = ()
 
 
 class DiscoveryCache:
@@ -102,30 +93,29 @@ class DiscoveryCache:
         """Look for the snapshot that is still true."""
         installed = environment(ADAPTED)
         full_key = _full_key(key, settings, installed)
-        snapshot = self._memory.get(full_key)
         found = CachedDiscovery(None, "nothing kept")
-        if snapshot is not None:
+        for source, snapshot in self._known(full_key, settings):
             reason, changed = why_stale(snapshot, settings.cache_ttl, installed)
             if not reason:
-                return CachedDiscovery(snapshot, "memory")
-            found = CachedDiscovery(None, reason)
+                self._memory[full_key] = snapshot
+                return CachedDiscovery(snapshot, source)
             if changed and (snapshot.sources is not None or _load_sources(snapshot, full_key, settings)):
                 return CachedDiscovery(None, reason, snapshot, changed)
-            del self._memory[full_key]
+            self._memory.pop(full_key, None)
+            found = CachedDiscovery(None, reason)
+        return found
+
+    def _known(self, full_key: tuple[object, ...], settings: Settings) -> Iterator[tuple[str, Snapshot]]:
+        """Yield the snapshots of a key, true or not, each with where it is."""
+        if full_key in self._memory:
+            yield "memory", self._memory[full_key]
         plain = _kept(full_key, settings).load(None)
-        if plain is None:
-            return found
-        try:
-            kept = Snapshot.from_plain(plain)
-        except (TypeError, ValueError):
-            return CachedDiscovery(None, "what was kept has another form")
-        reason, changed = why_stale(kept, settings.cache_ttl, installed)
-        if not reason:
-            self._memory[full_key] = kept
-            return CachedDiscovery(kept, "disk")
-        if changed and _load_sources(kept, full_key, settings):
-            return CachedDiscovery(None, reason, kept, changed)
-        return CachedDiscovery(None, reason)
+        if plain is not None:
+            try:
+                kept = Snapshot.from_plain(plain)
+            except (TypeError, ValueError):  # it has another form
+                return
+            yield "disk", kept
 
     def put(self, key: Key, settings: Settings, snapshot: Snapshot) -> bool:
         """Keep a snapshot that is complete; return whether it was written to disk."""
@@ -232,9 +222,8 @@ def why_stale(snapshot: Snapshot, ttl: float, installed: Installed) -> tuple[str
     now = stamps(snapshot.paths)
     changed = []
     if now != snapshot.stamps:
-        changed = [
-            path for path, new, old in zip(snapshot.paths, now, snapshot.stamps, strict=True) if new != old
-        ]
+        both = zip(snapshot.paths, now, snapshot.stamps, strict=True)
+        changed = [path for path, new, old in both if new != old]
     if snapshot.racy:
         changed.extend(_changed_unnoticed(snapshot, now, changed, int(begin * 1e9)))
     if not changed:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from brainsmith.plugin.files import read_source, stamp
-from brainsmith.store.files import read_bytes
+from brainsmith.plugin.source_files import read_source
+from brainsmith.store.files import read_bytes, stamp, working_folder
 
 _INSTALLED = ("site-packages", "dist-packages")
 _SUFFIXES = (".dist-info", ".egg-info")
@@ -21,8 +21,6 @@ class InfoFolder:
         version: Its version; empty where the folder's name has none.
     """
 
-    __slots__ = ("name", "path", "version")
-
     def __init__(self, path: str) -> None:
         self.path = path
         stem = os.path.basename(path).rpartition(".")[0]
@@ -36,17 +34,10 @@ def search_folders() -> list[str]:
     own = (library, os.path.join(library, "lib-dynload"))
     found = []
     for path in sys.path:
-        folder = path or _current_folder()
+        folder = path or working_folder()
         if folder and folder not in own and folder not in found:
             found.append(folder if folder.startswith(os.sep) else os.path.abspath(folder))
     return found
-
-
-def _current_folder() -> str:
-    try:
-        return os.getcwd()
-    except FileNotFoundError:
-        return ""
 
 
 def environment(packages: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
@@ -93,6 +84,16 @@ def info_folders(folders: list[str]) -> list[InfoFolder]:
     return list(found.values())
 
 
+def metadata(info: InfoFolder) -> list[tuple[str, str]]:
+    """Return the fields of a distribution's metadata, each with its value, in order; none where it cannot be read."""
+    try:
+        text = read_bytes(os.path.join(info.path, "METADATA")).decode("utf-8", "replace")
+    except OSError:
+        return []
+    fields = (line.partition(": ") for line in text.partition("\n\n")[0].splitlines())
+    return [(name, value.strip()) for name, colon, value in fields if colon]
+
+
 def offers(info: InfoFolder, group: str) -> bool:
     """Tell whether a distribution declares entry points of a group, by a look at the text.
 
@@ -132,10 +133,8 @@ def _installs(info: InfoFolder, package: str, places: list[str] | None) -> bool:
             continue
         if data.startswith(wanted) or b"\n" + wanted in data:
             return places is None or os.path.join(os.path.dirname(info.path), package) in places
-        if (
-            file == "top_level.txt" and data.strip() == package.encode()
-        ):  # installed in place, from its sources
-            return True
+        if file == "top_level.txt" and data.strip() == package.encode():
+            return True  # installed in place, from its sources
     return False
 
 

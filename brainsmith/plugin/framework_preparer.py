@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import ModuleType
@@ -66,7 +67,7 @@ def _spec_by_others(fullname: str, path: Any, target: Any) -> Any:
 
 
 def _shown(spec: Any) -> Any:
-    from brainsmith.plugin.adapters.completion import CompletingLoader  # QONNX is about to be imported
+    from brainsmith.plugin.adapters.completing_loader import CompletingLoader  # QONNX is about to be imported
 
     if spec is not None and spec.loader is not None and not isinstance(spec.loader, CompletingLoader):
         spec.loader = CompletingLoader(spec.loader, _show_graphs, None)

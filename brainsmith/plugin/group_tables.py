@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
 from brainsmith.plugin.isolation import on_enough_stack
 from brainsmith.plugin.literals import shown_expression
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brainsmith.plugin.source import PythonSource
+    from brainsmith.plugin.python_source import PythonSource
 
 
 def declared_groups(source: PythonSource) -> tuple[dict[str, tuple[str, ...]], list[Problem]]:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 
-from brainsmith import __version__
+from brainsmith import TYPE_CHECKING, __version__
 from brainsmith.errors import BrainsmithError
 from brainsmith.plugin.node_claims import claim_message, claims
 from brainsmith.plugin.not_found import INSTALL
 from brainsmith.plugin.packages import check_pairs, framework_failure
-from brainsmith.plugin.precedence import ADAPTED, duplicate_message
+from brainsmith.plugin.precedence import ADAPTED, clashes, duplicate_message
 from brainsmith.plugin.tools import find_tools
+from brainsmith.setting_checks import CHECKS
 from brainsmith.settings import cache_dir
 from brainsmith.store.files import write_atomically
 from brainsmith.store.inventory import all_entries
 from brainsmith.store.safety import make_private, why_replaceable, why_untrusted
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
@@ -47,23 +48,20 @@ def check(manager: PluginManager) -> dict[str, Any]:
         return _report("broken", [str(error)], check_caches(cache_dir()), check_pairs(cache_dir()))
     records = snapshot.records
     caches = check_caches(settings.cache_dir)
-    adapters = {
-        summary["name"]: _check_adapter(summary, _enabled(summary["name"], settings), settings.cache_dir)
-        for summary in snapshot.adapters
-    }
-    adapters.update({name: _disabled(name) for name in ADAPTED if name not in adapters})
+    adapters = {}
+    for summary in snapshot.adapters:
+        adapters[summary["name"]] = _check_adapter(summary, True, settings.cache_dir)
+    for name in ADAPTED:
+        adapters.setdefault(name, _check_adapter({"name": name}, False, settings.cache_dir))
     duplicates = find_duplicates(records)
     packages = check_pairs(settings.cache_dir)
-    frameworks: dict[str, int] = {}
-    for info in records:
-        frameworks[info.framework] = frameworks.get(info.framework, 0) + 1
     problems = list(_problems(adapters, duplicates, caches, packages))
     return _report(
         "broken" if not records else "degraded" if problems else "healthy",
         problems if records else ["no plugin was found", *problems],
         caches,
         packages,
-        frameworks=frameworks,
+        frameworks=dict(Counter(info.framework for info in records)),
         adapters=adapters,
         duplicates=duplicates,
         settings=describe_settings(settings),
@@ -95,41 +93,25 @@ def _report(
     }
 
 
-def _enabled(name: str, settings: Settings) -> bool:
-    return name not in ADAPTED or settings.frameworks is None or name in settings.frameworks
-
-
-def _disabled(name: str) -> dict[str, Any]:
-    return {
-        "status": "disabled",
-        "version": "",
-        "plugins": 0,
-        "detail": "the setting frameworks leaves it out",
-        "problems": [],
-        "advice": f"to use it: add {name} to plugin_system: frameworks in .brainsmith/config.yaml",
-    }
-
-
 def _check_adapter(summary: dict[str, Any], enabled: bool, cache_dir: str) -> dict[str, Any]:
     """Say how an adapter is; a framework that was found must be importable too."""
-    name, status, detail, advice = summary["name"], summary["status"], summary["detail"], ""
+    name, status, detail, advice = summary["name"], summary.get("status"), summary.get("detail"), ""
     if not enabled:
-        return _disabled(name)
-    if status == "absent" and name in INSTALL:
+        summary, status, detail = {}, "disabled", "the setting frameworks leaves it out"
+        advice = f"to use it: add {name} to plugin_system: frameworks in .brainsmith/config.yaml"
+    elif status == "absent" and name in INSTALL:
         advice = f"it is not installed; to install it: {INSTALL[name]}"
     elif status == "failed":
         advice = "BRAINSMITH_PLUGIN_DEBUG=1 brainsmith plugins list shows each step"
-    else:
-        failure = framework_failure(name, summary["version"], cache_dir)
-        if failure:
-            status, detail = "failed", f"its plugins are listed, but cannot be loaded: {failure}"
-            advice = INSTALL.get(name, "")
+    elif failure := framework_failure(name, summary["version"], cache_dir):
+        status, detail = "failed", f"its plugins are listed, but cannot be loaded: {failure}"
+        advice = INSTALL.get(name, "")
     return {
         "status": status,
-        "version": summary["version"],
-        "plugins": summary["plugins"],
+        "version": summary.get("version", ""),
+        "plugins": summary.get("plugins", 0),
         "detail": detail,
-        "problems": list(summary["messages"]),
+        "problems": list(summary.get("messages", ())),
         "advice": advice,
     }
 
@@ -140,21 +122,22 @@ def find_duplicates(records: Iterable[PluginInfo]) -> list[dict[str, Any]]:
     In a framework that is not ours that is a fact: the second one has a longer name. Elsewhere it is an error of
     somebody, and using the name says so.
     """
-    found: list[dict[str, Any]] = []
-    first: dict[tuple[str, str], PluginInfo] = {}
-    for info in records:
-        if "second_of" in info.extra:
-            text = f"{info.type} {info.qualified} at {info.origin} is a second one; {info.extra['second_of']} has the name"
-            found.append({"plugin": info.qualified, "type": info.type, "clash": False, "text": text})
-        rival = first.setdefault((info.key, info.framework), info)
-        if rival.reference != info.reference:
-            text = duplicate_message(info, [rival, info])
-            found.append({"plugin": info.qualified, "type": info.type, "clash": True, "text": text})
-    for (domain, op_type), claimants in claims(first.values()).items():
+    records = list(records)
+    clashing = list(clashes(records))
+    found = [
+        (info, False, f"{info.type} {info.qualified} at {info.origin} is a second one; {first} has the name")
+        for info in records
+        if (first := info.get("second_of"))
+    ]
+    found += [(second, True, duplicate_message(first, second)) for first, second in clashing]
+    later = {id(second) for _, second in clashing}
+    for (domain, op_type), claimants in claims(info for info in records if id(info) not in later).items():
         if len(claimants) > 1:
-            last, text = claimants[-1], claim_message(domain, op_type, claimants)
-            found.append({"plugin": last.qualified, "type": last.type, "clash": True, "text": text})
-    return found
+            found.append((claimants[-1], True, claim_message(domain, op_type, claimants)))
+    return [
+        {"plugin": info.qualified, "type": info.type, "clash": clash, "text": text}
+        for info, clash, text in found
+    ]
 
 
 def check_caches(folder: str) -> dict[str, Any]:
@@ -179,8 +162,8 @@ def check_caches(folder: str) -> dict[str, Any]:
     return {
         "path": folder,
         "writable": not reason,
-        "entries": sum(kind["entries"] for kind in kinds.values()),
-        "bytes": sum(kind["bytes"] for kind in kinds.values()),
+        "entries": len(entries),
+        "bytes": sum(entry.bytes for entry in entries),
         "kinds": dict(sorted(kinds.items())),
         "advice": advice,
     }
@@ -201,24 +184,13 @@ def _why_not_writable(folder: str) -> str:
 
 def describe_settings(settings: Settings) -> dict[str, dict[str, Any]]:
     """Return each setting's value and where it comes from."""
-    names = (
-        "cache_ttl",
-        "discovery_mode",
-        "frameworks",
-        "performance_tracking",
-        "debug",
-        "dynamic_loading",
-        "device",
-        "verbose",
-        "plugin_folders",
-        "groups",
-    )
-    return {
+    described = {
         name: {"value": getattr(settings, name), "source": settings.sources.get(name, "default")}
-        for name in names
-    } | {
-        "project": {"value": settings.project, "source": "the nearest folder upwards with .brainsmith in it"}
+        for name in CHECKS
+        if not name.startswith("remote_")
     }
+    project = {"value": settings.project, "source": "the nearest folder upwards with .brainsmith in it"}
+    return {**described, "project": project}
 
 
 def _problems(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from weakref import WeakSet
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginLoadError
 from brainsmith.plugin.imported_packages import packages_named, packages_read
 from brainsmith.plugin.mounted_folders import FOLDER_PREFIX
@@ -14,7 +15,6 @@ from brainsmith.store.imported import has_changed, is_installed
 from brainsmith.store.reads import Reads
 from brainsmith.store.sources import sources_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from types import ModuleType

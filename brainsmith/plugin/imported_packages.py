@@ -7,11 +7,12 @@ import os
 import sys
 from functools import cache, lru_cache
 
+from brainsmith import TYPE_CHECKING
+from brainsmith.plugin.package_files import spec_of
 from brainsmith.plugin.syntax import parse
 from brainsmith.store.imported import imported_source, is_installed
 from brainsmith.store.reads import Reads, file_digest
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -31,9 +32,7 @@ def packages_read(module_names: Iterable[str]) -> Reads:
 
 def packages_named(tops: Iterable[str]) -> Reads:
     """Return the installed packages of some top names, as files that were read."""
-    foreign = sorted(
-        top for top in set(tops) if top not in (*COUNTED, *sys.stdlib_module_names) and _is_installed(top)
-    )
+    foreign = sorted(filter(_is_installed, set(tops) - {*COUNTED, *sys.stdlib_module_names}))
     if not foreign:
         return Reads()
     from importlib import metadata  # reads mail headers: only for packages that are not known yet
@@ -93,12 +92,6 @@ def _imports_in(source: bytes) -> frozenset[str]:
 
 def _is_installed(name: str) -> bool:
     file = getattr(sys.modules.get(name), "__file__", None)
-    if file is None:
-        from importlib.util import find_spec  # only for a module that is not imported
-
-        try:
-            spec = find_spec(name)
-        except (ImportError, ValueError):
-            return False
-        file = spec.origin if spec is not None else None
+    if file is None and (spec := spec_of(name)) is not None:
+        file = spec.origin
     return isinstance(file, str) and is_installed(file)

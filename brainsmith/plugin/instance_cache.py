@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from weakref import WeakValueDictionary
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.forks import lock_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _thread import RLock
     from collections.abc import Callable, Hashable

@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 from _thread import allocate_lock, start_new_thread
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from contextlib import contextmanager
+
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from brainsmith.plugin.info import PluginInfo
@@ -18,8 +22,6 @@ class Journal:
         changes: Pairs (before, after) by place; None where there was, or is, nothing. A place is `("record",
             "type:Name", framework)` or `("object", type, reference)`.
     """
-
-    __slots__ = ("changes",)
 
     def __init__(self) -> None:
         self.changes: dict[Key, tuple[Any, Any]] = {}
@@ -39,20 +41,12 @@ class Journal:
         ]
 
 
-class Recording:
-    """Writes what this thread changes in a registry into a journal, inside a `with`. They nest: the innermost counts."""
-
-    __slots__ = ("_journal", "_open", "_outer")
-
-    def __init__(self, open_journals: Any, journal: Journal) -> None:
-        self._open = open_journals
-        self._journal = journal
-        self._outer: Journal | None = None
-
-    def __enter__(self) -> Journal:
-        self._outer = getattr(self._open, "journal", None)
-        self._open.journal = self._journal
-        return self._journal
-
-    def __exit__(self, *_: object) -> None:
-        self._open.journal = self._outer
+@contextmanager
+def recording(open_journals: Any, journal: Journal) -> Iterator[Journal]:
+    """Write what this thread changes in a registry into a journal, inside a `with`. They nest: the innermost counts."""
+    outer = getattr(open_journals, "journal", None)
+    open_journals.journal = journal
+    try:
+        yield journal
+    finally:
+        open_journals.journal = outer

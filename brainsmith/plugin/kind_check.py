@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
 from brainsmith.plugin.adapters.adapter import Package, Reading
 from brainsmith.plugin.closure import ClassNode, ClassTable
@@ -12,12 +13,11 @@ from brainsmith.plugin.definition import KINDS
 from brainsmith.plugin.package_files import package_folders
 from brainsmith.plugin.top_level import exact_definitions
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.source import PythonSource
+    from brainsmith.plugin.python_source import PythonSource
     from brainsmith.plugin.top_level import Definition
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
+from brainsmith import TYPE_CHECKING
+from brainsmith.plugin.distributions import distribution_key, info_folders, metadata, search_folders
 
-from brainsmith.plugin.distributions import distribution_key, info_folders, search_folders
-from brainsmith.store.files import read_bytes
-
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from brainsmith.plugin.distributions import InfoFolder
     from brainsmith.plugin.info import PluginInfo
 
 _DISTRIBUTIONS = {"finn": ("finn-plus", "finn")}
@@ -25,21 +23,15 @@ def licence_of(info: PluginInfo) -> str:
     names = _DISTRIBUTIONS.get(info.framework, (distribution_key(info.framework),))
     for folder in info_folders(search_folders()):
         if distribution_key(folder.name) in names:
-            return _of_metadata(folder.path)
+            return _stated_by(folder)
     return ""
 
 
-def _of_metadata(folder: str) -> str:
+def _stated_by(folder: InfoFolder) -> str:
     """Return what a metadata folder says: an expression, a short text, classifiers, or else the name of the file."""
-    try:
-        text = read_bytes(os.path.join(folder, "METADATA")).decode("utf-8", "replace")
-    except OSError:
-        return ""
     found: dict[str, list[str]] = {}
-    for line in text.partition("\n\n")[0].splitlines():
-        name, colon, value = line.partition(": ")
-        if colon:
-            found.setdefault(name, []).append(value.strip())
+    for name, value in metadata(folder):
+        found.setdefault(name, []).append(value)
     for name in ("License-Expression", "License"):
         if name in found:
             return found[name][0]

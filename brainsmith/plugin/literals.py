@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import ast
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginDefinitionError
 from brainsmith.plugin.bindings import is_bound_once
 from brainsmith.plugin.info import Priority
 from brainsmith.plugin.isolation import on_enough_stack
-from brainsmith.plugin.shown import LONGEST
+from brainsmith.plugin.shown import cut
 from brainsmith.plugin.syntax import dotted_name
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brainsmith.plugin.source import PythonSource
+    from brainsmith.plugin.python_source import PythonSource
 
 _PRIORITIES = {
     f"{home}.Priority.{name}": value
@@ -40,42 +40,38 @@ def literal_arguments(
     Raises:
         PluginDefinitionError: An argument is positional, or no literal.
     """
-    path = source.file.path
     if not isinstance(decorator, ast.Call):
         return {}
+    path, because = source.file.path, "because discovery does not run plugin code"
     if decorator.args:
-        found = shown_expression(decorator.args[0])
         raise PluginDefinitionError(
             f'{path}:{decorator.lineno + offset}: @{plugin_type} takes keywords only, such as @{plugin_type}(name="X");'
-            f" found {found}"
+            f" found {shown_expression(decorator.args[0])}"
         )
     values: dict[str, Any] = {}
-    for keyword in decorator.keywords:
+    for keyword in sorted(decorator.keywords, key=lambda keyword: keyword.arg is None):
+        place = f"{path}:{keyword.value.lineno + offset}"
         if keyword.arg is None:
-            values["**"] = keyword.value
-            continue
+            raise PluginDefinitionError(
+                f"{place}: @{plugin_type} must be given its keywords as literals, {because}; "
+                f"found **{shown_expression(keyword.value)}"
+            )
         try:
             values[keyword.arg] = on_enough_stack(_value, keyword.value, source)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             raise PluginDefinitionError(
-                f"{path}:{keyword.value.lineno + offset}: {keyword.arg}= of @{plugin_type} must be a literal, because"
-                f" discovery does not run plugin code; found {shown_expression(keyword.value)}"
+                f"{place}: {keyword.arg}= of @{plugin_type} must be a literal, {because}; "
+                f"found {shown_expression(keyword.value)}"
             ) from None
-    if "**" in values:
-        raise PluginDefinitionError(
-            f"{path}:{values['**'].lineno + offset}: @{plugin_type} must be given its keywords as literals, because"
-            f" discovery does not run plugin code; found **{shown_expression(values['**'])}"
-        )
     return values
 
 
 def shown_expression(node: ast.expr) -> str:
     """Return an expression as messages show it: cut where it is long."""
     try:
-        text: str = on_enough_stack(ast.unparse, node)
+        return cut(on_enough_stack(ast.unparse, node))
     except (RecursionError, MemoryError):
         return "an expression that is nested too deeply to be shown"
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} characters)"
 
 
 def _value(node: ast.expr, source: PythonSource) -> Any:

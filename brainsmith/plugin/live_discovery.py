@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import BrainsmithError, SettingsError
 from brainsmith.forks import lock_of
 from brainsmith.plugin.discovery_cache import DiscoveryCache
@@ -13,7 +14,6 @@ from brainsmith.plugin.request import Request
 from brainsmith.plugin.stats import Stats
 from brainsmith.settings import Settings, load_settings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any

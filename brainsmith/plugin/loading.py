@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginLoadError
 from brainsmith.plugin.framework_preparer import prepare_frameworks_of
 from brainsmith.plugin.mounted_folders import FOLDER_PREFIX, folder_module, mount_folder
 from brainsmith.store.files import read_bytes
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
@@ -55,7 +55,9 @@ def import_module(module_name: str, info: PluginInfo) -> ModuleType:
 
         refuse_changed_modules([module_name])
     try:
-        _prepare(info)
+        if info.module.startswith(FOLDER_PREFIX):
+            mount_folder(info.module.partition(".")[0], info.extra["folder"], of_plugins=True)
+        prepare_frameworks_of(info)
         return _imported(module_name, info)
     except (Exception, SystemExit) as error:
         raise PluginLoadError(
@@ -80,7 +82,7 @@ def _imported(module_name: str, info: PluginInfo) -> ModuleType:
     from brainsmith.plugin.import_reads import note_imported, note_reads
     from brainsmith.plugin.read_rules import FRAMEWORKS, read_rules
     from brainsmith.store.imported import note_imports
-    from brainsmith.store.recorder import Recorder
+    from brainsmith.store.read_recorder import Recorder
 
     note_imports()
     if module_name in sys.modules or module_name.partition(".")[0] in FRAMEWORKS:
@@ -92,12 +94,6 @@ def _imported(module_name: str, info: PluginInfo) -> ModuleType:
     note_reads(module_name, recorder.reads, recorder.hiding)
     note_imported(recorder.imported)
     return module
-
-
-def _prepare(info: PluginInfo) -> None:
-    if info.module.startswith(FOLDER_PREFIX):
-        mount_folder(info.module.partition(".")[0], info.extra["folder"], of_plugins=True)
-    prepare_frameworks_of(info)
 
 
 def import_file(path: str) -> tuple[ModuleType, ModuleType | None]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginArgumentsError
 from brainsmith.plugin.instance_cache import InstanceCache
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -7,13 +7,13 @@ manager.get_instance("transform", "ExpandNorms")
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import BrainsmithError
 from brainsmith.forks import lock_of
 from brainsmith.plugin.live_discovery import TRUSTED, LiveDiscovery
 from brainsmith.plugin.registry import REGISTRY, Registry
 from brainsmith.plugin.stats import Stats
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any

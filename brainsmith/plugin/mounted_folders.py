@@ -1,21 +1,21 @@
-"""Plugin folders that are no packages, imported as packages whose names nobody else knows."""
+"""Plugin folders outside of any package, imported as packages whose names nobody else knows."""
 
 from __future__ import annotations
 
 import os
 import sys
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.forks import lock_of
 from brainsmith.store.fingerprint import short_digest
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import ModuleType
     from typing import Any
 
 FOLDER_PREFIX = "brainsmith_folder_"
-"""Plugin folders that are no packages are imported below a module of this name and a digest of their path."""
+"""Such folders are imported below a module of this name and a digest of their path."""
 
 _LOCK = lock_of()
 _FOLDERS: dict[str, str] = {}
@@ -73,9 +73,8 @@ def unmount(name: str) -> None:
     with _LOCK:
         modules = [known for known in list(sys.modules) if known == name or known.startswith(f"{name}.")]
         # Of a folder without `__init__.py` Python asks the module above it, so all are asked before one is forgotten.
-        folders = [
-            folder for module in modules for folder in getattr(sys.modules.get(module), "__path__", ())
-        ]
+        packages = [sys.modules.get(module) for module in modules]
+        folders = [folder for package in packages for folder in getattr(package, "__path__", ())]
         for module in modules:
             sys.modules.pop(module, None)
         for folder in folders:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sys
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import DuplicatePluginError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any

@@ -1,4 +1,4 @@
-"""How a type of node reaches QONNX whole, and how QONNX forgets a type that is no more.
+"""How a type of node reaches QONNX whole, and how QONNX forgets a type that was removed.
 
 QONNX looks a node's type up in `__all__` of the module that is its domain. It takes `scale_v2` for the second version
 of a type `scale`, in that list and in the names of classes, and keeps what it found for ever. Both would be wrong
@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import sys
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.registry import REGISTRY
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, SupportsIndex
@@ -44,9 +44,7 @@ class NodeType(str):
         """Give the type in one piece."""
         return [self.op_type]
 
-    def rsplit(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
-        """Give the type in one piece."""
-        return [self.op_type]
+    rsplit = split
 
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         return str, (str(self),)
@@ -58,7 +56,7 @@ def hidden_attribute(op_type: str) -> NodeType:
 
 
 def keep_name_whole(cls: Any) -> Any:
-    """Return a class whose name QONNX takes as a whole: `Scale_v2` is no version 2 of `Scale`."""
+    """Return a class whose name QONNX takes as a whole: `Scale_v2` is not version 2 of `Scale`."""
     name = cls.__name__
     if _VERSION_MARK in name and not isinstance(name, NodeType):
         cls.__name__ = NodeType(name)

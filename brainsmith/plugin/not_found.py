@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.close_names import close_names, one_of
-from brainsmith.plugin.files import read_source
 from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.precedence import framework_identifier, split_name
+from brainsmith.plugin.source_files import read_source
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 

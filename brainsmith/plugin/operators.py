@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginLoadError
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.node_claims import TABLE, claims, enter_operator, only_claimant
 from brainsmith.plugin.node_types import NodeType, keep_current, keep_name_whole
 from brainsmith.plugin.registry import REGISTRY
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType

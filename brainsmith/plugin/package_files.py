@@ -5,24 +5,31 @@ from __future__ import annotations
 import os
 import sys
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.distributions import version_of_package
-from brainsmith.plugin.files import SourceFile
+from brainsmith.plugin.source_files import SourceFile
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+
+
+def spec_of(name: str) -> ModuleSpec | None:
+    """Return how Python would import a top-level module, without importing it; None if it is not installed."""
+    from importlib.util import find_spec  # a cached discovery looks for no package
+
+    try:
+        return find_spec(name)
+    except (ImportError, ValueError):
+        return None
 
 
 def package_folders(name: str) -> list[str]:
     """Return the folders of a top-level package, without importing it; empty if it is not installed."""
-    from importlib.util import find_spec  # a cached discovery looks for no package
-
     module = sys.modules.get(name)
     if module is not None and getattr(module, "__spec__", None) is None:
         return [str(path) for path in getattr(module, "__path__", ())]
-    try:
-        spec = find_spec(name)
-    except (ImportError, ValueError):
-        return []
-    if spec is None or spec.submodule_search_locations is None:
-        return []
-    return [str(path) for path in spec.submodule_search_locations]
+    spec = spec_of(name)
+    return [str(path) for path in (spec.submodule_search_locations if spec else None) or ()]
 
 
 def distribution_version(package: str) -> str:
@@ -52,10 +59,5 @@ def module_files(module: str) -> tuple[list[SourceFile], str]:
 
 
 def _single_module(name: str) -> str:
-    from importlib.util import find_spec  # so too
-
-    try:
-        spec = find_spec(name)
-    except (ImportError, ValueError):
-        return ""
-    return spec.origin if spec is not None and spec.origin and spec.origin.endswith(".py") else ""
+    spec = spec_of(name)
+    return spec.origin if spec and spec.origin and spec.origin.endswith(".py") else ""

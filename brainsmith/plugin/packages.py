@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import ToolError
-from brainsmith.plugin.distributions import InfoFolder, environment, info_folders, search_folders
+from brainsmith.plugin.distributions import (
+    InfoFolder,
+    distribution_key,
+    environment,
+    info_folders,
+    metadata,
+    search_folders,
+)
 from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.precedence import ADAPTED
-from brainsmith.store.files import read_bytes
 from brainsmith.store.values import Kept
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -39,13 +44,8 @@ _SECONDS = 180.0
 
 
 def installed() -> dict[str, InfoFolder]:
-    """Return the installed distributions by their normalised names."""
-    return {normalised(info.name): info for info in info_folders(search_folders())}
-
-
-def normalised(name: str) -> str:
-    """Return a distribution's name as PEP 503 compares it."""
-    return re.sub(r"[-_.]+", "-", name).lower()
+    """Return the installed distributions by their names as indexes compare them."""
+    return {distribution_key(info.name): info for info in info_folders(search_folders())}
 
 
 def check_pairs(cache_dir: str) -> list[dict[str, str]]:
@@ -67,16 +67,18 @@ def _versions(found: dict[str, InfoFolder], *names: str) -> str:
 
 
 def _onnx_with_onnxruntime(found: dict[str, InfoFolder], cache_dir: str) -> dict[str, str]:
-    versions = _versions(found, "onnx", "onnxruntime")
-    pair = {"name": "onnx with onnxruntime", "status": "absent", "versions": versions, "detail": ""}
+    name, versions = "onnx with onnxruntime", _versions(found, "onnx", "onnxruntime")
+    install = "pip install onnx==1.21.0 onnxruntime==1.25.1"
     if "onnx" not in found or "onnxruntime" not in found:
-        pair["detail"] = "QONNX models cannot be executed; pip install onnx==1.21.0 onnxruntime==1.25.1"
-        return pair
-    failure = _works(cache_dir, "onnx with onnxruntime", versions, _RUN_ONE_NODE)
-    pair["status"] = "fails" if failure else "works"
+        return _pair(name, "absent", versions, f"QONNX models cannot be executed; {install}")
+    failure = _works(cache_dir, name, versions, _RUN_ONE_NODE)
     if failure:
-        pair["detail"] = f"{failure}; a pair that works: pip install onnx==1.21.0 onnxruntime==1.25.1"
-    return pair
+        return _pair(name, "fails", versions, f"{failure}; a pair that works: {install}")
+    return _pair(name, "works", versions)
+
+
+def _pair(name: str, status: str, versions: str, detail: str = "") -> dict[str, str]:
+    return {"name": name, "status": status, "versions": versions, "detail": detail}
 
 
 def _works(cache_dir: str, what: str, versions: str, program: str) -> str:
@@ -104,46 +106,36 @@ def framework_failure(name: str, version: str, cache_dir: str) -> str:
 
 
 def _numpy_with_protobuf(found: dict[str, InfoFolder]) -> dict[str, str]:
-    versions = _versions(found, "numpy", "protobuf", "onnx")
-    pair = {"name": "numpy and protobuf with onnx", "status": "works", "versions": versions, "detail": ""}
+    name, versions = "numpy and protobuf with onnx", _versions(found, "numpy", "protobuf", "onnx")
     if "onnx" not in found:
-        pair["status"] = "absent"
-        return pair
+        return _pair(name, "absent", versions)
     unmet = [
         f"onnx {found['onnx'].version} needs {name}{wanted}"
         for name, wanted, met in _requirements(found["onnx"], found)
         if name in ("numpy", "protobuf") and met is not True
     ]
-    if unmet:
-        pair["status"] = "differs"
-        pair["detail"] = "; ".join(unmet)
-    return pair
+    return _pair(name, "differs" if unmet else "works", versions, "; ".join(unmet))
 
 
 def _pins(owner: InfoFolder, found: dict[str, InfoFolder]) -> Iterable[dict[str, str]]:
     """Compare what a distribution declares to need with what is installed: information, since not all is used."""
+    declaring = distribution_key(owner.name)
     for name, wanted, met in _requirements(owner, found):
         if met is not True:
-            there = f"{name} {found[name].version}" if name in found else f"{name} absent"
-            text = f"{owner.name.replace('_', '-')} {owner.version} declares {name}{wanted}"
-            yield {
-                "name": f"{owner.name.replace('_', '-')} with {name}",
-                "status": "differs",
-                "versions": there,
-                "detail": f"{text}; information only: what builds here use works without",
-            }
+            detail = (
+                f"{declaring} {owner.version} declares {name}{wanted}; "
+                "information only: what builds here use works without"
+            )
+            yield _pair(f"{declaring} with {name}", "differs", _versions(found, name), detail)
 
 
 def _requirements(owner: InfoFolder, found: dict[str, InfoFolder]) -> Iterable[tuple[str, str, bool | None]]:
     """Yield what a distribution needs here: name, versions, and whether that is met (None: unknown)."""
-    try:
-        text = read_bytes(os.path.join(owner.path, "METADATA")).decode("utf-8", "replace")
-    except OSError:
-        return
-    for line in text.partition("\n\n")[0].splitlines():
-        if not line.startswith("Requires-Dist:"):
+    for field, text in metadata(owner):
+        try:
+            parsed = _requirement(text) if field == "Requires-Dist" else None
+        except ValueError:
             continue
-        parsed = _parsed(line.partition(":")[2].strip())
         if parsed is not None:
             name, wanted = parsed
             yield name, wanted, _is_met(wanted, found[name].version) if name in found else False
@@ -186,14 +178,6 @@ def install_command(name: str, wanted: str = "") -> str:
     return INSTALL_FINN if name == "finn-plus" else f"pip install '{name}{wanted}'"
 
 
-def _parsed(text: str) -> tuple[str, str] | None:
-    """Return name and versions of a PEP 508 requirement; None for one that does not hold here, and for other text."""
-    try:
-        return _requirement(text)
-    except ValueError:
-        return None
-
-
 _BARE_NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?", re.ASCII)
 """A requirement that needs no package to be read."""
 
@@ -205,7 +189,7 @@ def _requirement(text: str) -> tuple[str, str] | None:
         ValueError: It is not a requirement.
     """
     if _BARE_NAME.fullmatch(text):
-        return normalised(text), ""
+        return distribution_key(text), ""
     try:
         # need not be installed, and is not needed for a bare name
         from packaging.requirements import Requirement
@@ -213,11 +197,11 @@ def _requirement(text: str) -> tuple[str, str] | None:
         match = re.match(r"([\w.-]+)(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*$", text)
         if match is None:
             raise ValueError(text) from None
-        return normalised(match[1]), match[2].strip()
+        return distribution_key(match[1]), match[2].strip()
     requirement = Requirement(text)
     if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
         return None
-    return normalised(requirement.name), str(requirement.specifier)
+    return distribution_key(requirement.name), str(requirement.specifier)
 
 
 def _is_met(wanted: str, version: str) -> bool | None:

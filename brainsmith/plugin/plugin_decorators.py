@@ -5,20 +5,20 @@ from __future__ import annotations
 import ast
 import re
 
-from brainsmith import DECORATORS
+from brainsmith import DECORATORS, TYPE_CHECKING
 from brainsmith.errors import Problem
 from brainsmith.plugin.bindings import Imports, is_bound_once
 from brainsmith.plugin.definition import DECORATOR_TARGETS, STARRED
 from brainsmith.plugin.syntax import DefinitionNode, dotted_name, parse
+from brainsmith.structs import Struct
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from brainsmith.plugin.source import PythonSource
+    from brainsmith.plugin.python_source import PythonSource
 
 
-class DecoratedBlock:
+class DecoratedBlock(Struct):
     """The plugin decorators of one definition.
 
     Attributes:
@@ -28,19 +28,10 @@ class DecoratedBlock:
         node: The definition, in an exact reading.
     """
 
-    __slots__ = ("decorators", "line", "name", "node")
-
-    def __init__(
-        self,
-        name: str,
-        decorators: list[tuple[ast.expr, str]],
-        line: int,
-        node: DefinitionNode | None = None,
-    ) -> None:
-        self.name = name
-        self.decorators = decorators
-        self.line = line
-        self.node = node
+    name: str
+    decorators: list[tuple[ast.expr, str]]
+    line: int
+    node: DefinitionNode | None = None
 
 
 _DECORATED = re.compile(
@@ -55,12 +46,9 @@ _INDENTED = re.compile(
 def fast_blocks(source: PythonSource) -> list[DecoratedBlock] | None:
     """Read the decorators by parsing them alone; None if that is not certain to be right."""
     data = source.data
-    if (
-        data.startswith(b"@")
-        or not source.is_plain(b"\n@", len(data))
-        or b"\\\n@" in data
-        or _INDENTED.search(data)
-    ):
+    if data.startswith(b"@") or b"\\\n@" in data or _INDENTED.search(data):
+        return None
+    if not source.is_plain(b"\n@", len(data)):
         return None
     blocks: list[DecoratedBlock] = []
     position = 0
@@ -121,9 +109,8 @@ class _Names(dict[str, str]):
         elif isinstance(node, ast.Assign):
             self._note_assignment(node)
         elif isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
-            self.update(
-                {name: f"{node.module}.{name}" for name in DECORATORS if f"{node.module}.{name}" in STARRED}
-            )
+            given = {name: f"{node.module}.{name}" for name in DECORATORS}
+            self.update({name: target for name, target in given.items() if target in STARRED})
         elif isinstance(node, ast.Import | ast.ImportFrom):
             self.update(Imports(self.source.file, [node]).names)
 
@@ -188,10 +175,8 @@ def _collect_parts(
 
 def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     arguments = node.args
-    several = filter(None, (arguments.vararg, arguments.kwarg))
-    return [
-        one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *several) if one
-    ]
+    several = [one for one in (arguments.vararg, arguments.kwarg) if one]
+    return [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *several)]
 
 
 def _misplaced(

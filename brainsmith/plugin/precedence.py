@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError
 from brainsmith.plugin.info import PLUGIN_TYPES, PluginInfo
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 OURS = ("project", "brainsmith")
 """The frameworks whose names win over all others, the first one first."""
@@ -27,10 +27,19 @@ def split_name(name: str) -> tuple[str | None, str]:
     return (framework, bare) if colon else (None, name)
 
 
-def duplicate_message(info: PluginInfo, rivals: Iterable[PluginInfo]) -> str:
+def duplicate_message(first: PluginInfo, second: PluginInfo) -> str:
     """Return the message of a clash, with both places."""
-    places = "\n".join(f"  {rival.origin}" for rival in rivals)
-    return f"{info.type} {info.name!r} is defined twice in framework {info.framework!r}:\n{places}"
+    name = f"{second.type} {second.name!r}"
+    return f"{name} is defined twice in framework {second.framework!r}:\n  {first.origin}\n  {second.origin}"
+
+
+def clashes(records: Iterable[PluginInfo]) -> Iterator[tuple[PluginInfo, PluginInfo]]:
+    """Yield each record whose name another object of its framework has, behind the first one of that name."""
+    firsts: dict[tuple[str, str], PluginInfo] = {}
+    for info in records:
+        first = firsts.setdefault((info.key, info.framework), info)
+        if first.reference != info.reference:
+            yield first, info
 
 
 def preferred(providers: Iterable[PluginInfo]) -> PluginInfo:
@@ -54,11 +63,8 @@ def refuse_clash(found: Iterable[PluginInfo]) -> None:
     Raises:
         DuplicatePluginError: They are; it names both places.
     """
-    by_framework: dict[str, PluginInfo] = {}
-    for info in found:
-        first = by_framework.setdefault(info.framework, info)
-        if first.reference != info.reference:
-            raise DuplicatePluginError(duplicate_message(info, [first, info]))
+    for first, second in clashes(found):
+        raise DuplicatePluginError(duplicate_message(first, second))
 
 
 def named(records: Iterable[PluginInfo]) -> list[tuple[str, PluginInfo]]:
@@ -71,16 +77,12 @@ def named(records: Iterable[PluginInfo]) -> list[tuple[str, PluginInfo]]:
     found = list(records)
     for info in found:
         providers.setdefault((info.type, info.name), []).append(info)
-    return [
-        (info.name if info is meant_by_name(providers[info.type, info.name]) else info.qualified, info)
-        for info in found
-    ]
+    meant = {id(meant_by_name(rivals)) for rivals in providers.values()}
+    return [(info.name if id(info) in meant else info.qualified, info) for info in found]
 
 
 def meant_by_name(providers: list[PluginInfo]) -> PluginInfo | None:
     """Return the record that a bare name means among all those of that name; None if looking it up is an error."""
-    if len(providers) == 1:
-        return providers[0]
     try:
         return chosen(providers)
     except (AmbiguousPluginError, DuplicatePluginError):
@@ -95,7 +97,8 @@ def chosen(providers: Iterable[PluginInfo]) -> PluginInfo:
         DuplicatePluginError: The framework that has precedence offers two different objects.
     """
     found = sorted(providers, key=precedence)
-    refuse_clash([info for info in found if info.framework == found[0].framework])
+    if len(found) > 1:
+        refuse_clash([info for info in found if info.framework == found[0].framework])
     return preferred(found)
 
 

@@ -7,11 +7,11 @@ import sys
 import time
 from _thread import _local, allocate_lock, start_new_thread
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import ToolError
 from brainsmith.progress import BEAT, Task, is_heard, tick
 from brainsmith.settings import environment_with
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping, Sequence
@@ -152,8 +152,12 @@ def _what_it_prints(
 
 def run_python(program: str, *, timeout: float, what: str, folder: str | None = None) -> str:
     """Run a Python program in a fresh interpreter with this one's search path; return what it prints."""
-    prelude = f"import sys\nsys.path[:] = {sys.path!r}\n"
-    return run([sys.executable, "-c", prelude + program], timeout=timeout, what=what, folder=folder)
+    return run([sys.executable, "-c", _as_here(program)], timeout=timeout, what=what, folder=folder)
+
+
+def _as_here(program: str) -> str:
+    """Return a program that has this interpreter's search path."""
+    return f"import sys\nsys.path[:] = {sys.path!r}\n{program}"
 
 
 class Child:
@@ -163,14 +167,12 @@ class Child:
         pid: Its number; it is also the number of its group, in which whatever it starts is too.
     """
 
-    __slots__ = ("_process", "pid")
-
     def __init__(self, process: subprocess.Popen[Any]) -> None:
         self._process = process
         self.pid = process.pid
 
     def has_ended(self, seconds: float) -> bool:
-        """Wait until it has ended by itself, so many seconds at most; tell whether it has."""
+        """Wait for some seconds until it has ended by itself; tell whether it has."""
         until = time.monotonic() + seconds
         flags = os.WEXITED | os.WNOHANG | os.WNOWAIT  # it is not reaped, so that its number stays its own
         while self._process.returncode is None:
@@ -214,19 +216,11 @@ def start_python(program: str, descriptors: Sequence[int]) -> Child:
     """
     import subprocess  # costs as much as a cached discovery
 
-    prelude = f"import sys\nsys.path[:] = {sys.path!r}\n"
-    command = [
-        sys.executable,
-        "-I",
-        "-S",
-        *(["-B"] if sys.dont_write_bytecode else []),
-        "-c",
-        prelude + program,
-    ]
+    options = ["-I", "-S", *(["-B"] if sys.dont_write_bytecode else [])]
+    command = [sys.executable, *options, "-c", _as_here(program)]
     try:
-        return Child(
-            _started(command, stdin=subprocess.DEVNULL, pass_fds=tuple(descriptors), start_new_session=True)
-        )
+        own = {"pass_fds": tuple(descriptors), "start_new_session": True}
+        return Child(_started(command, stdin=subprocess.DEVNULL, **own))
     except (OSError, RuntimeError) as error:
         raise ToolError(f"no process can be started: {error}") from error
 

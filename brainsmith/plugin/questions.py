@@ -6,7 +6,8 @@ question that a file does not survive (its expressions are nested too deeply, sa
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any

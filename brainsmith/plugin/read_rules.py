@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from brainsmith.settings import cache_dir
-from brainsmith.store.rules import Rules
+from brainsmith.store.uncounted import Rules
 
 FRAMEWORKS = ("brainsmith", "qonnx", "finn")
 """Whose sources count by their versions."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from _thread import _local
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import (
     AmbiguousPluginError,
     DuplicatePluginError,
@@ -14,14 +15,14 @@ from brainsmith.forks import lock_of
 from brainsmith.plugin.discovered import Discovered
 from brainsmith.plugin.precedence import chosen, framework_identifier, precedence, refuse_clash, split_name
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _thread import RLock
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.journal import Journal, Recording
+    from brainsmith.plugin.journal import Journal
 
 
 class RecordTables:
@@ -42,8 +43,7 @@ class RecordTables:
         """Grows with each change after which a name that was known may mean something else, or nothing."""
 
     def _start_anew(self) -> None:
-        """Let the next discovery enter all records: a thread that was just entering some did not get to the end."""
-        self._discovered.replace_all_next()
+        """Resolve all anew: a thread that was just changing something did not get to the end."""
         self.generation += 1
         self.redefinitions += 1
 
@@ -106,15 +106,14 @@ class RecordTables:
 
     def has_run_time_plugins(self) -> bool:
         """Tell whether a plugin is registered that discovery did not find: what is kept on disk knows none."""
-        return any(
-            (info.type, info.reference) not in self._discovered.by_reference for info in self._at_run_time()
-        )
+        found = self._discovered.by_reference
+        return any((info.type, info.reference) not in found for info in self._at_run_time())
 
-    def recording(self, journal: Journal) -> Recording:
+    def recording(self, journal: Journal) -> AbstractContextManager[Journal]:
         """Note in a journal what this thread registers and unregisters, inside a `with`; `undo` takes it back."""
-        from brainsmith.plugin.journal import Recording  # only bundles are undone
+        from brainsmith.plugin.journal import recording  # only bundles are undone
 
-        return Recording(self._journals, journal)
+        return recording(self._journals, journal)
 
     def undo(self, journal: Journal) -> Journal:
         """Put back what was there before a journal's changes; what others have changed since is left alone.
@@ -168,15 +167,9 @@ class RecordTables:
 
     def _rival(self, info: PluginInfo) -> PluginInfo | None:
         here = self._registered.get(info.key, {}).get(info.framework)
-        candidates = (
-            [here]
-            if here
-            else [r for r in self._discovered.by_key.get(info.key, ()) if r.framework == info.framework]
-        )
-        for candidate in candidates:
-            if candidate.reference != info.reference:
-                return candidate
-        return None
+        known = [here] if here else self._discovered.by_key.get(info.key, ())
+        others = (one for one in known if one.framework == info.framework and one.reference != info.reference)
+        return next(others, None)
 
 
 def exists(look_up: Callable[[], object]) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.precedence import named
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo
 

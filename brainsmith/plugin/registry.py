@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import (
     DuplicatePluginError,
     PluginNotFoundError,
@@ -19,7 +20,6 @@ from brainsmith.plugin.precedence import (
 from brainsmith.plugin.record_tables import RecordTables, exists
 from brainsmith.plugin.snapshot import DiscoveryLimits, Snapshot
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
@@ -66,7 +66,7 @@ class Registry(RecordTables):
         with self._lock:
             self.generation += 1
             self.redefinitions += 1
-            self._discovered.replace(snapshot.records)
+            self._discovered = Discovered(snapshot.records)
             found = self._discovered.by_reference
             for key, providers in self._registered.items():
                 self._registered[key] = {
@@ -110,7 +110,7 @@ class Registry(RecordTables):
             rival = self._rival(info)
             replaced = rival is not None and not override and bool(rival.extra.get("override"))
             if rival is not None and not override and not replaced:
-                raise DuplicatePluginError(duplicate_message(info, [rival, info]))
+                raise DuplicatePluginError(duplicate_message(rival, info))
             self.generation += 1
             if (info.type, info.reference) not in self._discovered.by_reference and not replaced:
                 self._put(("record", info.key, info.framework), info)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.mounted_folders import FOLDER_PREFIX
 from brainsmith.plugin.read_rules import FRAMEWORKS
+from brainsmith.store.files import working_folder
 from brainsmith.store.reads import WORKING_FOLDER, Reads, working_folder_digest
 from brainsmith.store.sources import sources_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -65,11 +66,8 @@ def _remembered_by(step_module: str, is_plugin: bool) -> Reads:
 
 
 def _are_below_working_folder(paths: Iterable[str]) -> bool:
-    try:
-        here = os.path.join(os.getcwd(), "")
-    except OSError:  # it was removed
-        return False
-    return any(path.startswith(here) for path in paths)
+    here = working_folder()
+    return bool(here) and any(path.startswith(os.path.join(here, "")) for path in paths)
 
 
 def remembers_what_changed(folder_module: str) -> bool:

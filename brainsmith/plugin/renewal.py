@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.import_reads import (
     forget_imports,
     imported_by_plugins,
@@ -26,7 +27,6 @@ from brainsmith.plugin.remembered import top_name as _top
 from brainsmith.store.imported import has_changed
 from brainsmith.store.sources import sources_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -56,9 +56,8 @@ def renew() -> None:
             unmount(top)
         forget_imports(top)
         forget(top)
-    REGISTRY.forget(
-        {name for name in REGISTRY.loaded_modules() if _top(name) in changed or has_changed(name)}
-    )
+    loaded = REGISTRY.loaded_modules()
+    REGISTRY.forget({name for name in loaded if _top(name) in changed or has_changed(name)})
 
 
 def refuse_changed() -> None:

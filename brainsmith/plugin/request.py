@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from brainsmith import MODES
+from brainsmith import MODES, TYPE_CHECKING
 from brainsmith.errors import SettingsError
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier
+from brainsmith.structs import Struct
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Key = tuple[tuple[str, ...], tuple[str, ...] | None, tuple[str, ...] | None]
 
 
-class Request:
+class Request(Struct):
     """What a discovery is asked for.
 
     Attributes:
@@ -27,19 +27,10 @@ class Request:
         united: Whether what is selected is found beside what the blueprint names.
     """
 
-    __slots__ = ("frameworks", "mode", "types", "united")
-
-    def __init__(
-        self,
-        mode: str,
-        frameworks: tuple[str, ...] | None = None,
-        types: tuple[str, ...] | None = None,
-        united: bool = False,
-    ) -> None:
-        self.mode = mode
-        self.frameworks = frameworks
-        self.types = types
-        self.united = united
+    mode: str
+    frameworks: tuple[str, ...] | None = None
+    types: tuple[str, ...] | None = None
+    united: bool = False
 
     @classmethod
     def of(

@@ -6,10 +6,10 @@ before they are loaded. Nothing of the plugin is imported.
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import BrainsmithError, PluginUnavailableError
 from brainsmith.plugin.version import Version
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo
 
@@ -27,9 +27,8 @@ def refuse_unusable(info: PluginInfo) -> None:
         return
     reason = why_unusable(info)
     if reason:
-        error = PluginUnavailableError(
-            f"{info.type} {info.qualified!r} ({info.origin}) cannot be used here: it {reason}"
-        )
+        plugin = f"{info.type} {info.qualified!r} ({info.origin})"
+        error = PluginUnavailableError(f"{plugin} cannot be used here: it {reason}")
         error.plugin = info
         raise error
 
@@ -45,9 +44,8 @@ def why_unusable(info: PluginInfo) -> str:
     from brainsmith.plugin.packages import unmet_requirements  # most plugins require nothing
 
     try:
-        oldest, newest = (
-            Version.parse(text) if text else None for text in (info.min_brainsmith, info.max_brainsmith)
-        )
+        stated = (info.min_brainsmith, info.max_brainsmith)
+        oldest, newest = (Version.parse(text) if text else None for text in stated)
         host = wrong_host(oldest, newest, f"the {info.type}")
     except BrainsmithError as error:
         return f"states a wrong version at {info.origin}: {error}"
@@ -55,10 +53,10 @@ def why_unusable(info: PluginInfo) -> str:
 
 
 def wrong_host(oldest: Version | None, newest: Version | None, what: str) -> str:
-    """Return why this host is too old or too new, with both versions; nothing if it will do.
+    """Return why this host is too old or too new, with both versions; empty if its version fits.
 
     Args:
-        oldest: The oldest host that will do; its major number must be this one's. None for any.
+        oldest: The oldest host that fits; its major number must be this one's. None for any.
         newest: The newest one; None for any.
         what: What to take another version of, for the advice.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginDefinitionError, Problem
 from brainsmith.plugin.definition import make_record
 from brainsmith.plugin.group_tables import declared_groups
@@ -12,19 +13,16 @@ from brainsmith.plugin.questions import question
 from brainsmith.plugin.syntax import check_compiles
 from brainsmith.plugin.unusable import form_problem, looks_like_plugins, unbound_decorators
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.plugin_decorators import DecoratedBlock
-    from brainsmith.plugin.source import PythonSource
+    from brainsmith.plugin.python_source import PythonSource
 
 
 class FileScan:
     """What the scan of one file gives."""
-
-    __slots__ = ("groups", "problems", "records")
 
     def __init__(self) -> None:
         self.records: list[PluginInfo] = []
@@ -110,9 +108,8 @@ def _read_block(
             continue
         if extra:
             info.extra.update(extra)
-        found.records[:] = [
-            other for other in found.records if (other.key, other.reference) != (info.key, reference)
-        ]
+        same = (info.key, reference)
+        found.records[:] = [other for other in found.records if (other.key, other.reference) != same]
         found.records.append(info)
 
 

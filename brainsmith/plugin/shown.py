@@ -1,6 +1,8 @@
-"""Values as messages show them."""
+"""Values and errors as messages show them."""
 
 from __future__ import annotations
+
+from brainsmith.errors import BrainsmithError
 
 LONGEST = 200
 """The characters of a value that a message shows; the rest of a longer one is left out."""
@@ -12,4 +14,14 @@ def shown(value: object) -> str:
         text = repr(value)
     except ValueError:  # Python writes out no number of more than some thousand digits
         return "a number of too many digits"
+    return cut(text)
+
+
+def cut(text: str) -> str:
+    """Return a text, or the beginning of a long one with how long it is."""
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} characters)"
+
+
+def error_text(error: BaseException) -> str:
+    """Return what an error says; of one that is not ours, its type too."""
+    return str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"

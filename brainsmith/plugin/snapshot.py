@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import marshal
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.precedence import ADAPTED
 from brainsmith.store.fingerprint import checksum
+from brainsmith.structs import Struct
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from brainsmith.plugin.adapter_result import SnapshotSources
-    from brainsmith.plugin.files import Stamp
+    from brainsmith.store.files import Stamp
 
 
 STAMPED = (4, 5)
 """Where in a snapshot's plain form the paths are, and their stamps."""
 
 
-class Snapshot:
+class Snapshot(Struct):
     """The result of a whole discovery.
 
     Attributes:
@@ -38,50 +39,22 @@ class Snapshot:
         sources: What it was made of, so that it can be brought up to date; None where that is not known.
     """
 
-    __slots__ = (
-        "_identity",
-        "_read",
-        "adapters",
-        "complete",
-        "created",
-        "environment",
-        "groups",
-        "paths",
-        "problems",
-        "racy",
-        "records",
-        "sources",
-        "stamps",
-    )
+    records: list[PluginInfo]
+    groups: dict[str, tuple[str, ...]]
+    problems: list[Problem]
+    adapters: list[dict[str, Any]]
+    paths: list[str]
+    stamps: list[Stamp]
+    environment: tuple[tuple[str, ...], ...]
+    created: float
+    _identity: str = ""
+    racy: dict[str, bytes] = {}  # noqa: RUF012  (only what is in it is ever taken out)
+    complete: bool = True
+    sources: SnapshotSources | None = None
 
-    def __init__(
-        self,
-        records: list[PluginInfo],
-        groups: dict[str, tuple[str, ...]],
-        problems: list[Problem],
-        adapters: list[dict[str, Any]],
-        paths: list[str],
-        stamps: list[Stamp],
-        environment: tuple[tuple[str, ...], ...],
-        created: float,
-        identity: str = "",
-        complete: bool = True,
-        racy: dict[str, bytes] | None = None,
-        sources: SnapshotSources | None = None,
-    ) -> None:
-        self.records = records
-        self.groups = groups
-        self.problems = problems
-        self.adapters = adapters
-        self.paths = paths
-        self.stamps = stamps
-        self.environment = environment
-        self.created = created
-        self.racy = racy or {}
-        self._identity = identity
-        self._read = (paths, stamps, sorted(self.racy.items()), environment, sorted(groups.items()))
-        self.complete = complete
-        self.sources = sources
+    def __post_init__(self) -> None:
+        racy, groups = sorted(self.racy.items()), sorted(self.groups.items())
+        self._read = (self.paths, self.stamps, racy, self.environment, groups)
 
     @property
     def identity(self) -> str:
@@ -92,34 +65,24 @@ class Snapshot:
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return it as tuples, lists, dicts, strings and numbers."""
-        return (
-            [info.to_plain() for info in self.records],
-            self.groups,
-            [problem.to_plain() for problem in self.problems],
-            self.adapters,
-            self.paths,
-            self.stamps,
-            self.environment,
-            self.created,
-            self.identity,
-            self.racy,
-        )
+        records = [info.to_plain() for info in self.records]
+        problems = [problem.to_plain() for problem in self.problems]
+        found = (self.adapters, self.paths, self.stamps, self.environment, self.created)
+        return records, self.groups, problems, *found, self.identity, self.racy
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> Snapshot:
         """Make it of its plain form."""
-        records, groups, problems, adapters, paths, stamps, installed, created, identity, racy = plain
+        records, groups, problems, *rest = plain
         found = [PluginInfo.from_plain(values) for values in records]
-        said = [Problem(*values) for values in problems]
-        return cls(found, groups, said, adapters, paths, stamps, installed, created, identity, racy=racy)
+        return cls(found, groups, [Problem(*values) for values in problems], *rest)
 
     def restricted(self, types: tuple[str, ...] | None) -> Snapshot:
         """Return it with the records of some types only."""
         if types is None:
             return self
         part = object.__new__(Snapshot)
-        for name in self.__slots__:
-            setattr(part, name, getattr(self, name))
+        vars(part).update(vars(self))
         part.records = [info for info in self.records if info.type in types]
         return part
 
@@ -138,14 +101,11 @@ class DiscoveryLimits:
         restriction: What it did not look at, as a sentence; empty for a whole one.
     """
 
-    __slots__ = ("_usable", "absent", "disabled", "problems", "restriction")
-
     def __init__(self, snapshot: Snapshot | None = None, restriction: str = "") -> None:
         adapters = [] if snapshot is None else snapshot.adapters
         self.problems: list[Problem] = [] if snapshot is None else snapshot.problems
-        self.absent = [
-            one["name"] for one in adapters if one["name"] in ADAPTED and one["status"] == "absent"
-        ]
+        absent = [one["name"] for one in adapters if one["status"] == "absent"]
+        self.absent = [name for name in absent if name in ADAPTED]
         read = {one["name"] for one in adapters}
         self.disabled = [name for name in ADAPTED if read and name not in read]
         self.restriction = restriction

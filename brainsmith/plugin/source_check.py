@@ -5,24 +5,24 @@ from __future__ import annotations
 import os
 import re
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import BrainsmithError, PluginLoadError, Problem, UsageError
 from brainsmith.plugin.adapters.plugin_json import FILE_NAME, parse_manifest
-from brainsmith.plugin.files import SourceFile, list_sources, read_source
 from brainsmith.plugin.isolation import isolated
 from brainsmith.plugin.kind_check import KindChecker
 from brainsmith.plugin.loading import import_object
 from brainsmith.plugin.mounted_folders import folder_module
 from brainsmith.plugin.node_claims import claim_message, claims
 from brainsmith.plugin.package_files import package_folders
-from brainsmith.plugin.precedence import ADAPTED, duplicate_message, split_name
+from brainsmith.plugin.precedence import ADAPTED, clashes, duplicate_message, split_name
+from brainsmith.plugin.python_source import PythonSource
 from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.requirements import refuse_unusable
 from brainsmith.plugin.scan import scan
-from brainsmith.plugin.source import PythonSource
+from brainsmith.plugin.source_files import SourceFile, list_sources, read_source
 from brainsmith.plugin.syntax import check_compiles
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -38,8 +38,6 @@ class Checked:
         problems: What is wrong, in the order of the files.
         hints: What works, and is not usual.
     """
-
-    __slots__ = ("files", "hints", "problems", "records")
 
     def __init__(self, files: list[str]) -> None:
         self.files = files
@@ -66,7 +64,8 @@ def check_sources(path: str, registry: Registry) -> Checked:
     groups: dict[str, tuple[str, ...]] = {}
     kinds = KindChecker(sources)
     for source in sources:
-        framework = frameworks.get(source.file.path) or _framework(source)
+        framework = "brainsmith" if source.file.module.startswith("brainsmith.") else "project"
+        framework = frameworks.get(source.file.path, framework)
         extra = {} if "." in source.file.module and framework == "brainsmith" else _folder_extra(source)
         found = scan(source, framework, extra)
         checked.problems.extend(found.problems)
@@ -97,10 +96,8 @@ def check_sources(path: str, registry: Registry) -> Checked:
 def load_problems(records: Iterable[PluginInfo]) -> Iterator[Problem]:
     """Import plugins, and yield what fails: the plugin's own error, with its place."""
     for info in records:
-        if (
-            info.type == "bundle" and "path" in info.extra
-        ):  # nothing is loaded beyond the plugins' own modules
-            continue
+        if info.type == "bundle" and "path" in info.extra:
+            continue  # nothing is loaded beyond the plugins' own modules
         try:
             refuse_unusable(info)
             import_object(info)
@@ -172,10 +169,6 @@ def _folder_extra(source: PythonSource) -> dict[str, str]:
     return {"folder": folder} if folder_module(folder) == top else {}
 
 
-def _framework(source: PythonSource) -> str:
-    return "brainsmith" if source.file.module.startswith("brainsmith.") else "project"
-
-
 def _as_discovered(info: PluginInfo, known: dict[str, PluginInfo]) -> PluginInfo:
     twin = known.get(info.origin)
     return twin if twin is not None and twin.key == info.key else info
@@ -183,18 +176,13 @@ def _as_discovered(info: PluginInfo, known: dict[str, PluginInfo]) -> PluginInfo
 
 def _clashes(records: list[PluginInfo], registry: Registry) -> Iterator[Problem]:
     """Yield names that two objects of one framework claim, within the path and with what is there already."""
-    first: dict[tuple[str, str], PluginInfo] = {}
-    paths = {info.file for info in records}
-    for info in registry.records():
-        if info.file not in paths:
-            first[info.key, info.framework] = info
-    for info in records:
-        rival = first.setdefault((info.key, info.framework), info)
-        if rival is not info and not (info.extra.get("override") or rival.extra.get("override")):
-            yield Problem(info.file, info.line, 0, duplicate_message(info, [rival, info]))
+    paths, own = {info.file for info in records}, {info.origin for info in records}
+    there = [*(info for info in registry.records() if info.file not in paths), *records]
+    for rival, info in clashes(there):
+        if info.origin in own and not (info.extra.get("override") or rival.extra.get("override")):
+            yield Problem(info.file, info.line, 0, duplicate_message(rival, info))
     # Two of one name and framework are reported above.
-    own = {info.origin for info in records}
-    for (domain, op_type), claimants in claims([*first.values(), *records]).items():
+    for (domain, op_type), claimants in claims(there).items():
         distinct = {(info.key, info.framework): info for info in claimants}
         last = next((info for info in reversed(claimants) if info.origin in own), None)
         if len(distinct) > 1 and last is not None:
@@ -212,20 +200,18 @@ class _Names:
 
     def _unknown(self, plugin_type: str, name: str) -> str:
         framework, bare = split_name(name)
-        if any(
-            info.name == bare and framework in (None, info.framework) for info in self._known[plugin_type]
-        ):
+        known = self._known[plugin_type]
+        if any(info.name == bare and framework in (None, info.framework) for info in known):
             return ""
-        hint = did_you_mean(bare, sorted({info.name for info in self._known[plugin_type]}))
+        hint = did_you_mean(bare, sorted({info.name for info in known}))
         return f"no {plugin_type} named {name!r}{hint}"
 
     def unknown_kernels(self, records: list[PluginInfo]) -> Iterator[Problem]:
         for info in records:
             text = self._unknown("kernel", info.kernel) if info.kernel else ""
             if text:
-                yield Problem(
-                    info.file, info.line, 0, f"kernel= of @{info.type} on {info.name!r}: there is {text}"
-                )
+                text = f"kernel= of @{info.type} on {info.name!r}: there is {text}"
+                yield Problem(info.file, info.line, 0, text)
 
     def unknown_members(
         self, sources: list[PythonSource], groups: dict[str, tuple[str, ...]]
@@ -263,9 +249,8 @@ def _hidden(records: list[PluginInfo], registry: Registry) -> Iterator[Problem]:
             others = registry.providers(info.type, info.name)
         except BrainsmithError:  # a clash, which is reported as such
             continue
-        names = " and ".join(
-            o.qualified for o in others if o.framework in ADAPTED and o.framework != info.framework
-        )
+        adapted = [o for o in others if o.framework in ADAPTED and o.framework != info.framework]
+        names = " and ".join(o.qualified for o in adapted)
         if names:
             text = f"the bare name {info.name!r} means this {info.type}, not {names}"
             yield Problem(info.file, info.line, 0, text)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.details import REQUIRED
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -46,19 +46,13 @@ def annotation(parameter: Parameter) -> str:
     """Return a parameter's annotation as the stub can resolve it; Any for all others."""
     try:
         tree = ast.parse(parameter.annotation, mode="eval")
+        if isinstance(tree.body, ast.Constant) and isinstance(tree.body.value, str):  # a forward reference
+            tree = ast.parse(tree.body.value, mode="eval")
     except SyntaxError:
         return "Any"
-    body = tree.body
-    if isinstance(body, ast.Constant) and isinstance(body.value, str):  # a forward reference
-        try:
-            tree = ast.parse(body.value, mode="eval")
-        except SyntaxError:
-            return "Any"
     tree = _Completed().visit(tree)
-    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    if any(isinstance(node, ast.Attribute | ast.Call) for node in ast.walk(tree)) or not _KNOWN.issuperset(
-        names
-    ):
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    if names - _KNOWN or any(isinstance(node, ast.Attribute | ast.Call) for node in ast.walk(tree)):
         return "Any"
     text = ast.unparse(tree)
     if parameter.default == "None" and "Optional" not in names and "None" not in text and text != "Any":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import keyword
 import os
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import OutputError, PluginLoadError
 from brainsmith.plugin.details import details_of
 from brainsmith.plugin.precedence import framework_identifier, named
@@ -16,7 +17,6 @@ from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.stub_signatures import signature
 from brainsmith.store.files import write_atomically
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -82,9 +82,7 @@ class _BackendPlugins(_Plugins):
 '''
 
 _BASES = {"kernel": "_KernelPlugins", "backend": "_BackendPlugins"}
-_TAKEN = frozenset(
-    ("list_plugins", "get_plugin", "get_info", "frameworks", "items", "values", "backends", "of")
-)
+_TAKEN = ("list_plugins", "get_plugin", "get_info", "frameworks", "items", "values", "backends", "of")
 """What the collections themselves are asked for; a plugin of such a name is reached by `collection["Name"]`."""
 
 
@@ -145,7 +143,8 @@ def _collection(
     """
     base = _BASES.get(plugin_type, "_Plugins")
     yield f"class {name}(metaclass={base}):"
-    bare = {info.name: info for info in _bare(records) if _is_usable(info.name)}
+    # Names that several frameworks have, and none with precedence, mean nothing alone.
+    bare = {name: info for name, info in named(records) if name == info.name and _is_usable(name)}
     for framework in dict.fromkeys(info.framework for info in records):
         own = {info.name: info for info in records if info.framework == framework}
         class_name = _class_name(framework, bare)
@@ -168,11 +167,6 @@ def _class_name(framework: str, bare: Iterable[str]) -> str:
     return identifier if _is_usable(identifier) and identifier not in bare else f"_{identifier}"
 
 
-def _bare(records: Iterable[PluginInfo]) -> Iterator[PluginInfo]:
-    """Yield what bare names mean; those that several frameworks have, and none with precedence, are left out."""
-    return (info for name, info in named(records) if name == info.name)
-
-
 def _is_usable(name: str) -> bool:
     usual = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("__")
     return usual and name not in _TAKEN
@@ -189,10 +183,7 @@ def _plugin(collection: str, info: PluginInfo, details: Details | None) -> Itera
         yield f"def {info.name}({parameters}) -> Any:"
         yield from _indented(_docstring(docstring)) if docstring else ("    ...",)
         return
-    base = {"transform": "_Transformation", "kernel": "_Operator", "backend": "_Operator"}.get(
-        info.type, "_Operator"
-    )
-    yield f"class {info.name}({base}):"
+    yield f"class {info.name}({'_Transformation' if info.type == 'transform' else '_Operator'}):"
     if docstring:
         yield from _indented(_docstring(docstring))
     yield f"    def __init__(self{', ' if parameters else ''}{parameters}) -> None: ..."

@@ -6,9 +6,9 @@ import ast
 import re
 import warnings
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.forks import lock_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
@@ -50,10 +50,8 @@ def _undisturbed(function: Callable[..., Any], *arguments: Any) -> Any:
         try:
             with _PARSING:
                 return function(*arguments)
-        except (
-            SystemError
-        ):  # somebody else's thread parsed meanwhile: the interpreter counts both nestings together
-            continue
+        except SystemError:
+            continue  # somebody else's thread parsed meanwhile: the interpreter counts both nestings together
     return function(*arguments)
 
 

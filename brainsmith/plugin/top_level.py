@@ -12,15 +12,16 @@ import ast
 import re
 from itertools import pairwise
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.questions import question
 from brainsmith.plugin.syntax import DefinitionNode, dotted_name, parse, without_comments
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brainsmith.plugin.source import PythonSource
+    from brainsmith.plugin.python_source import PythonSource
 
 _BACKSLASH = ord("\\")
 _CLASS = re.compile(rb"\nclass[ \t]+([^\s(:\[]+)[ \t]*(?:\(([^()]*)\)[ \t]*)?(:?)")
+_LINE_END = re.compile(rb"\n")
 _PLAIN_BASES = re.compile(rb"\s*(?:[\w.]+\s*(?:,\s*[\w.]+\s*)*,?\s*)?")
 
 
@@ -99,32 +100,19 @@ def exact_classes(source: PythonSource) -> list[Definition]:
 
 def exact_definitions(source: PythonSource) -> list[Definition]:
     """Return the classes and functions at the top level, by parsing the file."""
-    starts = _line_starts(source.data)
+    data = source.data
+    starts = [0, *(match.end() for match in _LINE_END.finditer(data)), len(data)]
     found: list[Definition] = []
     for node in source.tree.body:
-        if not isinstance(node, DefinitionNode):
-            continue
-        item = Definition(node.name, "class" if isinstance(node, ast.ClassDef) else "def", node.lineno, 0)
-        item.start = starts[node.lineno - 1] + node.col_offset
-        item.end = (
-            starts[node.end_lineno or node.lineno]
-            if (node.end_lineno or 0) < len(starts)
-            else len(source.data)
-        )
-        item.node = node
-        if isinstance(node, ast.ClassDef):
-            item.bases = tuple(filter(None, (dotted_name(base) for base in node.bases)))
-        found.append(item)
+        if isinstance(node, DefinitionNode):
+            item = Definition(node.name, "class" if isinstance(node, ast.ClassDef) else "def", node.lineno, 0)
+            item.start = starts[node.lineno - 1] + node.col_offset
+            item.end = starts[node.end_lineno or node.lineno]
+            item.node = node
+            if isinstance(node, ast.ClassDef):
+                item.bases = tuple(filter(None, map(dotted_name, node.bases)))
+            found.append(item)
     return found
-
-
-def _line_starts(data: bytes) -> list[int]:
-    starts = [0]
-    position = data.find(b"\n")
-    while position >= 0:
-        starts.append(position + 1)
-        position = data.find(b"\n", position + 1)
-    return starts
 
 
 def functions(source: PythonSource, pattern: re.Pattern[bytes]) -> list[Definition]:
@@ -136,9 +124,8 @@ def functions(source: PythonSource, pattern: re.Pattern[bytes]) -> list[Definiti
         SyntaxError: The file had to be parsed, and is not Python.
     """
     data = source.data
-    found = [
-        Definition(match.group(1).decode(), "def", 0, match.start() + 1) for match in pattern.finditer(data)
-    ]
+    matches = pattern.finditer(data)
+    found = [Definition(match.group(1).decode(), "def", 0, match.start() + 1) for match in matches]
     certain = not found or (
         source.is_plain(b"\ndef", found[-1].start)
         and not any(data[item.start - 2] == _BACKSLASH for item in found)

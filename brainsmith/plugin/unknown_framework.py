@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import SettingsError
 from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.plugin.request import Request
     from brainsmith.plugin.snapshot import Snapshot

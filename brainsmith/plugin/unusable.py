@@ -10,13 +10,12 @@ import ast
 import re
 from collections import Counter
 
-from brainsmith import DECORATORS
+from brainsmith import DECORATORS, TYPE_CHECKING
 from brainsmith.errors import Problem
 from brainsmith.plugin.definition import DECORATOR_TARGETS, DOOR, KINDS, step_message, takes_model_and_cfg
-from brainsmith.plugin.source import PythonSource
+from brainsmith.plugin.python_source import PythonSource
 from brainsmith.plugin.syntax import DefinitionNode, dotted_name
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

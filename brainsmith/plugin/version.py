@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import brainsmith
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import BundleDefinitionError
 from brainsmith.plugin.shown import shown
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
@@ -118,7 +118,7 @@ class Version:
 
 
 class VersionRange:
-    """Which versions will do: `>=1.0`, `>=1.0, <2`, `==1.2.3`; an empty text means any.
+    """Which versions fit: `>=1.0`, `>=1.0, <2`, `==1.2.3`; an empty text means any.
 
     A version of one or two numbers is filled up with zeros: `<2` means below 2.0.0.
 

@@ -11,9 +11,7 @@ from brainsmith.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from brainsmith.execution.signature import ModelSignature
-
-    Array = np.ndarray[Any, Any]
+    from brainsmith.execution.signature import Array, ModelSignature
 
 
 def refuse_outside(signature: ModelSignature, arrays: Mapping[str, Array]) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.runtime.live import LiveTarget
+    from brainsmith.runtime.live_target import LiveTarget
 
 
 def why_unavailable(
@@ -77,6 +77,8 @@ def _of_instance(info: PluginInfo, live: Callable[[PluginInfo], LiveTarget]) -> 
     if made.is_ready:
         return ""
     try:
-        return "" if made.target.is_available() else made.target.unavailable_reason()
+        if made.target.is_available():
+            return ""
+        return made.target.unavailable_reason() or "it says that it is not available here"
     except Exception as error:  # noqa: BLE001  (a plugin may raise anything; it is the reason)
         return f"its is_available raised {describe_error(error)}"

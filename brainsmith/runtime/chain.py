@@ -15,7 +15,7 @@ from brainsmith.runtime.use import execute_prepared
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from brainsmith.execution.signature import TensorSpec
+    from brainsmith.execution.signature import ModelSignature, TensorSpec
     from brainsmith.runtime.use import Outputs
 
 
@@ -43,12 +43,21 @@ class _Link:
     run: Prepared | Callable[[Any], Any]
     inputs: Mapping[str, str]
 
+    @property
+    def signature(self) -> ModelSignature | None:
+        """The inputs and outputs of a resource; None of a function, and of a target that does not say."""
+        return self.run.signature if isinstance(self.run, Prepared) else None
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The tensor that each input comes from; none where the inputs are not known."""
+        specs = self.signature.inputs if self.signature is not None else ()
+        return {spec.name: self.inputs.get(spec.name, spec.name) for spec in specs}
+
     def __str__(self) -> str:
-        return (
-            self.run.resource
-            if isinstance(self.run, Prepared)
-            else getattr(self.run, "__name__", "a function")
-        )
+        if isinstance(self.run, Prepared):
+            return self.run.resource
+        return getattr(self.run, "__name__", "a function")
 
 
 _Tensors = tuple[Mapping[str, Any], Mapping[str, Any]]
@@ -100,22 +109,14 @@ class Chain:
 
     def _named(self, inputs: Any) -> Any:
         """Return an array that is given alone by the name under which the first stage takes it."""
-        first = self._links[0]
-        if isinstance(inputs, Mapping) or not isinstance(first.run, Prepared) or first.run.signature is None:
-            return inputs
-        sources = list(_sources(first).values())
-        return {sources[0]: inputs} if len(sources) == 1 else inputs
+        sources = list(self._links[0].sources.values())
+        return {sources[0]: inputs} if len(sources) == 1 and not isinstance(inputs, Mapping) else inputs
 
     def _first(self, given: Any) -> Any:
         """Return the inputs of the first stage; with a name that no stage takes, which its signature then tells."""
-        first = self._links[0]
-        if (
-            not isinstance(given, Mapping)
-            or not isinstance(first.run, Prepared)
-            or first.run.signature is None
-        ):
+        if not isinstance(given, Mapping) or self._links[0].signature is None:
             return given
-        sources = [_sources(link) for link in self._links]
+        sources = [link.sources for link in self._links]
         taken = {source for of_one in sources for source in of_one.values()}
         unknown = {name: value for name, value in given.items() if name not in taken}
         own = {name: given[source] for name, source in sources[0].items() if source in given}
@@ -165,23 +166,15 @@ def _feed(link: _Link, given: Mapping[str, Any], tensors: _Tensors) -> Any:
         given: What the stage before gave.
         tensors: Of the chain, and of all stages before.
     """
-    assert isinstance(link.run, Prepared)
-    if link.run.signature is None:
+    if link.signature is None:
         return next(iter(given.values())) if len(given) == 1 else given
-    sources = _sources(link)
+    sources = link.sources
     of_chain, made = tensors
     known = {**of_chain, **made}
     by_name = all(name in known for name in sources) and any(name in made for name in sources)
     if not link.inputs and len(sources) == len(given) and not by_name:
         sources = dict(zip(sources, given, strict=True))
     return {name: known[source] for name, source in sources.items() if source in known}
-
-
-def _sources(link: _Link) -> dict[str, str]:
-    """Return the tensor that each input of a resource comes from; none where its inputs are not known."""
-    if not isinstance(link.run, Prepared) or link.run.signature is None:
-        return {}
-    return {spec.name: link.inputs.get(spec.name, spec.name) for spec in link.run.signature.inputs}
 
 
 def _tensors(number: int, link: _Link, result: Any) -> Mapping[str, Any]:
@@ -205,10 +198,8 @@ def _tensors(number: int, link: _Link, result: Any) -> Mapping[str, Any]:
 
 def _check_fit(number: int, before: _Link, after: _Link) -> None:
     """Check that the single output of a resource can be the single input of the next, as far as both say."""
-    if not isinstance(before.run, Prepared) or not isinstance(after.run, Prepared) or after.inputs:
-        return
-    gives, takes = before.run.signature, after.run.signature
-    if gives is None or takes is None or len(gives.outputs) != 1 or len(takes.inputs) != 1:
+    gives, takes = before.signature, after.signature
+    if after.inputs or gives is None or takes is None or len(gives.outputs) != 1 or len(takes.inputs) != 1:
         return
     out, into = gives.outputs[0], takes.inputs[0]
     if not _fits(out, into):

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import TargetError
 from brainsmith.forks import lock_of
 from brainsmith.plugin.manager import get_plugin_manager
-from brainsmith.runtime.log import set_verbose, warn
-from brainsmith.runtime.registry import TargetRegistry
+from brainsmith.runtime.target_log import set_verbose, warn
+from brainsmith.runtime.target_registry import TargetRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from brainsmith.plugin.records import RecordList
-    from brainsmith.runtime.manager import ResourceManager
+    from brainsmith.runtime.resource_manager import ResourceManager
     from brainsmith.runtime.use import Outputs
 
 
@@ -30,7 +30,7 @@ class Runtime:
     @property
     def manager(self) -> ResourceManager:
         """The default manager."""
-        from brainsmith.runtime.manager import ResourceManager
+        from brainsmith.runtime.resource_manager import ResourceManager
 
         with self._lock:
             if self._manager is None:

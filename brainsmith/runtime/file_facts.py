@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from brainsmith.forks import lock_of
+from brainsmith.runtime.recent import Recent
 from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
@@ -43,32 +42,8 @@ class FileFacts:
     partitions: tuple[str, ...] = ()
 
 
-class _Memory:
-    """Facts by path and status; from any thread."""
-
-    def __init__(self) -> None:
-        self._lock = lock_of()
-        self._facts: OrderedDict[tuple[str, bool], tuple[tuple[int, ...], FileFacts]] = OrderedDict()
-
-    def find(self, key: tuple[str, bool], status: tuple[int, ...]) -> FileFacts | None:
-        """Return what was read of a file, if it had this status then."""
-        with self._lock:
-            known, facts = self._facts.get(key, (None, None))
-            if known != status:
-                return None
-            self._facts.move_to_end(key)
-            return facts
-
-    def keep(self, key: tuple[str, bool], status: tuple[int, ...], facts: FileFacts) -> None:
-        """Remember what was read."""
-        with self._lock:
-            self._facts[key] = (status, facts)
-            self._facts.move_to_end(key)
-            if len(self._facts) > REMEMBERED:
-                self._facts.popitem(last=False)
-
-
-_MEMORY = _Memory()
+_MEMORY: Recent[tuple[str, bool], tuple[tuple[int, ...], FileFacts]] = Recent(REMEMBERED)
+"""Facts with the status that the file had, by path."""
 
 
 def facts_of(path: Path, is_model: bool) -> FileFacts:
@@ -86,8 +61,8 @@ def facts_of(path: Path, is_model: bool) -> FileFacts:
         OSError: It cannot be read.
     """
     key = (str(path.absolute()), is_model)
-    facts = _MEMORY.find(key, _status(path.stat()))
-    if facts is not None:
+    status, facts = _MEMORY.find(key) or (None, None)
+    if facts is not None and status == _status(path.stat()):
         return facts
     now = time.time_ns()
     with path.open("rb") as file:
@@ -97,7 +72,7 @@ def facts_of(path: Path, is_model: bool) -> FileFacts:
     named = (_external_files(data), partition_files(data)) if is_model else ()
     facts = FileFacts(digest(data), *named)
     if same and max(before.st_mtime_ns, before.st_ctime_ns) < now - SETTLED_NS:
-        _MEMORY.keep(key, _status(before), facts)
+        _MEMORY.keep(key, (_status(before), facts))
     return facts
 
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from brainsmith.errors import NoActiveTargetError, TargetError
 from brainsmith.forks import lock_of
-from brainsmith.runtime.live import raise_first
+from brainsmith.runtime.live_target import raise_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from brainsmith.runtime.live import LiveTarget
+    from brainsmith.runtime.live_target import LiveTarget
 
 
 class Holdings:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from threading import Event
 
-    from brainsmith.runtime.live import LiveTarget
+    from brainsmith.runtime.live_target import LiveTarget
 
 LOOK = 0.05
 """Seconds after which a thread that waits inside a call looks whether its own target is being let go of."""

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from brainsmith.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
+
+    from brainsmith.execution.signature import Array, ModelSignature
 
 
 def chosen_tensors(
@@ -30,3 +32,13 @@ def chosen_tensors(
     if unknown := [name for name in named if name not in known]:
         raise InputError(f"there is no tensor {unknown[0]!r} to keep; there are {', '.join(there)}")
     return tuple(name for name in named if name in there)
+
+
+def joined_tensors(
+    signature: ModelSignature, stacks: Mapping[str, Array], kept: Iterable[str]
+) -> dict[str, Array]:
+    """Return the outputs among stacks (runs, *shape), and then what is kept, with the runs in their first axes."""
+    return {
+        **signature.joined(stacks),
+        **{name: stacks[name].reshape(-1, *stacks[name].shape[2:]) for name in kept},
+    }

@@ -9,7 +9,7 @@ from typing import Any
 
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import SettingsError
-from brainsmith.runtime.log import is_verbose, set_verbose
+from brainsmith.runtime.target_log import is_verbose, set_verbose
 from brainsmith.settings import load_settings
 
 _KEYS = ("device", "verbose", "targets")
@@ -23,7 +23,7 @@ class ManagerConfig:
         device: Its name, as `init` takes it.
         names_device: Whether somebody named it: the configuration or a setting.
         verbose: Whether events are written to stderr; None leaves that as it is.
-        targets: Constructor arguments by the target's name.
+        targets: Constructor arguments by the name of the target, `name` or `framework:name`.
     """
 
     device: str

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.forks import lock_of
 from brainsmith.plugin.instance_cache import InstanceCache
+from brainsmith.runtime.recent import Recent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,9 +27,8 @@ class PreparedCache:
 
     def __init__(self, recent: int = RECENT) -> None:
         self._lock = lock_of()
-        self._limit = recent
         self._alive = InstanceCache()
-        self._recent: OrderedDict[str, Prepared] = OrderedDict()
+        self._recent: Recent[str, Prepared] = Recent(recent)
         self._closers: weakref.WeakKeyDictionary[Prepared, weakref.finalize[Any, Prepared]] = (
             weakref.WeakKeyDictionary()
         )
@@ -37,14 +36,14 @@ class PreparedCache:
     def get(self, key: str, make: Callable[[], Prepared]) -> Prepared:
         """Return the prepared resource of a key, made by one thread while others wait."""
         prepared: Prepared = self._alive.get(key, lambda: self._watched(make()))[0]
-        self._note(key, prepared)
+        self._recent.keep(key, prepared)
         return prepared
 
     def find(self, key: str) -> Prepared | None:
         """Return the prepared resource of a key if there is one."""
         prepared: Prepared | None = self._alive.find(key)
         if prepared is not None:
-            self._note(key, prepared)
+            self._recent.keep(key, prepared)
         return prepared
 
     def all(self) -> list[Prepared]:
@@ -61,9 +60,7 @@ class PreparedCache:
                 closer()
             except Exception as error:  # noqa: BLE001  (a payload is the target's own; all are to be closed)
                 errors.append(error)
-        with self._lock:
-            recent, self._recent = self._recent, OrderedDict()
-        recent.clear()
+        self._recent.clear()
         self._alive.clear()
         return errors
 
@@ -73,12 +70,3 @@ class PreparedCache:
             with self._lock:
                 self._closers[prepared] = weakref.finalize(prepared, close)
         return prepared
-
-    def _note(self, key: str, prepared: Prepared) -> None:
-        dropped = None
-        with self._lock:
-            self._recent[key] = prepared
-            self._recent.move_to_end(key)
-            if len(self._recent) > self._limit:
-                dropped = self._recent.popitem(last=False)
-        del dropped  # outside of the lock, because that may close it

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.runtime.live import live_target_of
+from brainsmith.runtime.live_target import live_target_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from brainsmith.runtime.live import LiveTarget
+    from brainsmith.runtime.live_target import LiveTarget
     from brainsmith.runtime.prepared import Prepared
 
 

@@ -12,12 +12,9 @@ from brainsmith.runtime.capabilities import Capabilities
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
-
+    from brainsmith.execution.signature import Array
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.runtime.prepared import Prepared
-
-    Array = np.ndarray[Any, Any]
 
 
 class Target(ABC):
@@ -70,11 +67,11 @@ class Target(ABC):
 
     def is_available(self) -> bool:
         """Tell whether it can be used here. Must be quick; what `requires` says is checked before."""
-        return True
+        return not self.unavailable_reason()
 
     def unavailable_reason(self) -> str:
-        """Return why it cannot be used here, and what would change that; asked where `is_available` is False."""
-        return "it says that it is not available here"
+        """Return why it cannot be used here, and what would change that; nothing if it can."""
+        return ""
 
     def supports(self, resource: Any) -> str:
         """Return why it cannot execute a resource, or nothing if it can. Must be quick."""
@@ -116,3 +113,12 @@ class Target(ABC):
 
     def cleanup(self) -> None:  # noqa: B027  (most need nothing here)
         """Let go of everything. Called once, after everything else."""
+
+
+class ProcessorTarget(Target):
+    """Executes models in this process, on the processor."""
+
+    @classmethod
+    def device_ids(cls) -> tuple[int, ...]:
+        """Return the one device that there is, the processor."""
+        return (0,)

@@ -10,16 +10,16 @@ from brainsmith.errors import (
     TargetUnavailableError,
     UnsupportedResourceError,
 )
-from brainsmith.runtime.content import describe_resource
 from brainsmith.runtime.devices import unknown_device
-from brainsmith.runtime.log import note, warn
+from brainsmith.runtime.resource_content import describe_resource
+from brainsmith.runtime.target_log import note, warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.runtime.live import LiveTarget
-    from brainsmith.runtime.registry import TargetRegistry
+    from brainsmith.runtime.live_target import LiveTarget
+    from brainsmith.runtime.target_registry import TargetRegistry
 
 
 class TargetChoice:

@@ -14,15 +14,15 @@ from brainsmith.errors import BuildError, InputError, SimulationError, TargetErr
 from brainsmith.plugin.core import get_registry
 from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.availability import why_unsupported
-from brainsmith.runtime.content import describe_resource, digest_of
 from brainsmith.runtime.execute_keywords import refuse_unknown
-from brainsmith.runtime.live import live_target_of
-from brainsmith.runtime.log import note
-from brainsmith.runtime.outputs import wrong_outputs
+from brainsmith.runtime.live_target import live_target_of
 from brainsmith.runtime.prepared import Prepared
+from brainsmith.runtime.resource_content import describe_resource, digest_of
+from brainsmith.runtime.target_log import note
+from brainsmith.runtime.target_outputs import wrong_outputs
 
 if TYPE_CHECKING:
-    from brainsmith.runtime.live import LiveTarget
+    from brainsmith.runtime.live_target import LiveTarget
 
 Outputs = dict[str, np.ndarray[Any, Any]]
 
@@ -102,13 +102,17 @@ def execute_prepared(prepared: Prepared, inputs: Any, kwargs: Mapping[str, Any])
             begin = perf_counter()
             result = _call(prepared, checked, own)
             seconds = perf_counter() - begin
-        outputs = _outputs(live, prepared, result, runs, own.get("keep", ()))
+        if prepared.signature is not None:
+            wrong = wrong_outputs(prepared.signature, result, runs, own.get("keep", ()))
+            if wrong:
+                raise TargetError(f"target '{live.name}' must {wrong}")
     except InputError:  # the caller's, not the target's
         raise
     except BaseException:
         live.meter.failed()
         raise
     live.meter.executed(seconds, samples)
+    outputs: Outputs = result
     return outputs
 
 
@@ -162,17 +166,3 @@ def _call(prepared: Prepared, inputs: Any, kwargs: Mapping[str, Any]) -> Any:
         if prepared.signature is not None:
             refuse_outside(prepared.signature, inputs)
         raise
-
-
-def _outputs(live: LiveTarget, prepared: Prepared, result: Any, runs: int, keep: Any) -> Outputs:
-    """Return what a target gave; with a signature it must be what that states.
-
-    Raises:
-        TargetError: It is not.
-    """
-    if prepared.signature is not None:
-        wrong = wrong_outputs(prepared.signature, result, runs, keep)
-        if wrong:
-            raise TargetError(f"target '{live.name}' must {wrong}")
-    outputs: Outputs = result
-    return outputs

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.info import FINN_RTL
-from brainsmith.steps.own_transforms import own_transform
+from brainsmith.steps.own_transforms import own_transform, transformed
 from brainsmith.steps.preferences import kernel_preferences
+from brainsmith.steps.step_reports import read_report, write_report
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -35,30 +35,19 @@ def choose_backends(model: ModelWrapper, cfg: Any, earlier: list[dict[str, Any]]
     from qonnx.transformation.infer_shapes import InferShapes
 
     chosen = own_transform("SpecializeKernels")(cfg._resolve_fpga_part(), kernel_preferences(cfg))
-    for transform in (
-        chosen,
-        GiveUniqueNodeNames(),
-        own_transform("GiveReadableTensorNames")(),
-        InferShapes(),
-        InferDataTypes(),
-    ):
-        model = model.transform(transform)
+    readable = own_transform("GiveReadableTensorNames")()
+    model = transformed(model, chosen, GiveUniqueNodeNames(), readable, InferShapes(), InferDataTypes())
     for node in model.graph.node:
         if node.domain == FINN_RTL:
             getCustomOp(node).set_nodeattr("exec_mode", "cppsim")
     for choice in chosen.choices:
         print(choice)
-    file = Path(cfg.output_dir) / REPORT
-    file.parent.mkdir(parents=True, exist_ok=True)
     layers = [*earlier, *(asdict(choice) for choice in chosen.choices)]
-    file.write_text(json.dumps({"layers": layers}, indent=2) + "\n", encoding="utf-8")
+    write_report(cfg, REPORT, {"layers": layers})
     return model
 
 
 def chosen_before(cfg: Any) -> list[dict[str, Any]]:
     """Return what the report says of the layers so far; nothing where there is none."""
-    file = Path(cfg.output_dir) / REPORT
-    found: list[dict[str, Any]] = (
-        json.loads(file.read_text(encoding="utf-8"))["layers"] if file.is_file() else []
-    )
-    return found
+    found = read_report(Path(cfg.output_dir) / REPORT)
+    return [] if found is None else list(found["layers"])

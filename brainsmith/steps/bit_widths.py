@@ -20,23 +20,13 @@ def minimise_bit_widths(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     from qonnx.transformation.infer_datatypes import InferDataTypes
 
     from brainsmith.steps.one_bit_products import KeepOneBitWeights, RangesOfCounts
+    from brainsmith.steps.own_transforms import transformed
     from brainsmith.steps.sums import ConstantsOfSums, RangesOfPools, RangesOfSums
 
-    tighten = getattr(cfg, "minimize_bit_width", True)
-    weights = (MinimizeWeightBitWidth(), KeepOneBitWeights(), ConstantsOfSums()) if tighten else ()
-    accumulators = (
-        (
-            MinimizeAccumulatorWidth(),
-            RangesOfCounts(),
-            RangesOfPools(),
-            InferDataTypes(),
-            RangesOfSums(),
-            InferDataTypes(),
-        )
-        if tighten
-        else ()
-    )
     rounding = (RoundAndClipThresholds(), InferDataTypes())
-    for transform in (*weights, *accumulators, *rounding, *weights, InferDataTypes()):
-        model = model.transform(transform)
-    return model
+    if not getattr(cfg, "minimize_bit_width", True):
+        return transformed(model, *rounding)
+    weights = (MinimizeWeightBitWidth(), KeepOneBitWeights(), ConstantsOfSums())
+    products = (MinimizeAccumulatorWidth(), RangesOfCounts(), RangesOfPools(), InferDataTypes())
+    sums = (RangesOfSums(), InferDataTypes())
+    return transformed(model, *weights, *products, *sums, *rounding, *weights, InferDataTypes())

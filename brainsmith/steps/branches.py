@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.steps.concat_scales import ChannelwiseBeforeConcat
-from brainsmith.steps.own_transforms import own_transform
+from brainsmith.steps.own_transforms import own_transform, transformed
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -42,8 +42,7 @@ def scales_past_forks(model: ModelWrapper) -> ModelWrapper:
     # A scale may come to a fork past a sum: then there is another round.
     while not before or (before != _kinds(model) and _scale_in_front_of_fork(model)):
         before = _kinds(model)
-        for transform in moves:
-            model = model.transform(transform)
+        model = transformed(model, *moves)
     return model
 
 
@@ -91,17 +90,12 @@ def transposes_past_forks(model: ModelWrapper) -> ModelWrapper:
 
     past_forks = (MoveTransposePastFork(), MoveTransposePastSplit())
     past_joins = (MoveTransposePastJoinAdd(), MoveTransposePastJoinConcat())
-    moves = (*past_forks, AbsorbConsecutiveTransposes(), *past_joins)
+    past_layers = (AbsorbTransposeIntoMultiThreshold(), MakeMaxPoolNHWC(), own_transform("SortGraph")())
+    moves = (*past_forks, AbsorbConsecutiveTransposes(), *past_joins, *past_layers)
     before: list[str] = []
     while before != _kinds(model):
         before = _kinds(model)
-        for transform in (
-            *moves,
-            AbsorbTransposeIntoMultiThreshold(),
-            MakeMaxPoolNHWC(),
-            own_transform("SortGraph")(),
-        ):
-            model = model.transform(transform)
+        model = transformed(model, *moves)
     return merge_equal_transposes(model)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.core import step
-from brainsmith.steps.own_transforms import own_transform
+from brainsmith.steps.own_transforms import own_transform, transformed
 from brainsmith.steps.window_defaults import write_out_defaults
 
 if TYPE_CHECKING:
@@ -15,10 +15,7 @@ QUANTISERS = ("Quant", "IntQuant", "BipolarQuant", "Trunc", "FloatQuant")
 
 
 @step(
-    name="cleanup",
     description="Infer shapes and datatypes, fold constants, write out what the exporter left to defaults",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
 )
 def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
@@ -39,12 +36,13 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     for node in model.graph.node:
         if node.op_type in QUANTISERS and not node.domain.startswith("qonnx"):
             node.domain = "qonnx.custom_op.general"  # older exporters write onnx.brevitas or finn.custom_op
-    model = model.transform(own_transform("SortGraph")()).transform(InferShapes())
+    model = transformed(model, own_transform("SortGraph")(), InferShapes())
     if any(node.op_type in ("QuantizeLinear", "DequantizeLinear") for node in model.graph.node):
         # Shapes behind ONNX Runtime's own nodes are not known before.
-        model = model.transform(own_transform("QuantizeLinearToQuant")()).transform(InferShapes())
+        model = transformed(model, own_transform("QuantizeLinearToQuant")(), InferShapes())
     write_out_defaults(model)
-    transforms = [
+    model = transformed(
+        model,
         GiveUniqueParameterTensors(),
         own_transform("FoldConstants")(exclude_op_types=QUANTISERS),
         FoldTransposeIntoQuantInit(),
@@ -52,11 +50,8 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         RemoveStaticGraphInputs(),
         own_transform("RemoveUnusedTensors")(),
         InferDataTypes(),
-    ]
-    for transform in transforms:
-        model = model.transform(transform)
+    )
     names = [node.name for node in model.graph.node]
     if "" in names or len(set(names)) < len(names):
-        model = model.transform(GiveUniqueNodeNames())
-        model = model.transform(own_transform("GiveReadableTensorNames")())
+        model = transformed(model, GiveUniqueNodeNames(), own_transform("GiveReadableTensorNames")())
     return model

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from brainsmith.errors import ModelError
 from brainsmith.graph.well_formed import node_text
+from brainsmith.transforms.graph_view import attribute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -51,13 +52,13 @@ def check_sign_products(model: ModelWrapper) -> None:
 
 
 def _gives_signs(node: NodeProto) -> bool:
-    return node.op_type == "MultiThreshold" and bool(_attribute(node, "out_dtype", b"") == b"BIPOLAR")
+    return node.op_type == "MultiThreshold" and bool(attribute(node, "out_dtype", b"") == b"BIPOLAR")
 
 
 def _top_k(model: ModelWrapper, node: NodeProto) -> str:
     if not model.get_tensor_datatype(node.input[0]).is_integer():
         return ""
-    if not _attribute(node, "largest", 1):
+    if not attribute(node, "largest", 1):
         return "finds the smallest values, and LabelSelect the largest: negate what goes into it, and set largest to 1"
     if reason := _other_axis(model, node, -1, "LabelSelect"):
         return reason
@@ -73,7 +74,7 @@ def _softmax(model: ModelWrapper, node: NodeProto) -> str:
 
 def _other_axis(model: ModelWrapper, node: NodeProto, default: int, kernel: str) -> str:
     axes = len(model.get_tensor_shape(node.input[0]))
-    axis = _attribute(node, "axis", default)
+    axis = attribute(node, "axis", default)
     if axis in (-1, axes - 1):
         return ""
     return f"works along axis {axis} of {axes}, and {kernel} along the last: transpose what goes into it"
@@ -82,9 +83,9 @@ def _other_axis(model: ModelWrapper, node: NodeProto, default: int, kernel: str)
 def _max_pool(model: ModelWrapper, node: NodeProto) -> str:
     if not model.get_tensor_datatype(node.input[0]).is_integer():
         return ""
-    if _attribute(node, "ceil_mode", 0) and not _fits(model, node):
+    if attribute(node, "ceil_mode", 0) and not _fits(model, node):
         return "uses ceil_mode, which Pool does not support: pad the image in front of it"
-    dilations = _attribute(node, "dilations", [1])
+    dilations = attribute(node, "dilations", [1])
     if any(dilation != 1 for dilation in dilations):
         return f"has dilations = {list(dilations)}, which Pool does not support: use a convolution, or no dilation"
     return ""
@@ -94,15 +95,15 @@ def _fits(model: ModelWrapper, node: NodeProto) -> bool:
     """Tell whether no window of a pool reaches beyond its padded image."""
     shape = model.get_tensor_shape(node.input[0])
     size = shape[1:3] if node.op_type == "MaxPoolNHWC" else shape[2:]
-    kernel, pads = _attribute(node, "kernel_shape", []), _attribute(node, "pads", [0] * 2 * len(size))
-    strides = _attribute(node, "strides", [1] * len(size))
+    kernel, pads = attribute(node, "kernel_shape", []), attribute(node, "pads", [0] * 2 * len(size))
+    strides = attribute(node, "strides", [1] * len(size))
     axes = range(len(size))
     return all(not (size[at] + pads[at] + pads[at + len(size)] - kernel[at]) % strides[at] for at in axes)
 
 
 def _conv(model: ModelWrapper, node: NodeProto) -> str:
     kind = model.get_tensor_datatype(node.input[0])
-    if kind.allowed(0) or not any(_attribute(node, "pads", [])):
+    if kind.allowed(0) or not any(attribute(node, "pads", [])):
         return ""
     return (
         f"pads an image of {kind.name} with 0, which that type does not hold: give the image a datatype that has 0, such "
@@ -121,10 +122,7 @@ def _resize(model: ModelWrapper, node: NodeProto) -> str:
     if len(shape) != 4 or len(result) != 4:
         return ""  # FINN refuses it itself
     for axis in (1, 2):
-        places = np.broadcast_to(
-            np.arange(shape[axis], dtype=np.float32).reshape([-1 if at == axis else 1 for at in range(4)]),
-            shape,
-        )
+        places = np.indices(shape, np.float32)[axis]
         context = {name: model.get_initializer(name) for name in node.input[1:] if name}
         context.update({"": None, node.input[0]: places, node.output[0]: np.zeros(result, np.float32)})
         execute_node(node, context, model.graph, model.get_opset_imports().get("", 13))
@@ -152,13 +150,6 @@ def _is_whole(model: ModelWrapper, name: str) -> bool:
     if value is not None and np.isfinite(value).all() and (value == np.rint(value)).all():
         return True
     return bool(model.get_tensor_datatype(name).is_integer())
-
-
-def _attribute(node: NodeProto, name: str, default: Any) -> Any:
-    from onnx import helper
-
-    found = next((entry for entry in node.attribute if entry.name == name), None)
-    return default if found is None else helper.get_attribute_value(found)
 
 
 _CHECKS: dict[str, Callable[[ModelWrapper, NodeProto], str]] = {

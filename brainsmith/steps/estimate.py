@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
 from brainsmith.plugin.core import step
+from brainsmith.steps.hardware_nodes import backend_type
 from brainsmith.steps.resources import RESOURCES, estimated_resources
+from brainsmith.steps.step_reports import write_report
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -37,10 +37,7 @@ ATTRIBUTES = (
 
 
 @step(
-    name="estimate",
     description="Estimate cycles and resources of every layer and of the whole accelerator",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
 )
 def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
@@ -56,11 +53,10 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         BuildError: The model has no specialised layer.
     """
     part = cfg._resolve_fpga_part()
-    layers = [_layer(node, part) for node in model.graph.node if _is_backend(node)]
+    layers = [_layer(node, part) for node in model.graph.node if backend_type(node)]
     if not layers:
-        raise BuildError(
-            "there is nothing to estimate: no layer has a backend yet. Run the step specialize first"
-        )
+        advice = "no layer has a backend yet. Run the step specialize first"
+        raise BuildError(f"there is nothing to estimate: {advice}")
     interval = max(layer["cycles"] for layer in layers)
     report = {
         "layers": layers,
@@ -70,20 +66,8 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         **{name: sum(layer[name] for layer in layers) for name in RESOURCES},
         "lut_not_modelled": [layer["name"] for layer in layers if not layer["lut"]],
     }
-    folder = Path(cfg.output_dir) / "report"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "estimates.json").write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+    write_report(cfg, "report/estimates.json", report)
     return model
-
-
-def _is_backend(node: NodeProto) -> bool:
-    """Tell whether a node is a specialised hardware layer, FINN's or another's."""
-    return _backend_type(node) != ""
-
-
-def _backend_type(node: NodeProto) -> str:
-    last = node.domain.rpartition(".")[2]
-    return last if last in ("hls", "rtl") else ""
 
 
 def _layer(node: NodeProto, part: str) -> dict[str, Any]:
@@ -98,7 +82,7 @@ def _layer(node: NodeProto, part: str) -> dict[str, Any]:
     return {
         "name": node.name,
         "op_type": node.op_type,
-        "backend": _backend_type(node),
+        "backend": backend_type(node),
         "cycles": cycles,
         **estimated_resources(layer, part),
         "attributes": {name: _plain(layer.get_nodeattr(name)) for name in ATTRIBUTES if name in known},

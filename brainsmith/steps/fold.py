@@ -6,10 +6,11 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.core import step
-from brainsmith.plugin.info import BACKEND_TYPES
 from brainsmith.steps.backend_choice import choose_backends, chosen_before
 from brainsmith.steps.bit_widths import minimise_bit_widths
-from brainsmith.steps.parallelism import fold_as_stated, is_layer, states_parallelism
+from brainsmith.steps.hardware_nodes import has_backend, is_layer
+from brainsmith.steps.own_transforms import transformed
+from brainsmith.steps.parallelism import fold_as_stated, states_parallelism
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -28,10 +29,7 @@ ROWS = {"MVAU_rtl": "MH", "VVAU_rtl": "Channels"}
 
 
 @step(
-    name="fold",
     description="Set PE and SIMD of every layer for the target frame rate",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
 )
 def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
@@ -70,16 +68,14 @@ def _fold_all(model: ModelWrapper, cfg: Any, cycles: int) -> ModelWrapper:
 
     model = ModelWrapper(model.model, make_deepcopy=True)
     width = getattr(cfg, "mvau_wwidth_max", WEIGHT_STREAM_BITS)
-    asked = [at for at, node in enumerate(model.graph.node) if states_parallelism(node)]
-    domains = {at: model.graph.node[at].domain for at in asked}
-    for at in asked:
+    domains = {at: node.domain for at, node in enumerate(model.graph.node) if states_parallelism(node)}
+    for at in domains:
         model.graph.node[at].domain = HIDDEN
-    model = model.transform(
-        SetFolding(cycles, mvau_wwidth_max=width, two_pass_relaxation=False), make_deepcopy=False
-    )
+    finns = SetFolding(cycles, mvau_wwidth_max=width, two_pass_relaxation=False)
+    model = model.transform(finns, make_deepcopy=False)
     for at, domain in domains.items():
         model.graph.node[at].domain = domain
-    for at in asked:
+    for at in domains:
         fold_as_stated(model, model.graph.node[at], cycles)
     _fold_own(model, cycles)
     return model
@@ -90,9 +86,7 @@ def _slowest(model: ModelWrapper) -> tuple[str, int]:
     from qonnx.custom_op.registry import getCustomOp
 
     cycles = {
-        node.name: int(getCustomOp(node).get_exp_cycles())
-        for node in model.graph.node
-        if node.domain.rpartition(".")[2] in BACKEND_TYPES
+        node.name: int(getCustomOp(node).get_exp_cycles()) for node in model.graph.node if has_backend(node)
     }
     return max(cycles.items(), key=lambda entry: entry[1], default=("", 0))
 
@@ -111,9 +105,8 @@ def _decompose_shuffles(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
     there = {node.name for node in model.graph.node}
     earlier = [layer for layer in chosen_before(cfg) if layer["layer"] in there]
-    for transform in (ShuffleDecomposition(), InferInnerOuterShuffles()):
-        model = model.transform(transform)
-    return choose_backends(model, cfg, earlier)
+    parts = transformed(model, ShuffleDecomposition(), InferInnerOuterShuffles())
+    return choose_backends(parts, cfg, earlier)
 
 
 def _cycles_per_frame(cfg: Any) -> int | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError
-from brainsmith.steps.host_ends import PARENT
+from brainsmith.steps.host_ends import PARTITION, parent_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,8 +28,6 @@ GENERATED_CYCLES = 1_000_000
 
 GENERATED_FRAMES = 32
 """How many there are at most."""
-
-_PARTITION = "StreamingDataflowPartition"
 
 
 class GoldenFrames:
@@ -58,27 +56,28 @@ class GoldenFrames:
     """
 
     def __init__(
-        self,
-        model: ModelWrapper,
-        design: Design,
-        cfg: Any,
-        frames: int | None = None,
-        generate: bool = False,
+        self, model: ModelWrapper, design: Design, cfg: Any, frames: int | None = None, generate: bool = False
     ) -> None:
         from brainsmith.execution.execute import Executor
 
         self._design = design
         self._executor = Executor(model)
         self.random = cfg.verify_input_npy is None
-        fed = self._feed(model, cfg, frames)
-        self.golden = len(next(iter(fed.values())))
-        layouts = {stream.layout.tensor: stream.layout for stream in design.inputs}
-        for name, stack in fed.items():
-            whole(stack, layouts[name])  # problems of golden inputs are reported for them alone
-        self._fed = self._with_generated(model, fed) if generate else fed
-        self.generated = len(next(iter(self._fed.values()))) - self.golden
-        self.inputs = {name: whole(stack, layouts[name]) for name, stack in self._fed.items()}
-        self.outputs = self._compute(len(next(iter(self._fed.values()))), frozenset())
+        self._fed = self._feed(model, cfg, frames)
+        self.golden = self._count()
+        self.inputs = self._whole_inputs()  # problems of golden inputs are reported for them alone
+        if generate:
+            self._fed = self._with_generated(model, self._fed)
+            self.inputs = self._whole_inputs()
+        self.generated = self._count() - self.golden
+        self.outputs = self._compute(self._count(), frozenset())
+
+    def _count(self) -> int:
+        return len(next(iter(self._fed.values())))
+
+    def _whole_inputs(self) -> dict[str, Stack]:
+        layouts = {stream.layout.tensor: stream.layout for stream in self._design.inputs}
+        return {name: whole(stack, layouts[name]) for name, stack in self._fed.items()}
 
     def tensors(self, frames: int) -> Mapping[str, Stack]:
         """Return what every link of the design should carry, for the first so many frames."""
@@ -105,25 +104,21 @@ class GoldenFrames:
         """Return a stack for each of the model's inputs, having computed what the host computes."""
         from brainsmith.execution.execute import Executor
 
-        parent = _parent(model, Path(cfg.output_dir) / PARENT)
+        parent = _parent(model, Path(cfg.output_dir))
         if parent is None:
             return {name: _inputs(model, self._executor, name, cfg, frames) for name in self._executor.inputs}
         host = Executor(parent, inner=model)
         given = {name: _inputs(parent, host, name, cfg, frames) for name in host.inputs}
-        (node,) = parent.get_nodes_by_op_type(_PARTITION)
+        (node,) = parent.get_nodes_by_op_type(PARTITION)
         wanted = [name for name in node.input if name not in host.constants]
         found = given if set(wanted) <= set(given) else host.run(given, keep=frozenset(wanted))
         return {name: found[outer] for name, outer in zip(self._executor.inputs, wanted, strict=True)}
 
 
-def _parent(model: ModelWrapper, file: Path) -> ModelWrapper | None:
+def _parent(model: ModelWrapper, folder: Path) -> ModelWrapper | None:
     """Return the model that holds this one as its only partition, if a step left one behind."""
-    if not file.is_file() or model.get_nodes_by_op_type(_PARTITION):
-        return None
-    from qonnx.core.modelwrapper import ModelWrapper
-
-    parent = ModelWrapper(str(file))
-    partitions = len(parent.get_nodes_by_op_type(_PARTITION))
+    parent = None if model.get_nodes_by_op_type(PARTITION) else parent_model(folder)
+    partitions = 1 if parent is None else len(parent.get_nodes_by_op_type(PARTITION))
     if partitions != 1:
         raise BuildError(
             f"the model is one of {partitions} dataflow partitions of a larger one, which cannot be verified"

@@ -11,9 +11,10 @@ from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.conversion_limits import check_limits
 from brainsmith.steps.conversions import ELEMENTWISE, OTHERS, PRODUCTS, STREAMS, THRESHOLDS, Conversion
+from brainsmith.steps.hardware_nodes import FINN_LAYERS, nodes_between
 from brainsmith.steps.integer_products import integer_products
 from brainsmith.steps.integer_ranges import annotate_integer_ranges
-from brainsmith.steps.own_transforms import own_transform
+from brainsmith.steps.own_transforms import own_transform, transformed
 from brainsmith.steps.preferences import listed_kernels, prefers_rtl
 from brainsmith.steps.strides import crop_single_pixels
 from brainsmith.steps.support import why_unsupported
@@ -30,14 +31,9 @@ if TYPE_CHECKING:
 NO_BITS = 1 << 20
 """FINN makes a Requant of thresholds of so many bits: none has. Its factor and summand would only be near them."""
 
-FINN_LAYERS = "finn.custom_op.fpgadataflow"
-
 
 @step(
-    name="hardware_inference",
     description="Infer hardware layers: those of the blueprint's kernels first, then FINN's",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
 )
 def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
@@ -56,8 +52,7 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     registry = get_plugin_manager().registry_with_finn()
     listed = listed_kernels(cfg, registry)
     model = annotate_integer_ranges(integer_products(model))
-    for transform in _kernel_transforms(registry, listed):
-        model = model.transform(transform())
+    model = transformed(model, *(transform() for transform in _kernel_transforms(registry, listed)))
     if not any(kernel.name == "LayerNorm" for kernel in listed):
         # FINN has no layer for most normalisations. A kernel that approximates is one that the blueprint names.
         model = model.transform(own_transform("InferLayerNorm")(fraction_bits=None))
@@ -72,9 +67,12 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = crop_single_pixels(model)
     model = minimise_bit_widths(model.transform(ClipThresholdsOfUnsigned()), cfg)
     # Conversions name their tensors at random; named anew, the same model gives the same bytes.
-    for name in ("qonnx:GiveUniqueNodeNames", "brainsmith:GiveReadableTensorNames"):
-        model = model.transform(registry.get("transform", name)())
-    return model
+    return _by_name(model, registry, "qonnx:GiveUniqueNodeNames", "brainsmith:GiveReadableTensorNames")
+
+
+def _by_name(model: ModelWrapper, registry: Registry, *names: str) -> ModelWrapper:
+    """Apply transforms that take no arguments."""
+    return transformed(model, *(registry.get("transform", name)() for name in names))
 
 
 def _kernel_transforms(registry: Registry, kernels: list[PluginInfo]) -> list[Any]:
@@ -141,22 +139,23 @@ def _moves_data_on_chip(model: ModelWrapper, node: NodeProto) -> bool:
 
 def _tidy(model: ModelWrapper, registry: Registry) -> ModelWrapper:
     """Convert forks and what is left of reshapes and transposes, and infer all annotations anew."""
-    model = model.transform(registry.get("transform", "finn:InferDuplicateStreamsLayer")())
+    model = _by_name(model, registry, "finn:InferDuplicateStreamsLayer")
     if any(node.op_type == "Requant" for node in model.graph.node):
-        model = model.transform(registry.get("transform", "finn:AbsorbElementwiseOpsIntoRequant")())
-    for name in (
+        model = _by_name(model, registry, "finn:AbsorbElementwiseOpsIntoRequant")
+    model = _by_name(
+        model,
+        registry,
         "finn:AbsorbConsecutiveTransposes",
         "finn:RemoveCNVtoFCFlatten",
         "qonnx:GiveUniqueNodeNames",
         "qonnx:InferDataLayouts",
         "qonnx:InferDataTypes",
         "qonnx:InferShapes",
-    ):
-        model = model.transform(registry.get("transform", name)())
+    )
     model = transposes_to_reshapes(model)
     if any(node.op_type == "Reshape" for node in model.graph.node):
         registry.get("kernel", "finn:Reshape")  # enters itself in FINN's table when it is imported, only then
-        model = model.transform(registry.get("transform", "finn:InferReshape")())
+        model = _by_name(model, registry, "finn:InferReshape")
     if any(node.op_type == "Transpose" for node in model.graph.node):
         model = model.transform(registry.get("transform", "finn:InferShuffle")(_moves_data_on_chip))
     return model
@@ -164,18 +163,7 @@ def _tidy(model: ModelWrapper, registry: Registry) -> ModelWrapper:
 
 def _check_nothing_between(model: ModelWrapper) -> None:
     """Refuse a host node that has hardware before and behind it: the accelerator would be cut in two."""
-    behind: set[str] = set()
-    for node in reversed(model.graph.node):
-        if _is_hardware(node) or any(name in behind for name in node.output):
-            behind.update(node.input)
-    before: set[str] = set()
-    stuck = []
-    for node in model.graph.node:
-        reached = any(name in before for name in node.input)
-        if _is_hardware(node) or reached:
-            before.update(node.output)
-        if not _is_hardware(node) and reached and any(name in behind for name in node.output):
-            stuck.append(node)
+    stuck = nodes_between(model, _is_hardware)
     if stuck:
         listed = ", ".join(f"{node.op_type} ({node.name})" for node in stuck)
         raise ModelError(

@@ -6,12 +6,16 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.steps.hardware_nodes import has_backend, nodes_between
+
 if TYPE_CHECKING:
-    from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
 PARENT = "intermediate_models/dataflow_parent.onnx"
 """Where FINN's own builder leaves the model around the accelerator, in the output folder."""
+
+PARTITION = "StreamingDataflowPartition"
+"""The type of the parent's node that stands for the accelerator."""
 
 _PARTITIONS = "intermediate_models/supported_op_partitions"
 
@@ -27,8 +31,8 @@ def without_host_ends(model: ModelWrapper, cfg: Any) -> ModelWrapper:
             because then there is no one accelerator.
         cfg: Says where files go.
     """
-    hosts = [node for node in model.graph.node if not _is_hardware(node)]
-    if not hosts or len(hosts) == len(model.graph.node) or _between(model):
+    hosts = [node for node in model.graph.node if not has_backend(node)]
+    if not hosts or len(hosts) == len(model.graph.node) or nodes_between(model, has_backend):
         return model
     from finn.transformation.fpgadataflow.create_dataflow_partition import CreateDataflowPartition
     from qonnx.core.modelwrapper import ModelWrapper
@@ -36,7 +40,7 @@ def without_host_ends(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
     folder = Path(cfg.output_dir).absolute()
     parent = model.transform(CreateDataflowPartition(str(folder / _PARTITIONS)))
-    (node,) = parent.get_nodes_by_op_type("StreamingDataflowPartition")
+    (node,) = parent.get_nodes_by_op_type(PARTITION)
     (folder / PARENT).parent.mkdir(parents=True, exist_ok=True)
     parent.save(str(folder / PARENT))
     listed = ", ".join(f"{host.name} ({host.op_type})" for host in hosts)
@@ -44,20 +48,11 @@ def without_host_ends(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     return ModelWrapper(getCustomOp(node).get_nodeattr("model"))
 
 
-def _is_hardware(node: NodeProto) -> bool:
-    return node.domain.rpartition(".")[2] in ("hls", "rtl")
+def parent_model(folder: Path) -> ModelWrapper | None:
+    """Return the model that holds the accelerator as a node, if a step left one in the output folder."""
+    file = folder / PARENT
+    if not file.is_file():
+        return None
+    from qonnx.core.modelwrapper import ModelWrapper
 
-
-def _between(model: ModelWrapper) -> bool:
-    """Tell whether a node of the host gets what a hardware layer computed, and a hardware layer what it computes."""
-    after_hardware: set[str] = set()
-    after_host: set[str] = set()
-    for node in model.graph.node:
-        hardware = _is_hardware(node)
-        if hardware and after_host.intersection(node.input):
-            return True
-        if after_host.intersection(node.input) or (not hardware and after_hardware.intersection(node.input)):
-            after_host.update(node.output)
-        if hardware or after_hardware.intersection(node.input):
-            after_hardware.update(node.output)
-    return False
+    return ModelWrapper(str(file))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.rtl.cores.integers import integer_datatype
+from brainsmith.transforms.graph_view import is_standard
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -18,7 +19,7 @@ def annotate_integer_ranges(model: ModelWrapper) -> ModelWrapper:
     and a kernel behind it (LayerNorm) needs to know. A MatMul by a constant has the range that its columns allow.
     """
     for node in model.graph.node:
-        if node.domain not in ("", "ai.onnx") or node.op_type not in ("Add", "MatMul"):
+        if not is_standard(node, "Add", "MatMul"):
             continue
         limits = _sum_limits(model, node) if node.op_type == "Add" else _product_limits(model, node)
         if limits is not None:
@@ -27,10 +28,8 @@ def annotate_integer_ranges(model: ModelWrapper) -> ModelWrapper:
 
 
 def _sum_limits(model: ModelWrapper, node: NodeProto) -> tuple[int, int] | None:
-    limits = [_limits(model, name) for name in node.input]
-    if any(limit is None for limit in limits):
-        return None
-    return sum(limit[0] for limit in limits if limit), sum(limit[1] for limit in limits if limit)
+    first, second = (_limits(model, name) for name in node.input)
+    return None if first is None or second is None else (first[0] + second[0], first[1] + second[1])
 
 
 def _product_limits(model: ModelWrapper, node: NodeProto) -> tuple[int, int] | None:

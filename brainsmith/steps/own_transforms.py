@@ -1,10 +1,13 @@
-"""This project's own transforms, for the steps: found whatever plugins a blueprint selects."""
+"""The transforms that steps apply: this project's own by name, and several one after the other."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.manager import get_plugin_manager
+
+if TYPE_CHECKING:
+    from qonnx.core.modelwrapper import ModelWrapper
 
 
 def own_transform(name: str) -> Any:
@@ -16,3 +19,10 @@ def own_transform(name: str) -> Any:
         PluginNotFoundError: There is none of this name.
     """
     return get_plugin_manager().all_records()[0].get("transform", f"brainsmith:{name}")
+
+
+def transformed(model: ModelWrapper, *transforms: Any) -> ModelWrapper:
+    """Return a model after some transforms, which are applied in their order."""
+    for transform in transforms:
+        model = model.transform(transform)
+    return model

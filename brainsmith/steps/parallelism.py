@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.plugin.info import BACKEND_TYPES
+from brainsmith.steps.hardware_nodes import has_backend, is_layer
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -12,21 +12,12 @@ if TYPE_CHECKING:
 
     from brainsmith.rtl.cores.parallelism import Parallelism
 
-FINN_LAYERS = "finn.custom_op.fpgadataflow"
-
-
-def is_layer(node: NodeProto) -> bool:
-    """Tell whether a node is hardware, specialised or FINN's that waits for its folding."""
-    return node.domain.startswith(FINN_LAYERS) or node.domain.rpartition(".")[2] in BACKEND_TYPES
-
 
 def states_parallelism(node: NodeProto) -> bool:
     """Tell whether a node's backend states what makes it faster."""
     from qonnx.custom_op.registry import getCustomOp
 
-    if node.domain.rpartition(".")[2] not in BACKEND_TYPES:
-        return False
-    return hasattr(getCustomOp(node), "parallelism")
+    return has_backend(node) and hasattr(getCustomOp(node), "parallelism")
 
 
 def fold_as_stated(model: ModelWrapper, node: NodeProto, cycles: int) -> None:

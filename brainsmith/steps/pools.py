@@ -17,7 +17,7 @@ def spatial_means_to_pools(model: ModelWrapper) -> ModelWrapper:
     from onnx import helper
 
     from brainsmith.transforms.graph_view import GraphView, attribute
-    from brainsmith.transforms.reductions import reduced_axes
+    from brainsmith.transforms.reduced_axes import reduced_axes
 
     if not any(node.op_type == "ReduceMean" for node in model.graph.node):
         return model

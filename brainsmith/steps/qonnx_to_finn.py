@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import ModelError
 from brainsmith.graph.well_formed import node_text
 from brainsmith.plugin.core import step
-from brainsmith.steps.own_transforms import own_transform
+from brainsmith.steps.own_transforms import own_transform, transformed
 from brainsmith.steps.window_batches import check_window_dimensions
+from brainsmith.transforms.graph_view import attribute, value_of_one
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -21,10 +22,7 @@ QUANTISERS = ("Quant", "IntQuant", "BipolarQuant", "Trunc")
 
 
 @step(
-    name="qonnx_to_finn",
     description="Turn Quant nodes into integer weights and MultiThreshold activations",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
 )
 def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
@@ -55,7 +53,8 @@ def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = model.transform(own_transform("QuantisersToThresholds")(widest))
     _warn_of_wide(model, widest)
     model = model.transform(own_transform("FitThresholdLayouts")())
-    tidy = (
+    return transformed(
+        model,
         InferShapes(),
         own_transform("FoldConstants")(),
         GiveUniqueNodeNames(),
@@ -63,9 +62,6 @@ def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         InferDataTypes(),
         RemoveStaticGraphInputs(),
     )
-    for transform in tidy:
-        model = model.transform(transform)
-    return model
 
 
 def _check_truncations(model: ModelWrapper) -> None:
@@ -80,16 +76,16 @@ def _check_truncations(model: ModelWrapper) -> None:
             before = model.find_producer(before.input[0])
         if before is None or before.op_type != "AveragePool":
             continue
-        window = next(list(entry.ints) for entry in before.attribute if entry.name == "kernel_shape")
-        given, kept = (model.get_initializer(node.input[at]) for at in (3, len(node.input) - 1))
-        if given is None or kept is None or given.size != 1 or kept.size != 1:
+        window = attribute(before, "kernel_shape")
+        given, kept = (value_of_one(model.get_initializer(node.input[at])) for at in (3, len(node.input) - 1))
+        if given is None or kept is None:
             continue
-        pixels, bits = window[0] * window[-1], int(given.reshape(-1)[0])
+        pixels, bits = window[0] * window[-1], int(given)
         sums = ((1 << ((1 << bits) // pixels).bit_length() - 1) - 1) * pixels
-        dropped = max(sums.bit_length() - int(kept.reshape(-1)[0]), 0)
-        if dropped != bits - int(kept.reshape(-1)[0]):
+        dropped = max(sums.bit_length() - int(kept), 0)
+        if dropped != bits - int(kept):
             raise ModelError(
-                f"Trunc '{node.name or node.output[0]}' drops {bits - int(kept.reshape(-1)[0])} of {bits} bits behind an "
+                f"Trunc '{node.name or node.output[0]}' drops {bits - int(kept)} of {bits} bits behind an "
                 f"average of {pixels} pixels, where FINN's pool drops {dropped}: use a window whose pixels are a power of "
                 "two, or a Quant in place of the Trunc"
             )
@@ -111,7 +107,8 @@ def _integer_weights(model: ModelWrapper) -> ModelWrapper:
     from qonnx.transformation.infer_datatypes import InferDataTypes
 
     _check_truncations(model)
-    for transform in (
+    model = transformed(
+        model,
         InferMissingConvKernelShape(),
         ExtractBiasFromConv(),
         InferMissingGemmBias(),
@@ -123,8 +120,7 @@ def _integer_weights(model: ModelWrapper) -> ModelWrapper:
         FoldQuantWeights(),
         AvgPoolAndTruncToQuantAvgPool(),
         InferDataLayouts(),
-    ):
-        model = model.transform(transform)
+    )
     _check_constant_parameters(model)
     return model
 

@@ -16,10 +16,7 @@ FOLDER = "rtl/layers"
 
 
 @step(
-    name="rtl_codegen",
     description="Insert width converters and generate the RTL of every layer",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
 )
 def rtl_codegen(model: ModelWrapper, cfg: Any) -> ModelWrapper:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BuildError
 from brainsmith.plugin.core import step
 from brainsmith.steps.design_files import take_design
-from brainsmith.steps.host_ends import PARENT
+from brainsmith.steps.host_ends import PARTITION, parent_model
+from brainsmith.steps.step_reports import read_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,10 +35,7 @@ SEED = 1
 
 
 @step(
-    name="rtl_package",
     description="Put the accelerator into a folder: sources, golden vectors, IP-XACT, Vivado script, test bench",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
 )
 def rtl_package(model: ModelWrapper, cfg: Any) -> ModelWrapper:
@@ -62,10 +59,10 @@ def rtl_package(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         period=float(cfg.synth_clk_period_ns),
         golden_from=origin,
         orders=_orders(design, golden, cfg.verify_input_npy),
-        simulated=_report(folder / SIMULATED),
-        synthesised=_report(folder / SYNTHESISED),
+        simulated=read_report(folder / SIMULATED),
+        synthesised=read_report(folder / SYNTHESISED),
         licences=_licences(),
-        host=_host(folder / PARENT),
+        host=_host(folder),
     )
     write_package(design, folder / FOLDER, golden, facts)
     return model
@@ -100,8 +97,8 @@ def _random(model: ModelWrapper, design: Design) -> Vectors:
 
 def _orders(design: Design, golden: Mapping[str, NDArray[Any]], inputs: Any) -> dict[str, FrameOrder]:
     """Return how the network's own frames lie, as far as the golden inputs show it."""
-    given = _network_frames(inputs)
-    if given is None or len(design.inputs) != 1:
+    given = _network_frames(inputs) if len(design.inputs) == 1 else None
+    if given is None:
         return {}
     from brainsmith.rtl.package.frame_order import find_order
 
@@ -135,14 +132,6 @@ def _load(path: Path, advice: str) -> NDArray[Any]:
     return values
 
 
-def _report(path: Path) -> dict[str, Any] | None:
-    """Return what an earlier step reported; None if it did not run."""
-    if not path.is_file():
-        return None
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
-
-
 def _licences() -> dict[str, str]:
     """Return FINN's licence, under which its RTL is, and that of the cores here, as their distributions have them."""
     from brainsmith.rtl.package.licences import FINNS, OURS
@@ -159,13 +148,8 @@ def _licences() -> dict[str, str]:
     return found
 
 
-def _host(parent: Path) -> tuple[str, ...]:
+def _host(folder: Path) -> tuple[str, ...]:
     """Return the nodes that stay on the host, if some were cut off."""
-    if not parent.is_file():
-        return ()
-    from qonnx.core.modelwrapper import ModelWrapper
-
-    nodes = ModelWrapper(str(parent)).graph.node
-    return tuple(
-        f"{node.name} ({node.op_type})" for node in nodes if node.op_type != "StreamingDataflowPartition"
-    )
+    parent = parent_model(folder)
+    nodes = () if parent is None else parent.graph.node
+    return tuple(f"{node.name} ({node.op_type})" for node in nodes if node.op_type != PARTITION)

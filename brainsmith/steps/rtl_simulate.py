@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import logging
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import BuildError, OutputError, VerificationError
+from brainsmith.errors import BuildError, VerificationError
 from brainsmith.plugin.core import step
 from brainsmith.plugin.processes import Workers
 from brainsmith.progress import carried, wait_for
 from brainsmith.steps.design_files import take_design
 from brainsmith.steps.golden_frames import GoldenFrames
+from brainsmith.steps.step_reports import write_report, writing
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -38,10 +39,7 @@ SLACK = 1.01
 
 
 @step(
-    name="rtl_simulate",
     description="Simulate the circuit over all golden inputs, with and without stalls, bit for bit",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
 )
 def rtl_simulate(
@@ -95,16 +93,17 @@ def rtl_simulate(
         raise VerificationError(_with_origin(str(error), golden)) from error
     _warn_if_slow(done)
     folder = Path(cfg.output_dir)
-    counts = {"frames": golden.golden, "stalled_frames": golden.golden * len(done.runs)}
-    counts["generated_frames"] = golden.generated
-    kinds = {"random": golden.random, "layers": [layer.data() for layer in layers]}
-    report = {**done.data(), **counts, **kinds}
-    try:
+    report = {
+        **asdict(done),
+        "frames": golden.golden,
+        "stalled_frames": golden.golden * len(done.runs),
+        "generated_frames": golden.generated,
+        "random": golden.random,
+        "layers": [asdict(layer) for layer in layers],
+    }
+    with writing(folder / GOLDEN):
         _write_frames(design, golden, folder / GOLDEN)
-        (folder / FILE).parent.mkdir(parents=True, exist_ok=True)
-        (folder / FILE).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"{error.filename or folder}: cannot be written: {error.strerror}") from error
+    write_report(cfg, FILE, report)
     if trace:
         _trace(design, golden, folder / TRACE)
     return model
@@ -157,7 +156,6 @@ def _trace(design: Design, golden: GoldenFrames, file: Path) -> None:
 
     simulator = build_simulator(plan_design(design, trace=True), quick=is_short(design, 1))
     first = {name: tensor[:1] for name, tensor in golden.inputs.items()}
-    constant = [
-        stream.name for stream in design.outputs
-    ]  # a single frame may well have one value in all beats
+    # A single frame may well have one value in all beats.
+    constant = [stream.name for stream in design.outputs]
     run_design(simulator, design, first, constant=constant, trace=file)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import logging
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import BuildError, OutputError
+from brainsmith.errors import BuildError
 from brainsmith.plugin.core import step
 from brainsmith.steps.design_files import hand_over, take_design
+from brainsmith.steps.step_reports import report_file, write_report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.rtl.stitching.design import Design
@@ -26,10 +22,7 @@ SIMULATIONS = 2_000
 
 
 @step(
-    name="rtl_size_fifos",
     description="Give every stream the smallest FIFO with which the circuit keeps its rate",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
 )
 def rtl_size_fifos(
@@ -60,29 +53,17 @@ def rtl_size_fifos(
     from brainsmith.rtl.verification.frames import random_frames
 
     if not isinstance(simulations, int) or simulations < 1:
-        raise BuildError(
-            f"simulations of rtl_size_fifos must be a whole number, 1 or more, not {simulations!r}"
-        )
+        what = "a whole number, 1 or more"
+        raise BuildError(f"simulations of rtl_size_fifos must be {what}, not {simulations!r}")
     design = take_design(model, cfg)
-    file = Path(cfg.output_dir) / FILE
-    with _writing(file):  # what cannot be written is reported before anything is simulated
-        file.parent.mkdir(parents=True, exist_ok=True)
+    report_file(cfg, FILE)  # what cannot be written is reported before anything is simulated
     # When layers take and give beats depends on none of the values.
     done = size_fifos(design, random_frames(design), search=search, budget=Budget(simulations))
     for note in done.notes:
         logging.getLogger(__name__).warning("%s", note)
-    with _writing(file):
-        file.write_text(json.dumps(done.report(), indent=2) + "\n", encoding="utf-8")
+    write_report(cfg, FILE, done.report())
     _set_attributes(model, done.design)
     return hand_over(model, cfg, done.design)
-
-
-@contextmanager
-def _writing(file: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(f"{file}: cannot be written: {error.strerror}") from error
 
 
 def _set_attributes(model: ModelWrapper, design: Design) -> None:

@@ -12,10 +12,7 @@ if TYPE_CHECKING:
 
 
 @step(
-    name="rtl_stitch",
     description="Connect the layers to one design with AXI streams at its ends",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
 )
 def rtl_stitch(model: ModelWrapper, cfg: Any) -> ModelWrapper:

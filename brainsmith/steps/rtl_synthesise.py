@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import OutputError
 from brainsmith.plugin.core import step
 from brainsmith.steps.design_files import take_design
 from brainsmith.steps.resources import estimated_resources
+from brainsmith.steps.step_reports import write_report
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -22,10 +20,7 @@ FILE = "report/rtl_synthesis.json"
 
 
 @step(
-    name="rtl_synthesise",
     description="Synthesise every layer and the whole design with Yosys, for LUTs, flip-flops, block RAMs and DSPs",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
 )
 def rtl_synthesise(model: ModelWrapper, cfg: Any, place: str = "") -> ModelWrapper:
@@ -56,12 +51,7 @@ def rtl_synthesise(model: ModelWrapper, cfg: Any, place: str = "") -> ModelWrapp
     report = synthesise(design, part, estimates=_estimates(model, part)).to_plain()
     if place:
         report["place"] = asdict(placement.place(design, place, cfg.synth_clk_period_ns))
-    path = Path(cfg.output_dir) / FILE
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"{path}: the figures cannot be written: {error.strerror}") from error
+    write_report(cfg, FILE, report)
     return model
 
 

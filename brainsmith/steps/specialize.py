@@ -12,10 +12,7 @@ if TYPE_CHECKING:
 
 
 @step(
-    name="specialize",
     description="Choose HLS or RTL for every hardware layer, as the blueprint prefers",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
 )
 def specialize(model: ModelWrapper, cfg: Any) -> ModelWrapper:

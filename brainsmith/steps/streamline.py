@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.plugin.core import step
 from brainsmith.steps.branches import forks, part_forked_pools, scales_past_forks, transposes_past_forks
 from brainsmith.steps.conversion_limits import check_limits, check_sign_products
-from brainsmith.steps.own_transforms import own_transform
+from brainsmith.steps.own_transforms import own_transform, transformed
 from brainsmith.steps.pools import pools_behind_thresholds, spatial_means_to_pools
 from brainsmith.steps.strides import drop_strides_of_single_windows
 from brainsmith.steps.window_batches import check_window_batches
@@ -21,10 +21,7 @@ change nothing."""
 
 
 @step(
-    name="streamline",
     description="Absorb scales and biases into thresholds; lower convolutions to Im2Col and MatMul in NHWC",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
 )
 def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
@@ -75,32 +72,26 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     )
     has_convolutions = any(node.op_type == "Conv" for node in model.graph.node)
     model = pools_behind_thresholds(spatial_means_to_pools(drop_strides_of_single_windows(model)))
-    for transform in (
+    model = transformed(
+        model,
         AbsorbScalarBiasIntoMultiThreshold(),
         own_transform("AbsorbPositionsIntoThresholds")(),
         own_transform("MeansToSums")(),
         own_transform("GroupedConvsToDense")(),
-    ):
-        model = model.transform(transform)
+    )
     branched = forks(model)
     model = scales_past_forks(model) if branched else model
     model = part_forked_pools(pools_behind_thresholds(model.transform(Streamline())))
     check_limits(model, ("Conv",))
     check_sign_products(model)
-    for transform in (*(lowering if has_convolutions else ()), ConvertBipolarMatMulToXnorPopcount()):
-        model = model.transform(transform)
+    lowered = lowering if has_convolutions else ()
+    model = transformed(model, *lowered, ConvertBipolarMatMulToXnorPopcount())
     if branched and has_convolutions:
         model = transposes_past_forks(model)
     model = _global_sums(model)
     again = (Streamline(),) if any(node.op_type in MOVABLE for node in model.graph.node) else tidying
-    rounded = (
-        own_transform("IntegerThresholds")(),
-        InferDataLayouts(),
-        own_transform("RemoveUnusedTensors")(),
-    )
-    for transform in (*again, AbsorbScalarMulAddIntoTopK(), *rounded):
-        model = model.transform(transform)
-    return model
+    integers, unused = own_transform("IntegerThresholds")(), own_transform("RemoveUnusedTensors")()
+    return transformed(model, *again, AbsorbScalarMulAddIntoTopK(), integers, InferDataLayouts(), unused)
 
 
 def _global_sums(model: ModelWrapper) -> ModelWrapper:
@@ -116,6 +107,4 @@ def _global_sums(model: ModelWrapper) -> ModelWrapper:
     from qonnx.transformation.infer_datatypes import InferDataTypes
 
     infer = (InferDataTypes(), InferDataLayouts(), InferGlobalAccPoolLayer())
-    for transform in (*infer, AbsorbConsecutiveTransposes(), AbsorbTransposeIntoMultiThreshold()):
-        model = model.transform(transform)
-    return model
+    return transformed(model, *infer, AbsorbConsecutiveTransposes(), AbsorbTransposeIntoMultiThreshold())

@@ -5,7 +5,11 @@ FINN's circuits refuse such windows, or give more values than there are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from qonnx.util.basic import get_by_name
+
+from brainsmith.transforms.graph_view import attribute, is_standard, kernel_node
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -21,21 +25,20 @@ def drop_strides_of_single_windows(model: ModelWrapper) -> ModelWrapper:
     because QONNX's MaxPoolNHWC takes equal padding at both ends.
     """
     for node in model.graph.node:
-        if node.op_type in WINDOWS and node.domain in ("", "ai.onnx"):
+        if is_standard(node, *WINDOWS):
             _drop(model, node)
     return model
 
 
 def _drop(model: ModelWrapper, node: NodeProto) -> None:
     shape, result = model.get_tensor_shape(node.input[0]), model.get_tensor_shape(node.output[0])
-    present = {attribute.name: attribute for attribute in node.attribute}
-    automatic = present.get("auto_pad")
-    padded = automatic is not None and automatic.s not in (b"NOTSET", b"")
-    if padded or shape is None or result is None or "strides" not in present or "kernel_shape" not in present:
+    padded = attribute(node, "auto_pad", b"") not in (b"NOTSET", b"")
+    stated, kernel = get_by_name(node.attribute, "strides"), attribute(node, "kernel_shape")
+    if padded or shape is None or result is None or stated is None or kernel is None:
         return
     axes = len(shape) - 2
-    strides, pads = present["strides"].ints, _ints(present, "pads", 2 * axes, 0)
-    dilations, kernel = _ints(present, "dilations", axes, 1), present["kernel_shape"].ints
+    strides, pads = stated.ints, attribute(node, "pads", [0] * 2 * axes)
+    dilations = attribute(node, "dilations", [1] * axes)
     for axis in range(axes):
         covered = (kernel[axis] - 1) * dilations[axis] + 1
         spare = shape[2 + axis] + pads[axis] + pads[axes + axis] - covered
@@ -44,7 +47,7 @@ def _drop(model: ModelWrapper, node: NodeProto) -> None:
         unread = min(spare % strides[axis], pads[axes + axis])
         if unread and (node.op_type == "Conv" or spare == unread):
             pads[axes + axis] -= unread
-            present["pads"].ints[:] = pads
+            get_by_name(node.attribute, "pads").ints[:] = pads
         if spare == unread:
             strides[axis] = 1
 
@@ -75,8 +78,6 @@ def crop_single_pixels(model: ModelWrapper) -> ModelWrapper:
 
 
 def _crop(model: ModelWrapper, node: NodeProto, read: list[int]) -> None:
-    from brainsmith.transforms.graph_view import kernel_node
-
     source = node.input[0]
     shape, datatype = list(model.get_tensor_shape(source)), model.get_tensor_datatype(source)
     kept = [shape[0], *read, shape[-1]]
@@ -89,7 +90,3 @@ def _crop(model: ModelWrapper, node: NodeProto, read: list[int]) -> None:
     )
     node.input[0] = cropped
     model.graph.node.insert(list(model.graph.node).index(node), new)
-
-
-def _ints(present: dict[str, Any], name: str, count: int, default: int) -> list[int]:
-    return list(present[name].ints) if name in present else [default] * count

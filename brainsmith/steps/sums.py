@@ -49,9 +49,8 @@ class RangesOfSums(Transformation):
             if not node.op_type.startswith(("ElementwiseAdd", "ElementwiseSub")):
                 continue
             layer = getCustomOp(node)
-            if isinstance(layer, (ElementwiseAdd, ElementwiseSub)) and _widen(
-                model, layer, isinstance(layer, ElementwiseSub)
-            ):
+            subtracts = isinstance(layer, ElementwiseSub)
+            if (subtracts or isinstance(layer, ElementwiseAdd)) and _widen(model, layer, subtracts):
                 model = model.transform(InferDataTypes())
         return model, False
 

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 from brainsmith.steps.conversions import convertible_op_types
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
 STANDARD_DOMAINS = ("", "ai.onnx", "qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")
 
 
-def unsupported_nodes(model: ModelWrapper, also: Collection[str] = ()) -> dict[str, list[str]]:
+def unsupported_nodes(model: ModelWrapper) -> dict[str, list[str]]:
     """Find the nodes that the front end cannot convert, whatever their shapes.
 
     Nodes that compute constants are supported: they are folded. So are nodes of other domains, which are
@@ -24,12 +22,11 @@ def unsupported_nodes(model: ModelWrapper, also: Collection[str] = ()) -> dict[s
 
     Args:
         model: A QONNX or FINN-ONNX model; not changed.
-        also: Further operators that the build's own transforms replace.
 
     Returns:
         The names of the nodes by operator, both in graph order; a node without a name is named by its output.
     """
-    supported = convertible_op_types().union(also)
+    supported = convertible_op_types()
     constants = {tensor.name for tensor in model.graph.initializer} | {""}
     unsupported: dict[str, list[str]] = {}
     for node in model.graph.node:

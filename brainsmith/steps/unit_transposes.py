@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
 
@@ -29,15 +28,11 @@ def transposes_to_reshapes(model: ModelWrapper) -> ModelWrapper:
         target = model.make_new_valueinfo_name()
         model.set_initializer(target, np.asarray([shape[axis] for axis in order.ints], dtype=np.int64))
         reshape = helper.make_node("Reshape", [node.input[0], target], list(node.output), name=node.name)
-        _replace(model, index, node, reshape)
+        model.graph.node.insert(index, reshape)
+        model.graph.node.remove(node)
     return model
 
 
 def _keeps_elements(shape: list[int], order: list[int]) -> bool:
     moved = [axis for axis in order if shape[axis] > 1]
     return moved == sorted(moved)
-
-
-def _replace(model: ModelWrapper, index: int, old: NodeProto, new: NodeProto) -> None:
-    model.graph.node.insert(index, new)
-    model.graph.node.remove(old)

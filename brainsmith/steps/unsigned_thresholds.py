@@ -29,14 +29,11 @@ class ClipThresholdsOfUnsigned(Transformation):
                 continue
             clipped = np.maximum(thresholds, 0)
             datatype = model.get_tensor_datatype(node.input[1])
-            if _readers(model, node.input[1]) > 1:  # others may have inputs with a sign
+            readers = sum(list(other.input).count(node.input[1]) for other in model.graph.node)
+            if readers > 1:  # others may have inputs with a sign
                 node.input[1] = model.make_new_valueinfo_name()
             model.set_initializer(node.input[1], clipped)
             if (clipped == np.rint(clipped)).all():
                 datatype = DataType.get_smallest_possible(float(clipped.max()))
             model.set_tensor_datatype(node.input[1], datatype)
         return model, False
-
-
-def _readers(model: ModelWrapper, name: str) -> int:
-    return sum(list(node.input).count(name) for node in model.graph.node)

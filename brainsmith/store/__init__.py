@@ -15,7 +15,7 @@
     entry_locks.py   who makes an entry, and who uses it
     file_lock.py     one process at a time, for a while: no import that costs
     reads.py         what code read from outside, and whether that is still as it was
-    recorder.py      notes what code reads while it runs, with audit.py and callers.py; rules.py: what of it counts
+    read_recorder.py notes what code reads while it runs, with audit.py and callers.py; uncounted.py: what does not count
     made.py          what code makes itself meanwhile
     searched.py      where Python looked for a module
     quota.py         how much is kept of each kind, and what goes first

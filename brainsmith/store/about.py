@@ -8,7 +8,8 @@ from __future__ import annotations
 import time
 from contextvars import ContextVar
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import TypedDict

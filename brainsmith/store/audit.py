@@ -9,15 +9,15 @@ import os
 import sys
 from _thread import get_ident
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.forks import in_children, lock_of
 from brainsmith.store.reads import ALL_VARIABLES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from brainsmith.store.recorder import Recorder
+    from brainsmith.store.read_recorder import Recorder
 
 HIDDEN: dict[str, str] = {
     "subprocess.Popen": "starts a program",
@@ -33,19 +33,10 @@ HIDDEN: dict[str, str] = {
     "sqlite3.connect": "opens a database",
 }
 """Events after which results may come from where nobody sees it, and what whoever raises them does."""
-_EVENTS = frozenset(
-    (
-        "open",
-        "os.listdir",
-        "os.scandir",
-        "os.mkdir",
-        "os.rename",
-        "os.link",
-        "import",
-        "ctypes.dlopen",
-        *HIDDEN,
-    )
-)
+LISTINGS = ("os.listdir", "os.scandir")
+RENAMES = ("os.rename", "os.link")
+FILES = ("open", *LISTINGS, *RENAMES, "os.mkdir")
+_EVENTS = frozenset((*FILES, "import", "ctypes.dlopen", *HIDDEN))
 
 
 class _Running:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
@@ -13,11 +14,9 @@ if TYPE_CHECKING:
 PYTHON = os.path.join(os.path.dirname(os.__file__), "")
 """The folder of Python's own modules."""
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-_NOTING = tuple(
-    os.path.join(os.path.dirname(__file__), name) for name in ("recorder.py", "audit.py", "callers.py")
-)
-
-_IMPORTING = os.path.join(os.path.dirname(__file__), "imported.py")
+_STORE = os.path.join(os.path.dirname(__file__), "")
+_NOTING = (f"{_STORE}read_recorder.py", f"{_STORE}audit.py", f"{_STORE}callers.py")
+_IMPORTING = f"{_STORE}imported.py"
 
 
 def frames() -> Iterator[FrameType]:
@@ -55,16 +54,15 @@ def is_import(file: str) -> bool:
 def imported_now() -> str:
     """Return the name of the module that is imported just now; empty if none is."""
     for frame in frames():
-        if frame.f_code.co_name == "_find_and_load" and frame.f_code.co_filename.startswith(
-            "<frozen importlib"
-        ):
+        code = frame.f_code
+        if code.co_name == "_find_and_load" and code.co_filename.startswith("<frozen importlib"):
             return str(frame.f_locals.get("name", ""))
     return ""
 
 
 def is_python_s(file: str) -> bool:
     """Tell whether a file is one of Python's own modules."""
-    return file.startswith((PYTHON, "<frozen")) and not is_installed(file)
+    return file.startswith((PYTHON, "<frozen")) and not lies_in_package(file)
 
 
 def is_of_python(path: str) -> bool:
@@ -73,10 +71,12 @@ def is_of_python(path: str) -> bool:
     Not all below `sys.prefix` is: the virtual environment may be the project's own folder, or `/usr` hold the project.
     """
     library = os.path.dirname(os.path.dirname(PYTHON))
-    is_library_zip = path.endswith(".zip") and os.path.dirname(path) == library
-    return is_library_zip or os.path.join(path, "").startswith(PYTHON) or is_installed(os.path.join(path, ""))
+    if path.endswith(".zip") and os.path.dirname(path) == library:
+        return True
+    folder = os.path.join(path, "")
+    return folder.startswith(PYTHON) or lies_in_package(folder)
 
 
-def is_installed(file: str) -> bool:
+def lies_in_package(file: str) -> bool:
     """Tell whether a file lies in an installed package."""
     return any(part in file for part in _INSTALLED)

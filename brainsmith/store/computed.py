@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-_NO_FOLDERS: Mapping[str, str] = MappingProxyType({})
-
 
 class Computed:
     """A value on disk, under a folder and a key.
@@ -105,7 +103,9 @@ def _mounted(modules: Iterable[str]) -> dict[str, str]:
     return folders
 
 
-def kept_sources(roots: Iterable[str], cache_dir: str, folders: Mapping[str, str] = _NO_FOLDERS) -> Sources:
+def kept_sources(
+    roots: Iterable[str], cache_dir: str, folders: Mapping[str, str] = MappingProxyType({})
+) -> Sources:
     """Return what `sources_of` does, whose result is kept as long as no file or folder changes.
 
     Args:

@@ -202,7 +202,7 @@ _PROCESS = _Process()
 
 
 def _open(path: str) -> int:
-    """Open the file of the locks; what is no file, such as a pipe, is removed.
+    """Open the file of the locks; anything else in its place, such as a pipe, is removed.
 
     Raises:
         OSError: It cannot be made.
@@ -218,7 +218,7 @@ def _open(path: str) -> int:
                 return descriptor
             os.close(descriptor)
         os.unlink(path)
-    raise OSError(f"{path} is no file")
+    raise OSError(f"{path} is not a file")
 
 
 def _byte(name: str) -> int:

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.store.files import stamp
 from brainsmith.store.inventory import all_entries, store_of
 from brainsmith.store.kinds import kind_of
 from brainsmith.store.reads import ABSENT, file_digest
@@ -15,9 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from brainsmith.store.about import About
+    from brainsmith.store.files import Stamp
     from brainsmith.store.inventory import Entry
-
-Stamp = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,7 @@ def agrees(path: str, known: str | Stamp) -> bool:
     """Tell whether a file is as it was: by its content, or by its times and size where only these are known."""
     if isinstance(known, str):
         return file_digest(path) == known
-    try:
-        status = os.stat(path)
-    except OSError:
-        return tuple(known) == (-1, -1, -1)
-    return tuple(known) == (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
+    return tuple(known) == stamp(path)
 
 
 def examine(cache_dir: str, entry: Entry, thorough: bool = False) -> Examined:
@@ -77,19 +73,13 @@ def examine(cache_dir: str, entry: Entry, thorough: bool = False) -> Examined:
     if found is None:
         return Examined(entry, False, {})
     key, value, about = found
-    beside = about.get("beside")
-    if beside is not None:
-        files = _stamped(os.path.join(cache_dir, kind_of(beside).folder, entry.key))
-    else:
-        files = about.get("files") or _files_in(value, about)
+    files = about.get("files") or _files_in(value, about)
+    if "beside" in about:
+        beside = inspect(os.path.join(cache_dir, kind_of(about["beside"]).folder, entry.key))
+        files = {} if beside is None else _files_in(beside[1], beside[2])
     _form, version, python, prefix, own = key.split("|", 4)
     parts = {"key": own, "version": version, "python": f"{python} in {prefix}", **about.get("parts", {})}
     return Examined(entry, True, about, files, parts)
-
-
-def _stamped(path: str) -> Mapping[str, str | Stamp]:
-    found = inspect(path)
-    return {} if found is None else _files_in(found[1], found[2])
 
 
 def _files_in(value: Any, about: About) -> Mapping[str, str | Stamp]:

@@ -9,10 +9,6 @@ from __future__ import annotations
 import os
 import time
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import TracebackType
-
 _PAUSE = 0.005
 
 
@@ -50,9 +46,7 @@ class FileLock:
             except OSError:  # a file system without locks
                 return False
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Let go: also of what a child inherited that was forked meanwhile."""
         import fcntl
 

@@ -5,9 +5,15 @@ from __future__ import annotations
 import os
 from stat import S_ISDIR, S_ISREG
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+    Stamp = tuple[int, int, int]
+
+ABSENT = (-1, -1, -1)
+"""The stamp of a path that does not exist."""
 
 CLOCK_TICK = 50_000_000
 """Nanoseconds within which two changes of a file may bear the same time."""
@@ -82,6 +88,32 @@ def write_atomically(path: str, data: bytes) -> None:
         raise
 
 
+def stamp(path: str) -> Stamp:
+    """Return what changes when a file or folder does: times in ns (content, status) and size in bytes.
+
+    The status time notices a file that was replaced under its old modification time.
+    """
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ABSENT
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size
+
+
+def stamps(paths: Iterable[str]) -> list[Stamp]:
+    """Return the stamp of each path, in order."""
+    found: list[Stamp] = []
+    add = found.append
+    statuses = map(os.stat, paths)
+    while True:
+        try:
+            for status in statuses:
+                add((status.st_mtime_ns, status.st_ctime_ns, status.st_size))
+            return found
+        except OSError:  # the path ends here, the map goes on
+            add(ABSENT)
+
+
 def is_racy(times: Sequence[int], read: int) -> bool:
     """Tell whether a path may have changed after it was read without a change of its stamp.
 
@@ -94,3 +126,11 @@ def is_racy(times: Sequence[int], read: int) -> bool:
     """
     changed = max(times[:2])
     return changed >= read - (CLOCK_TICK if changed % 1_000_000_000 else COARSE_TICK)
+
+
+def working_folder() -> str:
+    """Return the working folder; empty where it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from _imp import source_hash
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from hashlib import blake2b
@@ -26,9 +27,8 @@ def short_digest(text: str) -> str:
 
 def digest(content: bytes | str) -> str:
     """Return 40 hexadecimal digits that stand for some content; nobody finds other content with the same ones."""
-    return digest_of_parts(
-        (content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content,)
-    )
+    data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    return digest_of_parts([data])
 
 
 def digest_of_parts(parts: Iterable[bytes]) -> str:

@@ -67,10 +67,8 @@ class KeptFolders:
 
     def keys(self, group: str) -> list[str]:
         """Return the keys of a group's entries, whole or not, the one that was used last first."""
-        return [
-            f"{group}/{entry.name}"
-            for entry in sorted(_folders(self.folder / group), key=_used, reverse=True)
-        ]
+        entries = sorted(_folders(self.folder / group), key=_used, reverse=True)
+        return [f"{group}/{entry.name}" for entry in entries]
 
     def obtain(self, key: str, make: Callable[[Path], None], about: About | None = None) -> Path:
         """Return an entry, which is made if there is no whole one.
@@ -172,7 +170,7 @@ class KeptFolders:
         """Yield the key of each entry, when it was used last, and its bytes."""
         for entry in self._entries():
             with contextlib.suppress(OSError):
-                size = 0 if entry.is_symlink() else sum(path.stat().st_size for path in _files(entry))
+                size = 0 if entry.is_symlink() else sum(map(os.path.getsize, _files(entry)))
                 yield str(entry.relative_to(self.folder)), entry.stat().st_mtime, size
 
     def _entries(self) -> Iterator[Path]:
@@ -209,7 +207,7 @@ class KeptFolders:
         try:
             with self._locks.using(f"tmp/{work.name}"):  # it may take longer than others wait
                 make(work)
-            files = {str(path.relative_to(work)): _digest(path) for path in _files(work)}
+            files = {os.path.relpath(path, work): _digest(path) for path in _files(work)}
             manifest = {"key": key, "files": files, "about": noted(about)}
             (work / _MANIFEST).write_text(json.dumps(manifest, indent=1, sort_keys=True))
             withdraw_rights(str(work))
@@ -264,8 +262,9 @@ def _is_whole(entry: Path, key: str) -> bool:
         return False
 
 
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+def _files(folder: Path) -> list[str]:
+    found = (os.path.join(here, name) for here, _, names in os.walk(folder) for name in names)
+    return sorted(filter(os.path.isfile, found))
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -282,5 +281,5 @@ def _used(entry: Path) -> tuple[int, str]:
         return 0, entry.name
 
 
-def _digest(path: Path) -> str:
+def _digest(path: str | Path) -> str:
     return digest(read_bytes(str(path)))

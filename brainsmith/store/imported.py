@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from brainsmith import IMPORTED_NS
+from brainsmith.store.callers import PYTHON, lies_in_package
 from brainsmith.store.files import is_racy
 from brainsmith.store.fingerprint import digest
 
@@ -27,11 +28,6 @@ if TYPE_CHECKING:
 
 OWN_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """The folder of this package."""
-
-_PYTHONS = (
-    os.path.join(os.path.dirname(os.__file__), ""),
-    *(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages")),
-)
 
 
 class Imported:
@@ -144,9 +140,7 @@ def is_settled(status: os.stat_result) -> bool:
 
 def is_installed(path: str) -> bool:
     """Tell whether a file belongs to Python or to an installed package, whose versions count; never one of our own."""
-    if path.startswith(OWN_FOLDER + os.sep):
-        return False
-    return path.startswith(_PYTHONS[0]) or any(folder in path for folder in _PYTHONS[1:])
+    return not path.startswith(OWN_FOLDER + os.sep) and (path.startswith(PYTHON) or lies_in_package(path))
 
 
 def _is_older_than_import(module: Any, path: str) -> bool:
@@ -284,8 +278,6 @@ def _begun_ns() -> int:
 
 _BEGIN_TICK_NS = 10_000_000
 _BEGUN_NS = _begun_ns()
-_IMPORTED_BEFORE = {
-    id(module): module
-    for _, module in takewhile(lambda one: one[0] != "brainsmith", list(sys.modules.items()))
-}
+_BEFORE = takewhile(lambda one: one[0] != "brainsmith", list(sys.modules.items()))
+_IMPORTED_BEFORE = {id(module): module for _, module in _BEFORE}
 _HERE_NS = IMPORTED_NS - _BEGIN_TICK_NS  # the times of files may be a tick behind the clock

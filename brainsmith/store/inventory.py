@@ -13,6 +13,7 @@ from brainsmith.errors import CacheError
 from brainsmith.figures import plural
 from brainsmith.store.folders import KeptFolders
 from brainsmith.store.kinds import KINDS
+from brainsmith.store.quota import is_half_written, listed
 from brainsmith.store.safety import why_untrusted
 
 if TYPE_CHECKING:
@@ -86,25 +87,13 @@ def _entries(cache_dir: str, kind: Kind) -> Iterator[Entry]:
         store = store_of(cache_dir, kind)
         for key, used, size in store.sizes():
             yield Entry(kind, key, str(store.entry(key)), size, used)
-    for item in _scanned(folder):
-        if not (kind.in_folders and (item.is_dir() or item.name == "lock")) and not _is_half_written(item):
+    for item in listed(folder):
+        if not (kind.in_folders and (item.is_dir() or item.name == "lock")) and not is_half_written(item):
             try:
                 status = item.stat(follow_symlinks=False)
             except OSError:  # removed meanwhile
                 continue
             yield Entry(kind, item.name, item.path, status.st_size, status.st_mtime)
-
-
-def _is_half_written(item: os.DirEntry[str]) -> bool:
-    return item.name.endswith(".tmp")
-
-
-def _scanned(folder: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as found:
-            return list(found)
-    except OSError:
-        return []
 
 
 def named(entry: Entry) -> str:

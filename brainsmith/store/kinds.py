@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from brainsmith.structs import Struct
 
-class Kind:
+
+class Kind(Struct):
     """One kind of entry.
 
     Attributes:
@@ -13,13 +15,10 @@ class Kind:
         in_folders: Whether an entry is a folder (`folders`), not a file (`values`).
     """
 
-    __slots__ = ("folder", "holds", "in_folders", "name")
-
-    def __init__(self, name: str, folder: str, holds: str, in_folders: bool = False) -> None:
-        self.name = name
-        self.folder = folder
-        self.holds = holds
-        self.in_folders = in_folders
+    name: str
+    folder: str
+    holds: str
+    in_folders: bool = False
 
     @property
     def limit(self) -> int:

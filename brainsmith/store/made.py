@@ -1,4 +1,4 @@
-"""What code makes itself while it is recorded: reading that again is no reading from outside."""
+"""What code makes itself while it is recorded: reading that again does not count as reading from outside."""
 
 from __future__ import annotations
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -65,34 +66,37 @@ def trim_files(folder: str, limit: int, newest: str) -> None:
         limit: In bytes.
         newest: A file that stays.
     """
-    entries = []
     remove_half_written(folder)
-    try:
-        with os.scandir(folder) as found:
-            for entry in found:
-                if (
-                    not entry.name.endswith(".tmp")
-                    and entry.path != newest
-                    and entry.is_file(follow_symlinks=False)
-                ):
-                    status = entry.stat()
-                    entries.append((status.st_mtime, status.st_size, entry.path))
-        limit -= os.stat(newest).st_size
-    except OSError:  # others remove files too
-        pass
-    trim(entries, limit, _unlink)
+    entries = []
+    for entry in listed(folder):
+        try:
+            if entry.is_file(follow_symlinks=False) and not is_half_written(entry):
+                status = entry.stat()
+                entries.append((status.st_mtime, status.st_size, entry.path))
+        except OSError:  # others remove files too
+            continue
+    trim(entries, limit, lambda path: path != newest and _unlink(path))
 
 
 def remove_half_written(folder: str) -> None:
     """Remove the files of a folder that killed processes left half written."""
+    for entry in listed(folder):
+        if is_half_written(entry) and is_abandoned(entry.path):
+            _unlink(entry.path)
+
+
+def listed(folder: str) -> list[os.DirEntry[str]]:
+    """Return what is in a folder; nothing where it cannot be listed."""
     try:
         with os.scandir(folder) as found:
-            left = [entry.path for entry in found if entry.name.endswith(".tmp")]
+            return list(found)
     except OSError:
-        return
-    for path in left:
-        if is_abandoned(path):
-            _unlink(path)
+        return []
+
+
+def is_half_written(item: os.DirEntry[str]) -> bool:
+    """Tell whether a file is being written, or was when its process was killed."""
+    return item.name.endswith(".tmp")
 
 
 def _unlink(path: str) -> bool:

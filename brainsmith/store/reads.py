@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import sys
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.store.callers import is_of_python
+from brainsmith.store.files import working_folder
 from brainsmith.store.fingerprint import digest, digest_of_parts
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -38,8 +39,6 @@ class Reads:
         folders: The same of folders that were listed.
         variables: Digests by name.
     """
-
-    __slots__ = ("files", "folders", "variables")
 
     def __init__(
         self,
@@ -72,9 +71,8 @@ class Reads:
     def changes(self) -> list[str]:
         """Return what is no longer as it was read, each in one sentence; an empty list if nothing changed."""
         found = [_change(path, then, file_digest(path)) for path, then in self.files.items()]
-        found += [
-            _change(f"what is in {path}", then, folder_digest(path)) for path, then in self.folders.items()
-        ]
+        for path, then in self.folders.items():
+            found.append(_change(f"what is in {path}", then, folder_digest(path)))
         found += [_change(_shown(name), then, variable_digest(name)) for name, then in self.variables.items()]
         return [sentence for sentence in found if sentence]
 
@@ -124,10 +122,8 @@ def variable_digest(name: str) -> str:
 
 def working_folder_digest(folder: str | None = None) -> str:
     """Return what stands for the working folder, or for a folder that was it."""
-    try:
-        return digest(os.getcwd() if folder is None else folder)
-    except OSError:  # it was removed
-        return ABSENT
+    folder = working_folder() if folder is None else folder
+    return digest(folder) if folder else ABSENT
 
 
 def _shown(name: str) -> str:

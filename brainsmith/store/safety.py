@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import stat
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -27,9 +28,8 @@ def make_private(folder: str) -> None:
     for path in reversed(missing):
         try:
             os.mkdir(path, 0o700)
-        except (
-            FileExistsError
-        ):  # another process was first; or it is no folder, and that is what the next one says
+        except FileExistsError:
+            # Another process was first; or it is no folder, and that is what the next one says.
             if path == folder and not os.path.isdir(path):
                 raise NotADirectoryError(20, os.strerror(20), path) from None
     tighten(folder)

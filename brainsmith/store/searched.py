@@ -6,9 +6,9 @@ import os
 import sys
 from importlib.machinery import EXTENSION_SUFFIXES
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.store.callers import is_of_python
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from brainsmith.store.files import read_bytes
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.imported import imported_source, is_installed
+from brainsmith.structs import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -32,7 +33,7 @@ _COMMENT = re.compile(r"#[^\n]*")
 _NAME = re.compile(r"[\w.*]+")
 
 
-class Sources:
+class Sources(Struct):
     """The modules that some code is made of.
 
     Attributes:
@@ -42,12 +43,9 @@ class Sources:
             compute can be tied to a source.
     """
 
-    __slots__ = ("digests", "files", "unknown")
-
-    def __init__(self, digests: dict[str, str], files: dict[str, str], unknown: tuple[str, ...] = ()) -> None:
-        self.digests = digests
-        self.files = files
-        self.unknown = unknown
+    digests: dict[str, str]
+    files: dict[str, str]
+    unknown: tuple[str, ...] = ()
 
     def of_files(self) -> dict[str, str]:
         """Return the digests by file."""
@@ -177,10 +175,8 @@ class _Finder:
                 parts = [part for part in os.path.relpath(here, folder).split(os.sep) if part != "."]
                 inner = ".".join([package, *parts])
                 stems = [file[:-3] for file in files if file.endswith(".py")]
-                names += [
-                    inner,
-                    *(f"{inner}.{stem}" for stem in stems if stem.isidentifier() and stem != "__init__"),
-                ]
+                stems = [stem for stem in stems if stem.isidentifier() and stem != "__init__"]
+                names += [inner, *(f"{inner}.{stem}" for stem in stems)]
         return names
 
     def _top_file(self, name: str) -> str | None:

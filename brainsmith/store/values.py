@@ -6,11 +6,10 @@ import marshal
 import os
 import sys
 
-from brainsmith import __version__
+from brainsmith import TYPE_CHECKING, __version__
 from brainsmith.store.files import read_bytes, write_atomically
 from brainsmith.store.fingerprint import checksum, short_digest
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -41,7 +40,7 @@ class Kept:
         if body is None:
             return None
         try:
-            key, saved_stamp, value = marshal.loads(body)  # what is known about it stands behind that
+            key, saved_stamp, value, *_ = marshal.loads(body)
         except (ValueError, EOFError, TypeError):
             return None
         if key != self.key or (stamp is not None and saved_stamp != stamp):
@@ -64,7 +63,7 @@ class Kept:
         from brainsmith.store.safety import make_private, tighten
 
         try:
-            body = marshal.dumps((self.key, stamp, value)) + marshal.dumps(dict(noted(about)))
+            body = marshal.dumps((self.key, stamp, value, dict(noted(about))))
             folder = os.path.dirname(self.path)
             make_private(folder)
             tighten(os.path.dirname(folder))
@@ -94,18 +93,14 @@ class Kept:
 
 def inspect(path: str) -> tuple[str, Any, About] | None:
     """Return key, value and what is known of what lies in a file; None if it is damaged."""
-    from io import BytesIO
-
     body = _whole(path)
     if body is None:
         return None
-    stream = BytesIO(body)
     try:
-        key, _, value = marshal.load(stream)
-        about: About = marshal.load(stream) if stream.tell() < len(body) else {}  # of earlier versions
+        key, _, value, *about = marshal.loads(body)
     except (ValueError, EOFError, TypeError):
         return None
-    return key, value, about
+    return key, value, about[0] if about else {}  # earlier versions noted nothing here
 
 
 def _whole(path: str) -> memoryview | None:

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from brainsmith.runtime.default import get_resource_manager as get_resource_manager
     from brainsmith.runtime.default import init as init
     from brainsmith.runtime.default import list_plugins as list_plugins
-    from brainsmith.runtime.manager import ResourceManager as ResourceManager
     from brainsmith.runtime.prepared import Prepared as Prepared
     from brainsmith.runtime.profile import Profile as Profile
-    from brainsmith.runtime.registry import TargetRegistry as TargetRegistry
+    from brainsmith.runtime.resource_manager import ResourceManager as ResourceManager
     from brainsmith.runtime.target import Target as Target
+    from brainsmith.runtime.target_registry import TargetRegistry as TargetRegistry
     from brainsmith.runtime.wrapping import create_backend_plugin as create_backend_plugin
 
 _HOMES = {
@@ -42,10 +42,10 @@ _HOMES = {
     "Prepared": "brainsmith.runtime.prepared",
     "Priority": "brainsmith.plugin.info",
     "Profile": "brainsmith.runtime.profile",
-    "ResourceManager": "brainsmith.runtime.manager",
+    "ResourceManager": "brainsmith.runtime.resource_manager",
     "Stage": "brainsmith.runtime.chain",
     "Target": "brainsmith.runtime.target",
-    "TargetRegistry": "brainsmith.runtime.registry",
+    "TargetRegistry": "brainsmith.runtime.target_registry",
     "TensorSpec": "brainsmith.execution.signature",
     "create_backend_plugin": "brainsmith.runtime.wrapping",
     "execute": "brainsmith.runtime.default",

@@ -120,13 +120,10 @@ def _host(folder: Path) -> HostParts | None:
 
 def _own_signature(package: AcceleratorPackage) -> ModelSignature:
     def specs(streams: Any) -> tuple[TensorSpec, ...]:
-        return tuple(_spec(stream.layout) for stream in streams)
+        layouts = [stream.layout for stream in streams]
+        return tuple(TensorSpec(one.tensor, one.shape, carried_in(one), value_type(one)) for one in layouts)
 
     return ModelSignature(specs(package.design.inputs), specs(package.design.outputs))
-
-
-def _spec(layout: Layout) -> TensorSpec:
-    return TensorSpec(layout.tensor, layout.shape, carried_in(layout), value_type(layout))
 
 
 def carried_in(layout: Layout) -> str:

@@ -10,19 +10,16 @@ from brainsmith.errors import BrainsmithError, TargetError, ToolError, Unsupport
 from brainsmith.plugin.core import get_registry, target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
-from brainsmith.runtime.content import content_of
-from brainsmith.runtime.kept_tensors import chosen_tensors
+from brainsmith.runtime.kept_tensors import chosen_tensors, joined_tensors
 from brainsmith.runtime.prepared import Prepared
-from brainsmith.runtime.target import Target
+from brainsmith.runtime.resource_content import content_of
+from brainsmith.runtime.target import ProcessorTarget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    import numpy as np
-
+    from brainsmith.execution.signature import Array
     from brainsmith.hls.mixed_model import Executed, MixedModel
-
-    Array = np.ndarray[Any, Any]
 
 
 @target(
@@ -33,9 +30,8 @@ if TYPE_CHECKING:
     display_name="HLS in C++",
     vendor="BrainSmith",
     description="The function that Vitis HLS would make each HLS layer of, compiled with g++ and run",
-    version="0.1.0",
 )
-class CppSimulation(Target):
+class CppSimulation(ProcessorTarget):
     """Runs models of hardware layers: those in HLS as the C++ that a synthesis would get, all others in Python.
 
     A layer in RTL has no C++: its Python model is run, as are nodes of the host; `how_executed` says which is which.
@@ -46,15 +42,6 @@ class CppSimulation(Target):
     def __init__(self, device_id: int = 0) -> None:
         super().__init__(device_id)
         self._reasons: dict[tuple[str, int], str] = {}
-
-    @classmethod
-    def device_ids(cls) -> tuple[int, ...]:
-        """Return the one device that there is, the processor."""
-        return (0,)
-
-    def is_available(self) -> bool:
-        """Tell whether HLS C++ can be compiled."""
-        return not self.unavailable_reason()
 
     def unavailable_reason(self) -> str:
         """Return which tool is missing, and how to get it."""
@@ -74,10 +61,8 @@ class CppSimulation(Target):
         """Return which HLS layers cannot be compiled here, and why; or that there are none."""
         if not (isinstance(resource, bytes) or hasattr(resource, "graph") or _is_model_file(resource)):
             return "cppsim runs an .onnx file of hardware layers, its bytes or a ModelWrapper"
-        key = (
-            content_of(resource),
-            get_registry().generation,
-        )  # an operator that is registered later may have C++
+        # An operator that is registered later may have C++.
+        key = (content_of(resource), get_registry().generation)
         if key not in self._reasons:
             try:
                 reason = _reason(resource)
@@ -132,8 +117,7 @@ class CppSimulation(Target):
         arrays, runs = mixed.signature.checked(inputs)
         wanted = chosen_tensors(keep, mixed.signature.inside(mixed.tensors()), mixed.signature.names)
         found = mixed.run(mixed.signature.stacked(arrays, runs), frozenset(wanted))
-        kept = {name: found[name].reshape(-1, *found[name].shape[2:]) for name in wanted}
-        return {**mixed.signature.joined(found), **kept}
+        return joined_tensors(mixed.signature, found, wanted)
 
     def how_executed(self, prepared: Prepared) -> tuple[Executed, ...]:
         """Return of each node of a model whether its C++ runs, or Python."""

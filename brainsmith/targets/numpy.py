@@ -10,19 +10,19 @@ from brainsmith.errors import BuildError, ModelError, UsageError
 from brainsmith.plugin.core import get_registry, target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
-from brainsmith.runtime.kept_tensors import chosen_tensors
-from brainsmith.runtime.models import why_no_model
+from brainsmith.runtime.kept_tensors import chosen_tensors, joined_tensors
+from brainsmith.runtime.model_resources import why_no_model
 from brainsmith.runtime.prepared import Prepared
-from brainsmith.runtime.target import Target
+from brainsmith.runtime.target import ProcessorTarget
+from brainsmith.runtime.target_settings import FLAG, checked_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from brainsmith.execution.program.program import Program
+    from brainsmith.execution.signature import Array
 
-    Array = np.ndarray[Any, Any]
-
-SETTINGS = ("faithful",)
+SETTINGS = {"faithful": FLAG}
 
 
 @target(
@@ -33,9 +33,8 @@ SETTINGS = ("faithful",)
     display_name="NumPy",
     vendor="BrainSmith",
     description="The whole model as array code over many samples at once; exact for whole numbers",
-    version="0.1.0",
 )
-class NumpyExecution(Target):
+class NumpyExecution(ProcessorTarget):
     """Runs any model that QONNX runs, hundreds of times faster.
 
     The program of a model is kept on disk by content: a second process reads it, and imports neither ONNX nor QONNX
@@ -45,11 +44,6 @@ class NumpyExecution(Target):
     def __init__(self, device_id: int = 0) -> None:
         super().__init__(device_id)
         self._asked: dict[str, Program] = {}
-
-    @classmethod
-    def device_ids(cls) -> tuple[int, ...]:
-        """Return the one device that there is, the processor."""
-        return (0,)
 
     def supports(self, resource: Any) -> str:
         """Return why a model cannot be compiled; the first answer costs as much as preparing, which it saves then."""
@@ -80,7 +74,8 @@ class NumpyExecution(Target):
             ModelError: It is no ONNX model.
             BuildError: A node cannot be executed; the message names it.
         """
-        faithful = _settings(config or {})
+        settings = checked_settings("numpy", config, SETTINGS, UsageError)
+        faithful = settings.get("faithful", False)
         key = _key(resource, faithful)
         program = self._asked.pop(key, None) or _program(resource, key, faithful)
         return Prepared(target=self, signature=program.signature, payload=program)
@@ -106,13 +101,12 @@ class NumpyExecution(Target):
         arrays, runs = program.signature.checked(inputs)
         wanted = chosen_tensors(keep, program.signature.inside(program.tensors), program.signature.names)
         stacks = program.run(program.signature.stacked(arrays, runs), frozenset(wanted))
-        results = {**program.signature.joined(stacks), **{name: joined(stacks[name]) for name in wanted}}
-        return _own(results, arrays)
+        return _own(joined_tensors(program.signature, stacks, wanted), arrays)
 
 
 def _key(resource: Any, faithful: bool) -> str:
     """Return what stands for the program of a model in this process, whose operators may be those of plugins."""
-    from brainsmith.runtime.content import content_of
+    from brainsmith.runtime.resource_content import content_of
 
     content = content_of(resource)
     return f"{content}|{faithful}|{get_registry().redefinitions}" if content else ""
@@ -121,7 +115,7 @@ def _key(resource: Any, faithful: bool) -> str:
 def _program(resource: Any, key: str, faithful: bool) -> Program:
     """Return the program of a model: that which is kept, or made now."""
     from brainsmith.execution.kept import kept, plain_program, whole_program
-    from brainsmith.runtime.content import about_resource
+    from brainsmith.runtime.resource_content import about_resource
 
     def make() -> tuple[Program, Any, Iterable[str]]:
         from brainsmith.execution.lowering.lower import lower
@@ -135,11 +129,6 @@ def _program(resource: Any, key: str, faithful: bool) -> Program:
     return place.obtain(whole_program, make, lambda: about_resource(resource))
 
 
-def joined(stack: Array) -> Array:
-    """Return a stack (runs, *shape) with the runs in the first axis of the shape."""
-    return stack.reshape(-1, *stack.shape[2:])
-
-
 def _own(results: dict[str, Array], inputs: dict[str, Array]) -> dict[str, Array]:
     """Return results that the caller may write to: what only moves values gives views of inputs, or of each other."""
     taken = list(inputs.values())
@@ -148,12 +137,3 @@ def _own(results: dict[str, Array], inputs: dict[str, Array]) -> dict[str, Array
             results[name] = array.copy()
         taken.append(results[name])
     return results
-
-
-def _settings(config: Mapping[str, Any]) -> bool:
-    if unknown := [name for name in config if name not in SETTINGS]:
-        raise UsageError(f"numpy takes the settings {', '.join(SETTINGS)}, not {unknown[0]!r}")
-    faithful = config.get("faithful", False)
-    if not isinstance(faithful, bool):
-        raise UsageError(f"faithful of numpy must be true or false, not {faithful!r}")
-    return faithful

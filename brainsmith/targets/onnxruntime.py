@@ -10,23 +10,22 @@ from brainsmith.graph.ends import input_values
 from brainsmith.plugin.core import get_registry, target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
-from brainsmith.runtime.content import content_of
-from brainsmith.runtime.models import why_no_model
+from brainsmith.runtime.model_resources import why_no_model
 from brainsmith.runtime.prepared import Prepared
-from brainsmith.runtime.target import Target
+from brainsmith.runtime.resource_content import content_of
+from brainsmith.runtime.target import ProcessorTarget
+from brainsmith.runtime.target_settings import OPTIONAL_COUNT, checked_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    import numpy as np
     from onnx import GraphProto
 
+    from brainsmith.execution.signature import Array
     from brainsmith.execution.standard_onnx.sessions import StandardSession
     from brainsmith.execution.standard_onnx.standard_model import StandardModel
 
-    Array = np.ndarray[Any, Any]
-
-SETTINGS = ("intra_op_threads",)
+SETTINGS = {"intra_op_threads": OPTIONAL_COUNT}
 
 
 @target(
@@ -37,9 +36,8 @@ SETTINGS = ("intra_op_threads",)
     display_name="ONNX Runtime",
     vendor="Microsoft",
     description="The quantised graph rewritten to standard ONNX operators, in one session of ONNX Runtime",
-    version="0.1.0",
 )
-class OnnxRuntime(Target):
+class OnnxRuntime(ProcessorTarget):
     """Runs a model whose quantised and hardware operators are rewritten to standard ones.
 
     Whole numbers are equal to those of the reference as far as float32 holds them (2^24), and beyond, where a
@@ -50,11 +48,6 @@ class OnnxRuntime(Target):
     def __init__(self, device_id: int = 0) -> None:
         super().__init__(device_id)
         self._refused: dict[tuple[str, int], str] = {}
-
-    @classmethod
-    def device_ids(cls) -> tuple[int, ...]:
-        """Return the one device that there is, the processor."""
-        return (0,)
 
     def supports(self, resource: Any) -> str:
         """Return which node of a model cannot be rewritten, and why; the first answer costs as much as preparing."""
@@ -92,7 +85,8 @@ class OnnxRuntime(Target):
 
         if problem := why_no_model(resource):
             raise UnsupportedResourceError(problem)
-        threads = _threads(config or {})
+        settings = checked_settings("onnxruntime", config, SETTINGS, UsageError)
+        threads = settings.get("intra_op_threads") or _processors()
         session = StandardSession(_standard_model(resource, content_of(resource)), threads)
         return Prepared(target=self, signature=session.model.signature, payload=session)
 
@@ -123,7 +117,7 @@ def _standard_model(resource: Any, content: str) -> StandardModel:
     """
     from brainsmith.execution.kept import kept
     from brainsmith.execution.standard_onnx.standard_model import StandardModel
-    from brainsmith.runtime.content import about_resource
+    from brainsmith.runtime.resource_content import about_resource
 
     def make() -> tuple[StandardModel, dict[str, Any] | None, set[str]]:
         from brainsmith.execution.foreign_code import is_lasting
@@ -158,15 +152,5 @@ def _folded_domains(graph: GraphProto) -> set[str]:
     return domains
 
 
-def _threads(config: Mapping[str, Any]) -> int:
-    unknown = [name for name in config if name not in SETTINGS]
-    if unknown:
-        raise UsageError(f"onnxruntime takes the settings {', '.join(SETTINGS)}, not {unknown[0]!r}")
-    threads = config.get("intra_op_threads")
-    if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise UsageError(
-            f"intra_op_threads of onnxruntime must be a whole number, 1 or more, not {threads!r}"
-        )
-    return threads
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

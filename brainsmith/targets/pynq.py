@@ -11,25 +11,23 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import InputError, TargetError, UnsupportedResourceError
+from brainsmith.errors import InputError, UnsupportedResourceError
 from brainsmith.figures import plural
 from brainsmith.plugin.core import target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.target import Target
+from brainsmith.runtime.target_settings import ANYTHING, COUNT, SECONDS, checked_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
-
+    from brainsmith.execution.signature import Array
     from brainsmith.targets.build_folder import BuildFolder
     from brainsmith.targets.pynq_board import Board
 
-    Array = np.ndarray[Any, Any]
-
-SETTINGS = ("dma", "frames_per_packet", "timeout")
+SETTINGS = {"dma": ANYTHING, "frames_per_packet": COUNT, "timeout": SECONDS}
 NO_RUNTIME = (
     "PYNQ is not installed: this target runs on a board, in the Python of a PYNQ 3 image for Zynq or Kria "
     "(https://www.pynq.io)"
@@ -61,7 +59,6 @@ class OnBoard:
     display_name="PYNQ",
     vendor="AMD",
     description="The accelerator of a build in the logic of a board, fed by AXI DMA",
-    version="0.1.0",
 )
 class PynqBoard(Target):
     """Runs the accelerator of a build's folder on a board.
@@ -79,10 +76,6 @@ class PynqBoard(Target):
     def __init__(self, device_id: int = 0, bitfile: str | None = None) -> None:
         super().__init__(device_id)
         self._bitfile = bitfile
-
-    def is_available(self) -> bool:
-        """Tell whether PYNQ is there and finds a device."""
-        return not self.unavailable_reason()
 
     def unavailable_reason(self) -> str:
         """Return what is missing, and where this target runs."""
@@ -133,7 +126,7 @@ class PynqBoard(Target):
 
         if problem := self.supports(resource):
             raise UnsupportedResourceError(problem)
-        settings = _checked(config or {})
+        settings = checked_settings("pynq", config, SETTINGS)
         folder = read_build_folder(Path(resource))
         bitfile = find_overlay(folder.package.folder, self._bitfile)
         board = Board(
@@ -208,15 +201,3 @@ def _frames(folder: BuildFolder, stacks: Mapping[str, Array]) -> dict[str, Array
         except ValueError as error:
             raise InputError(f"input '{name}' of the accelerator does not fit: {error}") from error
     return found
-
-
-def _checked(config: Mapping[str, Any]) -> dict[str, Any]:
-    if unknown := [name for name in config if name not in SETTINGS]:
-        raise TargetError(f"pynq takes the settings {', '.join(SETTINGS)}, not {unknown[0]!r}")
-    packet = config.get("frames_per_packet", 1)
-    if isinstance(packet, bool) or not isinstance(packet, int) or packet < 1:
-        raise TargetError(f"frames_per_packet of pynq must be a whole number, 1 or more, not {packet!r}")
-    timeout = config.get("timeout", 10.0)
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0:
-        raise TargetError(f"timeout of pynq must be a number of seconds above 0, not {timeout!r}")
-    return dict(config)

@@ -11,17 +11,17 @@ from brainsmith.execution.model_signature import signature_of
 from brainsmith.plugin.core import get_registry, target
 from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.capabilities import Capabilities
-from brainsmith.runtime.content import content_of
-from brainsmith.runtime.models import why_no_model
+from brainsmith.runtime.model_resources import why_no_model
 from brainsmith.runtime.prepared import Prepared
-from brainsmith.runtime.target import Target
+from brainsmith.runtime.resource_content import content_of
+from brainsmith.runtime.target import ProcessorTarget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from qonnx.core.modelwrapper import ModelWrapper
 
-    Array = np.ndarray[Any, Any]
+    from brainsmith.execution.signature import Array
 
 
 @target(
@@ -32,19 +32,13 @@ if TYPE_CHECKING:
     display_name="Reference",
     vendor="QONNX",
     description="QONNX's execute_onnx, node by node and one run after the other: slow, and right by definition",
-    version="0.1.0",
 )
-class Reference(Target):
+class Reference(ProcessorTarget):
     """Runs a model with QONNX's `execute_onnx`. Hardware nodes run the Python model of their kernel."""
 
     def __init__(self, device_id: int = 0) -> None:
         super().__init__(device_id)
         self._asked: dict[str, ModelWrapper] = {}
-
-    @classmethod
-    def device_ids(cls) -> tuple[int, ...]:
-        """Return the one device that there is, the processor."""
-        return (0,)
 
     def supports(self, resource: Any) -> str:
         """Return why a resource is no model, or which node's operator nothing here knows; it reads the model for that."""

@@ -12,10 +12,9 @@ from brainsmith.errors import DeviceError, RemoteError, SettingsError, Unsupport
 from brainsmith.plugin.core import target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
-from brainsmith.runtime.content import content_of
-from brainsmith.runtime.models import why_no_model
-from brainsmith.runtime.outputs import wrong_outputs
+from brainsmith.runtime.model_resources import why_no_model
 from brainsmith.runtime.prepared import Prepared
+from brainsmith.runtime.resource_content import content_of
 from brainsmith.runtime.serving import protocol
 from brainsmith.runtime.serving.answers import Served, prepared_of
 from brainsmith.runtime.serving.limits import MEGABYTE
@@ -24,17 +23,14 @@ from brainsmith.runtime.serving.sending import model_bytes, why_not_whole
 from brainsmith.runtime.serving.token import checked_token, find_token
 from brainsmith.runtime.serving.wire import encode, to_json
 from brainsmith.runtime.target import Target
+from brainsmith.runtime.target_outputs import wrong_outputs
 from brainsmith.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    import numpy as np
-
-    from brainsmith.execution.signature import ModelSignature
+    from brainsmith.execution.signature import Array, ModelSignature
     from brainsmith.runtime.serving.client import Client
-
-    Array = np.ndarray[Any, Any]
 
 NO_URL = (
     "no served target is configured: start one with brainsmith serve-target TARGET, and set BRAINSMITH_REMOTE_URL "
@@ -66,7 +62,6 @@ class AtServer:
     display_name="Remote",
     vendor="BrainSmith",
     description="A target that another process or machine serves, over HTTP",
-    version="0.1.0",
 )
 class RemoteTarget(Target):
     """Runs models on a target that `brainsmith serve-target` serves: results are those of that target, bit for bit.
@@ -106,12 +101,8 @@ class RemoteTarget(Target):
         self._served: Served | None = None
         self._settings()  # says what is wrong with them
 
-    def is_available(self) -> bool:
-        """Tell whether an address is configured; whether somebody is there, `initialize` finds out."""
-        return not self.unavailable_reason()
-
     def unavailable_reason(self) -> str:
-        """Return what is to be installed or set."""
+        """Return what is to be installed or set; whether somebody is there, `initialize` finds out."""
         return protocol.why_not_installed() or ("" if self._settings().remote_url else NO_URL)
 
     def supports(self, resource: Any) -> str:

@@ -7,26 +7,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import TargetError, ToolError, UnsupportedResourceError
+from brainsmith.errors import ToolError, UnsupportedResourceError
 from brainsmith.plugin.core import target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.capabilities import Capabilities
-from brainsmith.runtime.kept_tensors import chosen_tensors
+from brainsmith.runtime.kept_tensors import chosen_tensors, joined_tensors
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.target import Target
+from brainsmith.runtime.target_settings import FLAG, OPTIONAL_COUNT, checked_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    import numpy as np
-
+    from brainsmith.execution.signature import Array
     from brainsmith.rtl.package.running import AcceleratorRun, RunnablePackage
     from brainsmith.targets.build_folder import BuildFolder
 
-    Array = np.ndarray[Any, Any]
-
-SETTINGS = ("check", "frames")
+SETTINGS = {"check": FLAG, "frames": OPTIONAL_COUNT}
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,6 @@ class Simulated:
     display_name="RTL simulation",
     vendor="BrainSmith",
     description="The stitched circuit of a build, cycle by cycle in Verilator",
-    version="0.1.0",
 )
 class RtlSimulation(Target):
     """Runs the circuit of a build's folder.
@@ -82,10 +79,6 @@ class RtlSimulation(Target):
     def last_run(self) -> AcceleratorRun | None:
         """What the last `execute` of the calling thread measured: cycles, interval, latency; None before the first."""
         return getattr(self._own, "run", None)
-
-    def is_available(self) -> bool:
-        """Tell whether simulations can be built."""
-        return not self.unavailable_reason()
 
     def unavailable_reason(self) -> str:
         """Return which tool is missing, and how to get it."""
@@ -143,9 +136,11 @@ class RtlSimulation(Target):
 
         if problem := self.supports(resource):
             raise UnsupportedResourceError(problem)
-        frames, check = _settings(config or {})
+        settings = checked_settings("rtlsim", config, SETTINGS)
         folder = read_build_folder(Path(resource))
-        accelerator = prepare_package(folder.package, frames=frames, check=check)
+        accelerator = prepare_package(
+            folder.package, frames=settings.get("frames"), check=settings.get("check", True)
+        )
         return Prepared(target=self, signature=folder.signature, payload=Simulated(folder, accelerator))
 
     def execute(  # type: ignore[override]  # an unknown keyword is a TypeError
@@ -193,21 +188,7 @@ class RtlSimulation(Target):
         found = folder.run(
             folder.signature.stacked(arrays, frames), run, frozenset(wanted).difference(inside)
         )
-        joined = folder.signature.joined(found)
-        tensors = {**found, **kept}
-        return {**joined, **{name: _joined(tensors[name]) for name in wanted}}
-
-
-def _settings(config: Mapping[str, Any]) -> tuple[int | None, bool]:
-    unknown = [name for name in config if name not in SETTINGS]
-    if unknown:
-        raise TargetError(f"rtlsim takes the settings {', '.join(SETTINGS)}, not {unknown[0]!r}")
-    frames, check = config.get("frames"), config.get("check", True)
-    if frames is not None and (isinstance(frames, bool) or not isinstance(frames, int) or frames < 1):
-        raise TargetError(f"frames of rtlsim must be a whole number, 1 or more, not {frames!r}")
-    if not isinstance(check, bool):
-        raise TargetError(f"check of rtlsim must be true or false, not {check!r}")
-    return frames, check
+        return joined_tensors(folder.signature, {**kept, **found}, wanted)
 
 
 def _carried(simulated: Simulated, tensors: Mapping[str, Array]) -> dict[str, Array]:
@@ -216,8 +197,3 @@ def _carried(simulated: Simulated, tensors: Mapping[str, Array]) -> dict[str, Ar
 
     layouts = {link.layout.tensor: link.layout for link in simulated.accelerator.design.links if link.layout}
     return {name: values.astype(carried_in(layouts[name])) for name, values in tensors.items()}
-
-
-def _joined(stack: Array) -> Array:
-    """Return a stack (frames, *shape) with the frames in the first axis."""
-    return stack.reshape(-1, *stack.shape[2:])

@@ -13,6 +13,8 @@ from onnx import helper
 
 from brainsmith.rtl.cores.integers import integer_datatype
 from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, keeps_rank
+from brainsmith.transforms.lattice.search import find_steps
+from brainsmith.transforms.lattice.staircases import LAYOUTS, is_thresholds
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -22,9 +24,6 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = npt.NDArray[np.float32]
     Chain: TypeAlias = tuple[tuple[str, Floats], ...]
-
-LAYOUTS = {2: "NC", 3: "NWC", 4: "NCHW"}
-"""What a MultiThreshold takes its input for if it does not say (QONNX 1.0.0)."""
 
 
 def absorb_affine(view: GraphView, source: str) -> bool:
@@ -44,7 +43,7 @@ def absorb_affine(view: GraphView, source: str) -> bool:
 
 def _thresholds_behind(view: GraphView, name: str, chain: Chain) -> list[tuple[NodeProto, Chain]]:
     found = []
-    for node in [node for node in view.graph.node if name in node.input]:
+    for node in view.nodes_reading(name):
         link = _affine(view, node, name)
         if link is not None:
             found += _thresholds_behind(view, node.output[0], (*chain, link))
@@ -72,7 +71,7 @@ def _affine(view: GraphView, node: NodeProto, name: str) -> tuple[str, Floats] |
 
 
 def _can_take(view: GraphView, node: NodeProto, name: str, chain: Chain) -> bool:
-    if node.op_type != "MultiThreshold" or node.domain != "qonnx.custom_op.general" or node.input[0] != name:
+    if not is_thresholds(node) or node.input[0] != name:
         return False
     thresholds, shape = view.constant(node.input[1]), view.model.get_tensor_shape(name)
     if thresholds is None or shape is None:
@@ -112,7 +111,7 @@ def _on_integers(view: GraphView, node: NodeProto, source: str, chain: Chain) ->
 def least_integers(chain: Chain, thresholds: Floats, low: int, high: int) -> Floats:
     """Return, for each threshold and channel, the least integer from which on the chain's result reaches it.
 
-    Bisection; each operator of the chain grows with its input, rounding included.
+    Each operator of the chain grows with its input, rounding included.
 
     Args:
         chain: Operators and operands, each of one element or of one per channel.
@@ -121,19 +120,14 @@ def least_integers(chain: Chain, thresholds: Floats, low: int, high: int) -> Flo
         high: The greatest; `high + 1` is returned for a threshold that it does not reach.
     """
     channels = max(thresholds.shape[0], *(values.size for _, values in chain))
-    below = np.full((channels, thresholds.shape[1]), low - 1, np.int64)
-    reached = np.full_like(below, high + 1)
-    while (reached - below > 1).any():
-        middle = (below + reached) // 2
-        enough = _apply(chain, middle.astype(np.float32)) >= thresholds
-        narrow = reached - below > 1
-        reached = np.where(narrow & enough, middle, reached)
-        below = np.where(narrow & ~enough, middle, below)
-    return reached.astype(np.float32)
+    ends = np.asarray([low]), np.asarray([high])
+    found = find_steps(lambda numbers: _apply(chain, numbers), thresholds, *ends, channels)
+    return found.astype(np.float32)
 
 
-def _apply(chain: Chain, values: Floats) -> Floats:
+def _apply(chain: Chain, numbers: npt.NDArray[np.int64]) -> Floats:
     operators: dict[str, Any] = {"Mul": np.multiply, "Div": np.divide, "Add": np.add, "Sub": np.subtract}
+    values = numbers.astype(np.float32)
     for op_type, operand in chain:
         values = operators[op_type](values, operand[:, None])
     return values

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto
 from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
 from brainsmith.rtl.cores.integers import integer_datatype
 from brainsmith.transforms.absorb_affine import least_integers
-from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
+from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, set_attribute
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -31,11 +31,8 @@ class _Match(NamedTuple):
 
 
 @transform(
-    name="AbsorbPositionsIntoThresholds",
     stage="topology_opt",
     description="Absorb an Add of one constant per position and channel into the MultiThreshold behind it",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("streamlining", "transformer"),
 )
@@ -96,25 +93,19 @@ def _absorb(view: GraphView, match: _Match) -> None:
     size = int(np.prod(shape))
     result = match.threshold.output[0]
     stem = match.threshold.name or result
-    flat, counted = view.new_name(f"{stem}_row"), view.new_name(f"{stem}_counted")
     levels = view.add_constant(
         f"{stem}_levels", *_levels(match, shape, model.get_tensor_datatype(match.source))
     )
-    rows = view.add_constant(f"{stem}_row_shape", np.asarray([-1, 1, size], np.int64))
-    back = view.add_constant(f"{stem}_shape", np.asarray([-1, *shape[1:]], np.int64))
     # Three axes: FINN takes a Reshape to two for the Flatten in front of a matrix product, and drops it.
-    for name in (flat, counted):
-        model.set_tensor_shape(name, [1, 1, size])
-    model.set_tensor_datatype(counted, model.get_tensor_datatype(result))
+    flat = view.new_tensor(f"{stem}_row", [1, 1, size])
+    counted = view.new_tensor(f"{stem}_counted", [1, 1, size], model.get_tensor_datatype(result))
     fresh = type(match.threshold)()
     fresh.CopyFrom(match.threshold)
     fresh.input[:] = [flat, levels]
     fresh.output[:] = [counted]
-    for stated in [stated for stated in fresh.attribute if stated.name == "data_layout"]:
-        fresh.attribute.remove(stated)
-    fresh.attribute.append(helper.make_attribute("data_layout", "NWC"))
-    before = helper.make_node("Reshape", [match.source, rows], [flat], name=f"{stem}_to_row")
-    behind = helper.make_node("Reshape", [counted, back], [result], name=f"{stem}_from_row")
+    set_attribute(fresh, "data_layout", "NWC")
+    before = view.reshape(match.source, flat, [-1, 1, size], f"{stem}_to_row")
+    behind = view.reshape(counted, result, [-1, *shape[1:]], f"{stem}_from_row")
     unread = [*match.add.input, *match.add.output, match.threshold.input[1]]
     view.replace(match.threshold, [before, fresh, behind], (name for name in unread if name != match.source))
 

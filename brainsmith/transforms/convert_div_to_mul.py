@@ -18,11 +18,8 @@ if TYPE_CHECKING:
 
 
 @transform(
-    name="ConvertDivToMul",
     stage="topology_opt",
     description="Convert division by a constant into multiplication by its reciprocal",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("arithmetic", "lowering"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from onnx import TensorProto, helper
@@ -26,11 +26,8 @@ AXES_ARE_AN_INPUT = 18
 
 
 @transform(
-    name="ExpandNorms",
     stage="topology_opt",
     description="Expand normalization operations",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("normalisation", "lowering"),
 )
@@ -137,63 +134,27 @@ class _Chain:
         return self.add("Reciprocal", [deviation], "inverse", output, reduced=True)
 
 
-class _Operator(NamedTuple):
-    """What a LayerNormalization or RMSNormalization node asks for; a missing tensor is an empty name."""
-
-    node: NodeProto
-    centre: bool
-    axes: tuple[int, ...]
-    elem_type: int
-    stash_type: int
-    scale: str
-    bias: str
-    mean: str
-    inverse: str
-
-
-def _read_operator(view: GraphView, node: NodeProto) -> _Operator | None:
-    value = view.value_info(node.input[0])
-    axis = attribute(node, "axis", -1)
-    rank = view.rank(node.input[0])
-    if value is None or not value.type.tensor_type.elem_type or (axis >= 0 and rank is None):
-        return None
-    first = axis if axis < 0 else axis - (rank or 0)
-    inputs, outputs = [*node.input, "", ""], [*node.output, "", ""]
-    return _Operator(
-        node=node,
-        centre=node.op_type == "LayerNormalization",
-        axes=tuple(range(first, 0)),
-        elem_type=value.type.tensor_type.elem_type,
-        stash_type=attribute(node, "stash_type", TensorProto.FLOAT),
-        scale=inputs[1],
-        bias=inputs[2],
-        mean=outputs[1],
-        inverse=outputs[2],
-    )
-
-
 def _expand_operator(view: GraphView, node: NodeProto) -> bool:
-    op = _read_operator(view, node)
-    if op is None:
+    axis, rank = attribute(node, "axis", -1), view.rank(node.input[0])
+    elem_type, stash_type = view.elem_type(node.input[0]), attribute(node, "stash_type", TensorProto.FLOAT)
+    if not elem_type or (axis >= 0 and rank is None):
         return False
-    source, output = node.input[0], node.output[0]
-    casts = op.elem_type != op.stash_type
-    chain = _Chain(view, node.name or output, source, op.stash_type, op.axes)
+    source, scale, bias = [*node.input, "", ""][:3]
+    output, mean, inverse = [*node.output, "", ""][:3]
+    casts = elem_type != stash_type
+    axes = tuple(range(axis if axis < 0 else axis - (rank or 0), 0))
+    chain = _Chain(view, node.name or output, source, stash_type, axes)
     if casts:
-        source = chain.add("Cast", [source], "stashed", to=op.stash_type)
-    if op.centre:
-        mean = chain.mean(source, "mean", op.mean)
-        source = chain.add("Sub", [source, mean], "centred")
+        source = chain.add("Cast", [source], "stashed", to=stash_type)
+    if node.op_type == "LayerNormalization":
+        source = chain.add("Sub", [source, chain.mean(source, "mean", mean)], "centred")
     square = chain.square(source)
     variance = chain.mean(square, "variance")
     epsilon = chain.number(attribute(node, "epsilon", 1e-5), "epsilon")
     shifted = chain.add("Add", [variance, epsilon], "shifted", reduced=True)
-    inverse = chain.inverse(shifted, op.inverse)
-    tail = [("normal", "Mul", inverse)]
+    tail = [("normal", "Mul", chain.inverse(shifted, inverse))]
     tail += [
-        (part, kind, name)
-        for part, kind, name in (("scaled", "Mul", op.scale), ("biased", "Add", op.bias))
-        if name
+        (part, kind, name) for part, kind, name in (("scaled", "Mul", scale), ("biased", "Add", bias)) if name
     ]
     for place, (part, kind, operand) in enumerate(tail):
         last = place == len(tail) - 1
@@ -201,8 +162,8 @@ def _expand_operator(view: GraphView, node: NodeProto) -> bool:
             kind, [source, operand], part, output if last and not (casts and place == 0) else ""
         )
         if casts and place == 0:
-            source = chain.add("Cast", [source], "cast_back", output if last else "", to=op.elem_type)
-            chain.elem_type = op.elem_type
+            source = chain.add("Cast", [source], "cast_back", output if last else "", to=elem_type)
+            chain.elem_type = elem_type
     view.replace(node, chain.nodes)
     return True
 
@@ -210,8 +171,7 @@ def _expand_operator(view: GraphView, node: NodeProto) -> bool:
 def _unfold(view: GraphView, folded: FoldedNorm) -> None:
     """Scale the centred tensor and then add the bias, instead of scaling its two parts."""
     node, output = folded.node, folded.node.output[0]
-    value = view.value_info(folded.centred)
-    elem_type = value.type.tensor_type.elem_type if value is not None else TensorProto.FLOAT
+    elem_type = view.elem_type(folded.centred, TensorProto.FLOAT)
     chain = _Chain(view, node.name or output, folded.centred, elem_type, ())
     result = normal = chain.add("Mul", [folded.centred, folded.inverse], "normal")
     if folded.scale:
@@ -228,8 +188,7 @@ def _rewrite_subgraph(view: GraphView, norm: NormPattern) -> None:
     """Write the parts that are not canonical yet in front of the node that gives the normalised tensor."""
     node = norm.node
     output = node.output[0]
-    value = view.value_info(norm.centred)
-    elem_type = value.type.tensor_type.elem_type if value is not None else TensorProto.FLOAT
+    elem_type = view.elem_type(norm.centred, TensorProto.FLOAT)
     chain = _Chain(view, node.name or output, norm.centred, elem_type, norm.axes)
     shifted = norm.shifted
     if not norm.square_is_canonical:

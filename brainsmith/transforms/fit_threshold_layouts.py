@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx import helper
 from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
-from brainsmith.transforms.graph_view import attribute
+from brainsmith.transforms.graph_view import attribute, set_attribute
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -18,11 +17,8 @@ CHANNELS_LAST = {2: "NC", 3: "NWC", 4: "NHWC"}
 
 
 @transform(
-    name="FitThresholdLayouts",
     stage="cleanup",
     description="Let MultiThreshold nodes state a layout with as many axes as their tensor has",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("layout",),
 )
@@ -46,9 +42,7 @@ def _fit(model: ModelWrapper, node: NodeProto) -> bool:
     layout = CHANNELS_LAST.get(len(shape or ()))
     if not stated or layout is None or len(stated) == len(layout):
         return False
-    for found in [found for found in node.attribute if found.name == "data_layout"]:
-        node.attribute.remove(found)
-    node.attribute.append(helper.make_attribute("data_layout", layout))
+    set_attribute(node, "data_layout", layout)
     for name in (node.input[0], node.output[0]):
         model.set_tensor_layout(name, list(layout))
     return True

@@ -22,11 +22,8 @@ _ONE_SCALE = ("Add", "ConvTranspose", "Gather", "Mul", "Sub")
 
 
 @transform(
-    name="FoldConstantQuantisers",
     stage="topology_opt",
     description="Fold quantised constants that are no integer weights with one scale for each result",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("quantisation",),
 )
@@ -63,7 +60,7 @@ class FoldConstantQuantisers(Transformation):
         return model, False
 
     def _stays(self, view: GraphView, node: NodeProto, scale: Any) -> bool:
-        readers = [other for other in view.graph.node if node.output[0] in other.input]
+        readers = view.nodes_reading(node.output[0])
         if len(readers) != 1 or view.readers(node.output[0]) != 1:
             return False
         zero = np.asarray(0 if node.op_type == "BipolarQuant" else view.constant(node.input[2]))
@@ -78,7 +75,7 @@ def _with_one_reader_each(view: GraphView) -> GraphView:
         if any(view.constant(name) is None for name in node.input):
             continue
         name = node.output[0]
-        readers = [other for other in view.graph.node if name in other.input]
+        readers = view.nodes_reading(name)
         if len(readers) != view.readers(name) or any(other.op_type not in _PRODUCTS for other in readers):
             continue
         for reader in readers[1:]:

@@ -39,11 +39,8 @@ RANDOM = (
 
 
 @transform(
-    name="FoldConstants",
     stage="graph_tidying",
     description="Compute nodes whose inputs are all constant",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("clean-up",),
 )

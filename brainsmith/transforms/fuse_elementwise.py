@@ -30,11 +30,8 @@ _KINDS = "fb"
 
 
 @transform(
-    name="FuseElementwise",
     stage="execution_opt",
     description="Make chains of elementwise operators and ops one node that runs compiled",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("ops", "compiled"),
 )
@@ -110,24 +107,18 @@ def _part(view: GraphView, node: NodeProto) -> TraceableFunction | None:
 
 
 def _dtype(view: GraphView, name: str) -> np.dtype[Any] | None:
-    value, constant = view.value_info(name), view.constant(name)
+    constant, elem_type = view.constant(name), view.elem_type(name)
     if constant is not None:
-        stored: np.dtype[Any] = constant.dtype
-        return stored
-    if value is None or not value.type.tensor_type.elem_type:
-        return None
-    declared: np.dtype[Any] = helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
-    return declared
+        return np.dtype(constant.dtype)
+    return np.dtype(helper.tensor_dtype_to_np_dtype(elem_type)) if elem_type else None
 
 
 def _shape(view: GraphView, name: str) -> tuple[int, ...] | None:
-    value, constant = view.value_info(name), view.constant(name)
+    constant = view.constant(name)
     if constant is not None:
         return constant.shape
-    if value is None or not value.type.tensor_type.HasField("shape"):
-        return None
-    dims = value.type.tensor_type.shape.dim
-    return tuple(dim.dim_value for dim in dims) if all(dim.dim_value for dim in dims) else None
+    dims = view.dimensions(name)
+    return tuple(dim or 0 for dim in dims) if dims is not None and all(dims) else None
 
 
 def _fuse(view: GraphView, nodes: _Group) -> None:

@@ -18,11 +18,8 @@ if TYPE_CHECKING:
 
 
 @transform(
-    name="GiveReadableTensorNames",
     stage="graph_tidying",
     description="Name each tensor after its node, and the ends of the graph global_in and global_out",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("clean-up",),
 )

@@ -78,6 +78,10 @@ class GraphView:
         """Count the node inputs, nested graphs included, and the graph outputs that read a tensor."""
         return self._reads.get(name, 0)
 
+    def nodes_reading(self, name: str) -> list[NodeProto]:
+        """Return the nodes that have a tensor as an input, in the order of the graph."""
+        return [node for node in self.graph.node if name in node.input]
+
     def constant(self, name: str) -> npt.NDArray[Any] | None:
         """Return the value of a tensor that never changes, or None.
 
@@ -92,6 +96,11 @@ class GraphView:
     def value_info(self, name: str) -> ValueInfoProto | None:
         """Return what is declared of a tensor (element type and shape), or None."""
         return self._values.get(name)
+
+    def elem_type(self, name: str, default: int = 0) -> int:
+        """Return the ONNX element type that is declared of a tensor; the default of one that is not declared."""
+        value = self._values.get(name)
+        return default if value is None else value.type.tensor_type.elem_type
 
     def rank(self, name: str) -> int | None:
         """Return the number of dimensions of a tensor, or None where its shape is not declared."""
@@ -131,6 +140,20 @@ class GraphView:
             name = f"{base}_{self._made}"
         self._reads[name] = 0
         return name
+
+    def new_tensor(self, base: str, shape: Sequence[int] | None, datatype: BaseDataType | None = None) -> str:
+        """Declare a tensor of float32 with a shape and a QONNX datatype, as far as given, and return its name."""
+        name = self.new_name(base)
+        if shape is not None:
+            self.model.set_tensor_shape(name, list(shape))
+        if datatype is not None:
+            self.model.set_tensor_datatype(name, datatype)
+        return name
+
+    def reshape(self, source: str, output: str, shape: Sequence[int], name: str) -> NodeProto:
+        """Return a Reshape to a shape; -1 stands for what is left."""
+        to = self.add_constant(f"{name}_shape", np.asarray(shape, np.int64))
+        return helper.make_node("Reshape", [source, to], [output], name=name)
 
     def add_constant(self, base: str, value: npt.NDArray[Any], datatype: BaseDataType | None = None) -> str:
         """Add an initializer, annotated with a QONNX datatype if one is given, and return its name."""
@@ -244,6 +267,13 @@ def attribute(node: NodeProto, name: str, default: Any = None) -> Any:
         if attr.name == name:
             return helper.get_attribute_value(attr)
     return default
+
+
+def set_attribute(node: NodeProto, name: str, value: Any) -> None:
+    """State an attribute of a node, in place of what it states of it."""
+    for old in [one for one in node.attribute if one.name == name]:
+        node.attribute.remove(old)
+    node.attribute.append(helper.make_attribute(name, value))
 
 
 def kernel_node(

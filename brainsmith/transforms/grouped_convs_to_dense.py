@@ -9,7 +9,7 @@ from qonnx.core.datatype import DataType
 from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
-from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
+from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, set_attribute
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -19,11 +19,8 @@ if TYPE_CHECKING:
 
 
 @transform(
-    name="GroupedConvsToDense",
     stage="topology_opt",
     description="Give convolutions over groups of channels weights of 0 for the other channels, and one group",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("streamlining",),
 )
@@ -73,9 +70,7 @@ def _to_dense(view: GraphView, node: NodeProto, weights: npt.NDArray[np.generic]
     old = node.input[1]
     dense = node.__class__.FromString(node.SerializeToString())
     dense.input[1] = view.add_constant(f"{old}_dense", _dense(weights, groups), _with_zero(view, old))
-    for stated in dense.attribute:
-        if stated.name == "group":
-            stated.i = 1
+    set_attribute(dense, "group", 1)
     view.replace(node, [dense], [old])
 
 

@@ -23,11 +23,8 @@ class _Window(NamedTuple):
 
 
 @transform(
-    name="InferCrop",
     kernel="Crop",
     description="Convert Slice and Gather of constant, contiguous places into Crop kernels",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
 )
 class InferCrop(Transformation):

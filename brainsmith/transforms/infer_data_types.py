@@ -10,7 +10,7 @@ from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
 from brainsmith.rtl.cores.integers import integer_datatype
-from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
+from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, value_of_one
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,11 +24,8 @@ MIXING = ("Concat", "Clip", "Pad", "Scatter", "ScatterElements", "ScatterND")
 
 
 @transform(
-    name="InferDataTypes",
     stage="graph_tidying",
     description="Infer the QONNX datatypes of all tensors, such that each holds every value of its tensor",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("clean-up",),
 )
@@ -128,6 +125,5 @@ def _clipped(view: GraphView, node: NodeProto, own: BaseDataType) -> BaseDataTyp
 def _number(view: GraphView, node: NodeProto, at: int, name: str, default: float) -> float | None:
     """Return a number that a node has as an input or, in older versions, an attribute; None if it varies."""
     if len(node.input) > at and node.input[at]:
-        value = view.constant(node.input[at])
-        return None if value is None or value.size != 1 else float(value.reshape(-1)[0])
+        return value_of_one(view.constant(node.input[at]))
     return float(attribute(node, name, default))

@@ -11,7 +11,7 @@ from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, is_standard
-from brainsmith.transforms.reductions import reduced_axes
+from brainsmith.transforms.reduced_axes import reduced_axes
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -20,11 +20,8 @@ if TYPE_CHECKING:
 
 
 @transform(
-    name="InferGlobalSum",
     kernel="GlobalAccPool",
     description="Convert a ReduceSum over all axes between the first and the last into a GlobalAccPool",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
 )
 class InferGlobalSum(Transformation):
@@ -65,15 +62,8 @@ def _convert(view: GraphView, node: NodeProto) -> None:
     taken = model.get_tensor_datatype(node.input[0])
     total = _sum_datatype(taken, pixels)
     result, stem = node.output[0], node.name or node.output[0]
-    image, summed = view.new_name(f"{stem}_image"), view.new_name(f"{stem}_pooled")
-    wide = view.add_constant(f"{stem}_image_shape", np.asarray([-1, 1, pixels, channels], np.int64))
-    back = view.add_constant(f"{stem}_shape", np.asarray(model.get_tensor_shape(result), np.int64))
-    for name, dims, datatype in (
-        (image, [1, 1, pixels, channels], taken),
-        (summed, [1, 1, 1, channels], total),
-    ):
-        model.set_tensor_shape(name, dims)
-        model.set_tensor_datatype(name, datatype)
+    image = view.new_tensor(f"{stem}_image", [1, 1, pixels, channels], taken)
+    summed = view.new_tensor(f"{stem}_pooled", [1, 1, 1, channels], total)
     model.set_tensor_datatype(result, total)
     pool = helper.make_node(
         "GlobalAccPool",
@@ -87,8 +77,8 @@ def _convert(view: GraphView, node: NodeProto) -> None:
         inputDataType=taken.name,
         numInputVectors=[1, 1, pixels],
     )
-    before = helper.make_node("Reshape", [node.input[0], wide], [image], name=f"{stem}_to_image")
-    behind = helper.make_node("Reshape", [summed, back], [result], name=f"{stem}_from_image")
+    before = view.reshape(node.input[0], image, [-1, 1, pixels, channels], f"{stem}_to_image")
+    behind = view.reshape(summed, result, model.get_tensor_shape(result), f"{stem}_from_image")
     view.replace(node, [before, pool, behind], node.input[1:])
 
 

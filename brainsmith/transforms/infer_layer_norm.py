@@ -32,11 +32,8 @@ KERNEL = "LayerNormKernel"
 
 
 @transform(
-    name="InferLayerNorm",
     kernel="LayerNorm",
     description="Convert layer normalisations over the last axis into LayerNorm kernels",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
 )
 class InferLayerNorm(Transformation):

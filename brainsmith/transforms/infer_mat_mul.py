@@ -22,11 +22,8 @@ class _Operands(NamedTuple):
 
 
 @transform(
-    name="InferMatMul",
     kernel="MatMul",
     description="Convert MatMul operators with two computed inputs into MatMul kernels",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
 )
 class InferMatMul(Transformation):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto
 from qonnx.transformation.base import Transformation
 
 from brainsmith.graph.ends import input_values
@@ -41,11 +40,8 @@ class _Chain(NamedTuple):
 
 
 @transform(
-    name="InferShuffle",
     kernel="Shuffle",
     description="Convert transposes between layers, with the reshapes around them, into Shuffle kernels",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
 )
 class InferShuffle(Transformation):
@@ -120,16 +116,12 @@ def _behind(view: GraphView, node: NodeProto, *op_types: str) -> list[NodeProto]
     found: list[NodeProto] = []
     while True:
         name = (found[-1] if found else node).output[0]
-        readers = _readers(view, name)
+        readers = view.nodes_reading(name)
         if view.readers(name) != 1 or not readers or not is_standard(readers[0], *op_types):
             return found
         if readers[0].input[0] != name:
             return found
         found.append(readers[0])
-
-
-def _readers(view: GraphView, name: str) -> list[NodeProto]:
-    return [node for node in view.graph.node if name in node.input]
 
 
 def _begins(view: GraphView, name: str) -> bool:
@@ -143,7 +135,7 @@ def _begins(view: GraphView, name: str) -> bool:
 
 def _belongs_to_host(view: GraphView, name: str) -> bool:
     """Tell whether nothing but reshapes, transposes and float scales follow behind a tensor."""
-    for node in _readers(view, name):
+    for node in view.nodes_reading(name):
         scale = is_standard(node, *SCALES) and not view.model.get_tensor_datatype(node.output[0]).is_integer()
         if not scale and not is_standard(node, "Transpose", *RESHAPES):
             return False
@@ -159,8 +151,7 @@ def _replace(view: GraphView, chain: _Chain) -> None:
     out_shape = view.static_shape(chain.output, TensorProto.FLOAT)
     first = next(node for node in chain.nodes if node.op_type == "Transpose")
     if moves_nothing(chain.shape, chain.perm):
-        target = view.add_constant(f"{chain.output}_shape", np.asarray(out_shape, np.int64))
-        new = helper.make_node("Reshape", [chain.source, target], [chain.output], name=first.name)
+        new = view.reshape(chain.source, chain.output, out_shape or [], first.name or chain.output)
     else:
         new = kernel_node(
             "ShuffleKernel",

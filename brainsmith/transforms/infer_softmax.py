@@ -29,11 +29,8 @@ FRACTION_BITS = 8
 
 
 @transform(
-    name="InferSoftmax",
     kernel="Softmax",
     description="Convert Softmax operators over the last axis into Softmax kernels",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
 )
 class InferSoftmax(Transformation):

@@ -24,11 +24,8 @@ ROUNDED = 2.0**22
 
 
 @transform(
-    name="IntegerThresholds",
     stage="topology_opt",
     description="Round the thresholds of integers up, and refuse those that a value may lie on",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("quantisation", "streamlining"),
 )

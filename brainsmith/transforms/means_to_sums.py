@@ -10,7 +10,7 @@ from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, attribute, opset, value_of_one
-from brainsmith.transforms.reductions import AXES_AS_INPUT, reduced_axes
+from brainsmith.transforms.reduced_axes import AXES_AS_INPUT, reduced_axes
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -18,11 +18,8 @@ if TYPE_CHECKING:
 
 
 @transform(
-    name="MeansToSums",
     stage="topology_opt",
     description="Convert ReduceMean into ReduceSum and a factor, and move factors in front of a ReduceSum behind it",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("streamlining", "transformer"),
 )

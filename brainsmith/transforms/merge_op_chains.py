@@ -20,11 +20,8 @@ if TYPE_CHECKING:
 
 
 @transform(
-    name="MergeOpChains",
     stage="topology_opt",
     description="Merge consecutive Mul, Add, Reshape or Transpose operators with constants into one",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("arithmetic", "layout"),
 )

@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import helper
+from qonnx.core.datatype import DataType
 from qonnx.transformation.base import Transformation
 
 from brainsmith.errors import ModelError
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, attribute
-from brainsmith.transforms.lattice.placing import place
 from brainsmith.transforms.lattice.reader import Lattices
 from brainsmith.transforms.lattice.staircases import is_quantiser, is_thresholds, quantiser_of, thresholds_of
-from brainsmith.transforms.lattice.values import Lattice, of_integers
+from brainsmith.transforms.lattice.threshold_placing import place
+from brainsmith.transforms.lattice.value_lattice import Lattice, of_integers
 
 if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.transforms.lattice.placing import PlacedThresholds
     from brainsmith.transforms.lattice.staircases import Staircase
+    from brainsmith.transforms.lattice.threshold_placing import PlacedThresholds
 
 QONNX = "qonnx.custom_op.general"
 MOST_BITS = 8
@@ -35,11 +36,8 @@ LAYOUTS = {(2, -1): "NC", (3, -1): "NWC", (3, -2): "NCW", (4, -1): "NHWC", (4, -
 
 
 @transform(
-    name="QuantisersToThresholds",
     stage="topology_opt",
     description="Turn quantisers of activations into MultiThresholds that give QONNX's levels, ties included",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("quantisation",),
 )
@@ -101,7 +99,7 @@ class QuantisersToThresholds(Transformation):
 
 def _feeds_signs(view: GraphView, name: str) -> bool:
     """Tell whether a tensor goes into products by weights of -1 and 1 alone: then they become XNOR and a count."""
-    readers = [node for node in view.graph.node if name in node.input]
+    readers = view.nodes_reading(name)
     return (
         bool(readers)
         and view.readers(name) == len(readers)
@@ -165,22 +163,20 @@ def _replace(view: GraphView, staircase: Staircase, placed: PlacedThresholds) ->
     nodes = []
     source = placed.source
     if (placed.signs < 0).any():
-        signs = view.add_constant(
-            f"{stem}_signs", _broadcast(placed.signs, placed.axis), _datatype("BIPOLAR")
-        )
-        turned = _new_tensor(view, f"{stem}_turned", shape)
+        signs = view.add_constant(f"{stem}_signs", _broadcast(placed.signs, placed.axis), DataType["BIPOLAR"])
+        turned = view.new_tensor(f"{stem}_turned", shape)
         nodes.append(helper.make_node("Mul", [source, signs], [turned], name=f"{stem}_turn"))
         source = turned
     levels = result
     if staircase.scale is not None:
-        levels = _new_tensor(view, f"{stem}_levels", shape)
+        levels = view.new_tensor(f"{stem}_levels", shape)
     rows = view.add_constant(f"{stem}_thresholds", placed.thresholds)
     nodes.append(_multi_threshold(view, staircase, placed, source, rows, levels))
     if staircase.scale is not None:
         scale = view.add_constant(f"{stem}_scale", np.asarray(staircase.scale, np.float32))
         nodes.append(helper.make_node("Mul", [levels, scale], [result], name=f"{stem}_scaled"))
     view.replace(old, nodes, [name for name in old.input if name != placed.source])
-    model.set_tensor_datatype(levels, _datatype(staircase.datatype))
+    model.set_tensor_datatype(levels, DataType[staircase.datatype])
 
 
 def _multi_threshold(
@@ -214,16 +210,3 @@ def _broadcast(values: Any, axis: int | None) -> Any:
     """Return one number for each channel, in the form in which it is one along their axis."""
     trailing = 0 if axis is None else -axis - 1
     return values.astype(np.float32).reshape(-1, *(1,) * trailing)
-
-
-def _new_tensor(view: GraphView, base: str, shape: Any) -> str:
-    name = view.new_name(base)
-    if shape is not None:
-        view.model.set_tensor_shape(name, list(shape))
-    return name
-
-
-def _datatype(name: str) -> Any:
-    from qonnx.core.datatype import DataType
-
-    return DataType[name]

@@ -52,11 +52,8 @@ class _Integers:
 
 
 @transform(
-    name="QuantizeLinearToQuant",
     stage="cleanup",
     description="Fuse QuantizeLinear, Clip and DequantizeLinear into Quant nodes",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("quantisation",),
 )

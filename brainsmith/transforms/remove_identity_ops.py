@@ -28,11 +28,8 @@ COMMUTATIVE = ("Add", "Mul")
 
 
 @transform(
-    name="RemoveIdentityOps",
     stage="graph_tidying",
     description="Remove nodes whose output equals their input, exactly",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("clean-up",),
 )

@@ -14,11 +14,8 @@ if TYPE_CHECKING:
 
 
 @transform(
-    name="RemoveUnusedTensors",
     stage="graph_tidying",
     description="Remove initializers, shapes and annotations of tensors that nothing reads or makes",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("clean-up",),
 )

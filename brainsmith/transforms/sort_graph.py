@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 from qonnx.transformation.base import Transformation
@@ -16,11 +17,8 @@ if TYPE_CHECKING:
 
 
 @transform(
-    name="SortGraph",
     stage="graph_tidying",
     description="Sort the nodes topologically, and drop those that are connected to nothing",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("qonnx",),
     tags=("clean-up",),
 )
@@ -64,32 +62,18 @@ def _connected(graph: GraphProto) -> list[NodeProto]:
     ]
 
 
-def _depths(nodes: list[NodeProto]) -> list[int]:
-    """Return for each node how many nodes lie before it on the longest way to it."""
+def _depths(nodes: list[NodeProto]) -> dict[int, int]:
+    """Return for each node's place how many nodes lie before it on the longest way to it."""
     made_by = {name: at for at, node in enumerate(nodes) for name in node.output if name}
-    before = [{made_by[name] for name in names_read(node) if name in made_by} for node in nodes]
-    behind: list[list[int]] = [[] for _ in nodes]
-    for at, needed in enumerate(before):
-        for other in needed:
-            behind[other].append(at)
-    waiting = [len(needed) for needed in before]
-    depths = [0] * len(nodes)
-    ready = [at for at, count in enumerate(waiting) if not count]
-    for at in ready:
-        for other in behind[at]:
-            depths[other] = max(depths[other], depths[at] + 1)
-            waiting[other] -= 1
-            if not waiting[other]:
-                ready.append(other)
-    if len(ready) < len(nodes):
-        raise ModelError(f"the graph has a cycle: {_circle(nodes, before, set(ready))}")
+    before = {
+        at: {made_by[name] for name in names_read(node) if name in made_by} for at, node in enumerate(nodes)
+    }
+    depths: dict[int, int] = {}
+    try:
+        for at in TopologicalSorter(before).static_order():
+            depths[at] = max((depths[other] + 1 for other in before[at]), default=0)
+    except CycleError as error:
+        circle = [nodes[at] for at in error.args[1][:-1]]
+        named = ", ".join(node.name or f"{node.op_type} of {node.output[0]}" for node in circle)
+        raise ModelError(f"the graph has a cycle: {named}") from None
     return depths
-
-
-def _circle(nodes: list[NodeProto], before: list[set[int]], sorted_ones: set[int]) -> str:
-    """Name the nodes of one circle: each reads what the one before it makes, and the first what the last one does."""
-    way = [next(at for at in range(len(nodes)) if at not in sorted_ones)]
-    while way.count(way[-1]) == 1:
-        way.append(min(before[way[-1]] - sorted_ones))
-    circle = reversed(way[way.index(way[-1]) + 1 :])
-    return ", ".join(nodes[at].name or f"{nodes[at].op_type} of {nodes[at].output[0]}" for at in circle)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from qonnx.custom_op.registry import getCustomOp
@@ -16,6 +16,7 @@ from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.rtl.cores.finn_choice import FRAMEWORK, STYLE, finn_supports, waits_for_folding
 from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 from brainsmith.transforms.backend_order import BackendOrder
+from brainsmith.transforms.graph_view import attribute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,11 +70,8 @@ class Choice:
 
 
 @transform(
-    name="SpecializeKernels",
     stage="hardware",
     description="Choose a backend for every node of a kernel, by what is asked for, the part and what backends support",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     tags=("backends",),
 )
@@ -134,7 +132,7 @@ class SpecializeKernels(Transformation):
         if found:
             model = model.transform(GiveUniqueNodeNames())
         named = [(model.graph.node[at].name, choice) for at, (_, choice) in found.items()]
-        self.choices = tuple(_renamed(choice, name) for name, choice in named)
+        self.choices = tuple(replace(choice, layer=name) for name, choice in named)
         return model, False
 
     def _first(
@@ -167,7 +165,8 @@ class SpecializeKernels(Transformation):
 
 def _style(node: NodeProto) -> str:
     """Return the type that a node itself prefers; empty if none."""
-    return next((attribute.s.decode() for attribute in node.attribute if attribute.name == STYLE), "")
+    stated: bytes = attribute(node, STYLE, b"")
+    return stated.decode()
 
 
 def _choice(
@@ -185,15 +184,11 @@ def _choice(
     )
 
 
-def _renamed(choice: Choice, layer: str) -> Choice:
-    return Choice(**{**vars(choice), "layer": layer})
-
-
 def _specialise(node: NodeProto, backend: PluginInfo) -> None:
     """Make a kernel's node a backend's; its other attributes stay."""
     node.domain, node.op_type = backend.extra["domain"], op_type_of(backend)
-    for attribute in [attribute for attribute in node.attribute if attribute.name == STYLE]:
-        node.attribute.remove(attribute)
+    for stated in [one for one in node.attribute if one.name == STYLE]:
+        node.attribute.remove(stated)
 
 
 def _describe(node: NodeProto, kernel: PluginInfo, wanted: Order, refused: tuple[Refusal, ...]) -> str:

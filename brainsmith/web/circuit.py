@@ -9,9 +9,9 @@ from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.block_diagram import block_diagram
 from brainsmith.rtl.drawing.plan import Plan, read_plan, short_ends
-from brainsmith.web.content import Fields, fields, first_text, items
+from brainsmith.web.content import Fields, fields, first_text, items, numbers
 from brainsmith.web.design_layers import DesignLayer
-from brainsmith.web.elements import cell, scrolling, section, sentence, table
+from brainsmith.web.elements import cell, count_cell, graph_frame, scrolling, section, sentence, table
 from brainsmith.web.wave import wave_figure
 
 _NONE = "The build made no circuit: its output was estimates only, or it ended earlier."
@@ -59,13 +59,11 @@ def _diagram(plan: Plan, places: Mapping[str, str]) -> Markup:
         f"the design as it is stitched: streams with their widths, FIFOs with their depths in beats, estimated "
         f"cycles per frame{lost}"
     )
-    caption = tag("figcaption", tag("h3", "Block diagram"), tag("p", words))
     drawings = [
         tag("div", block_diagram(plan, "Block diagram", places, room), class_=f"sized {name}")
         for name, room in _ROOMS.items()
     ]
-    frame = scrolling("Block diagram", drawings, "canvas diagram")
-    return tag("figure", tag("div", caption, class_="head"), frame, class_="graph-frame")
+    return graph_frame("Block diagram", words, scrolling("Block diagram", drawings, "canvas diagram"))
 
 
 def _runs(circuit: Fields) -> Markup:
@@ -80,13 +78,13 @@ def _runs(circuit: Fields) -> Markup:
 
 
 def _run(name: str, circuit: Fields, frames: str, mismatches: str, *, stalled: bool) -> Markup:
-    ran, wrong = number(circuit.get(frames)), number(circuit.get(mismatches))
+    ran, wrong = numbers(circuit, frames, mismatches)
     kind = "open" if wrong is None else "bad" if wrong else "good"
     held = [_held(circuit, end) if stalled else cell("never", 0) for end in ("input", "output")]
     return tag(
         "tr",
         tag("th", name, scope="row"),
-        cell(figures.count(ran), ran),
+        count_cell(ran),
         tag("td", tag("span", figures.count(wrong), class_=f"state {kind}"), class_="number"),
         held,
     )
@@ -95,21 +93,22 @@ def _run(name: str, circuit: Fields, frames: str, mismatches: str, *, stalled: b
 def _held(circuit: Fields, end: str) -> Markup:
     held = number(fields(circuit.get("stalled_cycles")).get(end))
     share = number(fields(circuit.get("stalled_shares")).get(end))
-    part = "" if share is None else f" ({figures.share(share, 0)})"
-    return cell(f"{figures.count(held)}{part}" if held is not None else figures.ABSENT, held)
+    part = "" if share is None or held is None else f" ({figures.share(share, 0)})"
+    return cell(f"{figures.count(held)}{part}", held)
 
 
 def _remarks(circuit: Fields) -> Markup | None:
-    speed, right = number(circuit.get("cycles_per_second")), number(circuit.get("accuracy"))
+    stalled, made, right, speed = numbers(
+        circuit, "stalled_frames", "generated_frames", "accuracy", "cycles_per_second"
+    )
     words = []
-    if number(circuit.get("stalled_frames")):
+    if stalled:
         words.append(
             "Stalled: cycles in which the test bench stopped a stream; in brackets, their share of all cycles, in the run "
             "where it is smallest."
         )
     if circuit.get("random") is True:
         words.append("The frames were random: the build had no golden inputs.")
-    made = number(circuit.get("generated_frames"))
     if made:
         words.append(
             f"After the frames in the table, each run streamed {figures.plural(made, 'generated one')}: extreme values, "
@@ -136,23 +135,23 @@ def _alone(layers: Sequence[Fields]) -> list[str]:
 
 def _cycles(circuit: Fields, clock_ns: float | None) -> Markup | None:
     rows = [
-        _measure("Interval", "from one frame to the next", "interval", circuit, clock_ns),
-        _measure("Latency", "of one frame alone", "latency", circuit, clock_ns),
+        _measure("interval", "from one frame to the next", circuit, clock_ns),
+        _measure("latency", "of one frame alone", circuit, clock_ns),
     ]
     columns = ("Cycles", "Measured", "Estimated", "Ratio", "Time")
     title = tag("h3", "Cycles, measured beside FINN's estimate")
     return tag("div", title, table("Measured cycles", columns, rows, range(1, 5)))
 
 
-def _measure(name: str, what: str, key: str, circuit: Fields, clock_ns: float | None) -> Markup:
-    measured, estimate = number(circuit.get(f"{key}_cycles")), number(circuit.get(f"{key}_estimate"))
+def _measure(key: str, what: str, circuit: Fields, clock_ns: float | None) -> Markup:
+    measured, estimate = numbers(circuit, f"{key}_cycles", f"{key}_estimate")
     ratio = measured / estimate if measured is not None and estimate else None
     time = None if measured is None or not clock_ns else measured * clock_ns * 1e-9
     return tag(
         "tr",
-        tag("th", name, tag("span", f" {what}", class_="kind"), scope="row"),
+        tag("th", key.capitalize(), tag("span", f" {what}", class_="kind"), scope="row"),
         cell(_exact(measured), measured),
-        cell(figures.count(estimate), estimate),
+        count_cell(estimate),
         cell(figures.ABSENT if ratio is None else f"{ratio:.3f}", ratio),
         cell(figures.seconds(time), time),
     )
@@ -168,16 +167,8 @@ def _fifos(found: Sequence[object], sizing: Fields) -> Markup:
         return tag("div", title, sentence("The design has no FIFOs."), class_="below")
     rows = [_fifo(index, fields(fifo)) for index, fifo in enumerate(found)]
     total = sum(number(fields(fifo).get("total_bits")) or 0 for fifo in found)
-    foot = tag(
-        "tfoot",
-        tag(
-            "tr",
-            tag("td"),
-            tag("th", "All FIFOs", scope="row"),
-            tag("td", colspan=4),
-            cell(figures.count(total)),
-        ),
-    )
+    label = [tag("td"), tag("th", "All FIFOs", scope="row"), tag("td", colspan=4)]
+    foot = tag("tfoot", tag("tr", label, cell(figures.count(total))))
     columns = ("#", "From", "To", "Width", "Depth", "Gauge", "Bits")
     note = sentence(
         "Width in bits, depth in beats. The gauge is how far a FIFO without a limit fills up; from there, depths are "
@@ -189,24 +180,21 @@ def _fifos(found: Sequence[object], sizing: Fields) -> Markup:
 
 def _sized(sizing: Fields) -> str:
     """Say what the search for depths came to."""
-    gauge, tries = number(sizing.get("gauge_bits")), number(sizing.get("simulations"))
-    words = (
-        ""
-        if gauge is None
-        else f" With the gauges as depths, all FIFOs together would hold {figures.plural(gauge, 'bit')}."
-    )
+    gauge, tries = numbers(sizing, "gauge_bits", "simulations")
+    words = ""
+    if gauge is not None:
+        words = f" With the gauges as depths, all FIFOs together would hold {figures.plural(gauge, 'bit')}."
     if tries is not None and sizing.get("minimal") is True:
         words += f" {figures.plural(tries, 'simulation')} showed that no single FIFO can be made smaller."
     return words
 
 
 def _fifo(index: int, fifo: Fields) -> Markup:
-    values = [number(fifo.get(key)) for key in ("bits", "depth", "gauge", "total_bits")]
-    source, target = short_ends(first_text(fifo, "from") or first_text(fifo, "name"), first_text(fifo, "to"))
+    source, target = short_ends(first_text(fifo, "from", "name"), first_text(fifo, "to"))
     return tag(
         "tr",
         cell(index + 1),
         tag("th", source or figures.ABSENT, scope="row"),
         tag("td", target or figures.ABSENT),
-        [cell(figures.count(value), value) for value in values],
+        [count_cell(value) for value in numbers(fifo, "bits", "depth", "gauge", "total_bits")],
     )

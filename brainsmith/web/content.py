@@ -7,7 +7,7 @@ never raises: what is absent or of another kind becomes None, an empty text or a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, TypeAlias
@@ -30,16 +30,6 @@ class Subject:
     part: str
     clock_ns: float | None
     fps: float | None
-
-
-@dataclass(frozen=True)
-class Plugin:
-    """One plugin that the build loaded."""
-
-    name: str
-    framework: str
-    type: str
-    note: str
 
 
 def fields(value: object) -> Fields:
@@ -72,16 +62,26 @@ def first_text(source: Fields, *keys: str) -> str:
     return next((text(source[key]) for key in keys if text(source.get(key))), "")
 
 
+def numbers(source: Fields, *keys: str) -> list[float | None]:
+    """Give several fields as numbers; None for what is absent or no number."""
+    return [number(source.get(key)) for key in keys]
+
+
+def total(values: Iterable[float | None]) -> float | None:
+    """Add up the values that are known; None if none is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
 def read_subject(report: Fields) -> Subject:
-    """Read the model, the blueprint and its target; the first two may be just the names of their files."""
-    model, blueprint = report.get("model"), report.get("blueprint")
-    file = first_text(fields(model), "file") if isinstance(model, Mapping) else text(model)
-    target = fields(fields(blueprint).get("target"))
+    """Read the model, the blueprint and its target."""
+    model, blueprint = fields(report.get("model")), fields(report.get("blueprint"))
+    file, target = first_text(model, "file"), fields(blueprint.get("target"))
     return Subject(
-        PurePath(file.replace("\\", "/")).name or first_text(fields(model), "name") or "model without a name",
+        PurePath(file.replace("\\", "/")).name or first_text(model, "name") or "model without a name",
         file,
-        first_text(fields(model), "digest"),
-        first_text(fields(blueprint), "file") if isinstance(blueprint, Mapping) else text(blueprint),
+        first_text(model, "digest"),
+        first_text(blueprint, "file"),
         first_text(target, "part"),
         number(target.get("clock_ns")) or None,
         number(target.get("fps")) or None,
@@ -97,22 +97,3 @@ def read_files(report: Fields) -> tuple[str, ...]:
     """Read the names of what lies beside the report; one that is no plain path below its folder is left out."""
     names = (text(name) for name in items(report.get("files")))
     return tuple(name for name in names if _PLAIN.fullmatch(name) and ".." not in name.split("/"))
-
-
-def read_plugins(report: Fields) -> tuple[Plugin, ...]:
-    """Read the loaded plugins: records, or texts such as `finn:X` and `transform:finn:X`."""
-    found = report.get("plugins")
-    if isinstance(found, Mapping):
-        pairs = [(framework, entry) for framework, group in found.items() for entry in items(group)]
-    else:
-        pairs = [("", entry) for entry in items(found)]
-    return tuple(_plugin(text(framework), entry) for framework, entry in pairs)
-
-
-def _plugin(framework: str, entry: object) -> Plugin:
-    if isinstance(entry, Mapping):
-        note = " ".join(part for part in (first_text(entry, "version"), first_text(entry, "origin")) if part)
-        own = first_text(entry, "framework") or framework
-        return Plugin(first_text(entry, "name"), own, first_text(entry, "type"), note)
-    *before, name = text(entry).split(":")
-    return Plugin(name, before[-1] if before else framework, before[0] if len(before) > 1 else "", "")

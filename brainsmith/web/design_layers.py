@@ -6,7 +6,7 @@ What a synthesis counted stands in place of what was estimated.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from brainsmith.figures import number
 from brainsmith.rtl.drawing.plan import MEMORY
@@ -18,7 +18,7 @@ _CONVERTER = "StreamingDataWidthConverter"
 
 @dataclass(frozen=True)
 class DesignLayer:
-    """One hardware layer: cycles per frame, LUTs, 18 Kb block RAMs, DSPs, UltraRAMs.
+    """One hardware layer: cycles per frame, and by `RESOURCES` its LUTs, 18 Kb block RAMs, DSPs and UltraRAMs.
 
     The resources are those of the synthesis if it was synthesised; `estimates` has FINN's in any case.
     """
@@ -28,14 +28,11 @@ class DesignLayer:
     op_type: str
     backend: str
     cycles: float | None
-    lut: float | None
-    bram18: float | None
-    dsp: float | None
-    uram: float | None
+    resources: Mapping[str, float | None]
     attributes: Fields
-    choice: str = ""
-    synthesised: bool = False
-    estimates: Mapping[str, float | None] = field(default_factory=dict)
+    choice: str
+    synthesised: bool
+    estimates: Mapping[str, float | None]
 
     @property
     def is_converter(self) -> bool:
@@ -85,7 +82,6 @@ def _layer(
 ) -> DesignLayer:
     kernel = first_text(stitched, "kernel")
     ending = kernel.rpartition("_")[2]
-    estimates = {key: number(layer.get(key)) for key in RESOURCES}
     source = (layer or _not_estimated(kernel)) if counted is None else counted.get(name, {})
     return DesignLayer(
         index,
@@ -93,15 +89,16 @@ def _layer(
         first_text(layer, "op_type") or kernel,
         first_text(layer, "backend") or (ending if ending in ("rtl", "hls") else ""),
         number(layer.get("cycles")) if layer else number(stitched.get("cycles")) or None,
-        number(source.get("lut")),
-        number(source.get("bram18")),
-        number(source.get("dsp")),
-        number(source.get("uram")),
+        _resources(source),
         fields(layer.get("attributes")),
         first_text(layer, "choice"),
         counted is not None,
-        estimates,
+        _resources(layer),
     )
+
+
+def _resources(source: Fields) -> dict[str, float | None]:
+    return {key: number(source.get(key)) for key in RESOURCES}
 
 
 def _not_estimated(kernel: str) -> Fields:

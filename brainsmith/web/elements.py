@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from brainsmith import figures
 from brainsmith.markup import Child, Markup, escape, tag
 
 # What messages put between backticks, and options: a line may not end within an option.
@@ -44,9 +45,21 @@ def scrolling(what: str, content: Child, style: str, **attributes: str) -> Marku
     return tag("div", content, tabindex=0, **frame, **attributes)
 
 
+def graph_frame(title: str, words: str, canvas: Child, *more: Child, tools: str = "") -> Markup:
+    """Frame a large drawing below its title; `tools` is the key by which the script finds where its buttons go."""
+    caption = tag("figcaption", tag("h3", title), tag("p", words))
+    buttons = tag("div", class_="tools", data_tools=tools, hidden=True) if tools else None
+    return tag("figure", tag("div", caption, buttons, class_="head"), canvas, more, class_="graph-frame")
+
+
 def cell(value: str | int, order: float | None = None) -> Markup:
     """Write a cell of a column of numbers; `order` is what sorting compares instead of the text."""
     return tag("td", value, class_="number", data_order=sort_key(order))
+
+
+def count_cell(value: float | None) -> Markup:
+    """Write a count of a column of numbers."""
+    return cell(figures.count(value), value)
 
 
 def sort_key(value: float | None) -> str | None:

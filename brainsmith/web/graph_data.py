@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from brainsmith.web.content import Fields, fields, first_text, items, text
+from brainsmith.web.content import fields, first_text, items, text
 from brainsmith.web.design_layers import DesignLayer
 
 
@@ -41,13 +41,16 @@ class Graph:
 
 
 def read_graph(graph: object, layers: Sequence[DesignLayer]) -> Graph:
-    """Read one graph; nodes belong to layers by their `layer` (a name or an index) or by their own name."""
+    """Read one graph; nodes belong to layers by their `layer` or by their own name."""
     index_of: dict[str, int] = {}
     nodes: list[Node] = []
     by_name = {layer.name: layer.index for layer in layers}
     for entry in map(fields, items(fields(graph).get("nodes"))):
         index_of.setdefault(text(entry.get("id")), len(nodes))
-        nodes.append(_node(entry, by_name, len(layers)))
+        name = first_text(entry, "name", "id")
+        layer = by_name.get(first_text(entry, "layer") or name)
+        kind, shape, datatype = (first_text(entry, key) for key in ("op_type", "shape", "datatype"))
+        nodes.append(Node(name, kind, shape, datatype, layer))
     edges = []
     rows = [items(row) for row in items(fields(graph).get("edges"))]
     for row in rows:
@@ -55,15 +58,3 @@ def read_graph(graph: object, layers: Sequence[DesignLayer]) -> Graph:
         if source in index_of and target in index_of:
             edges.append(Edge(index_of[source], index_of[target], tensor, shape, datatype))
     return Graph(tuple(nodes), tuple(edges), len(rows) - len(edges))
-
-
-def _node(entry: Fields, by_name: dict[str, int], layers: int) -> Node:
-    name = first_text(entry, "name") or first_text(entry, "id")
-    stated = entry.get("layer")
-    if isinstance(stated, int) and not isinstance(stated, bool):
-        layer = stated if 0 <= stated < layers else None
-    else:
-        layer = by_name.get(text(stated)) if stated else by_name.get(name)
-    return Node(
-        name, first_text(entry, "op_type"), first_text(entry, "shape"), first_text(entry, "datatype"), layer
-    )

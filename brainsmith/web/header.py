@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from brainsmith import figures
-from brainsmith.markup import Child, Markup, tag
+from brainsmith.markup import Markup, tag
 from brainsmith.web.content import Subject
 from brainsmith.web.elements import message
 from brainsmith.web.verdict import Verdict
@@ -21,11 +21,9 @@ CONTENTS = ("summary", "warnings", "graphs", "steps", "layers", "circuit", "synt
 
 def masthead(subject: Subject, verdict: Verdict, seconds: float, files: Sequence[str] = ()) -> Markup:
     """Write the page's heading with the verdict and the facts of the build."""
-    facts: list[tuple[str, Child]] = [(name, value) for name, value in _facts(subject, seconds) if value]
-    if files:
-        facts.append(
-            ("Files", tag("ul", [tag("li", tag("a", name, href=name)) for name in files], class_="files"))
-        )
+    links = [tag("li", tag("a", name, href=name)) for name in files]
+    listed = tag("ul", links, class_="files") if files else ""
+    facts = [(name, value) for name, value in (*_facts(subject, seconds), ("Files", listed)) if value]
     return tag(
         "header",
         tag("p", "BrainSmith build report", class_="brand"),
@@ -59,14 +57,8 @@ def _facts(subject: Subject, seconds: float) -> list[tuple[str, str]]:
 
 
 def _verdict(verdict: Verdict) -> Markup:
-    sign = tag(
-        "svg",
-        tag("path", d=_SIGNS[verdict.kind]),
-        viewBox="0 0 20 20",
-        aria_hidden="true",
-        width=20,
-        height=20,
-    )
+    path = tag("path", d=_SIGNS[verdict.kind])
+    sign = tag("svg", path, viewBox="0 0 20 20", aria_hidden="true", width=20, height=20)
     words = tag("p", tag("strong", verdict.title), " ", tag("span", message(verdict.sentence)))
     points = tag("ul", [tag("li", message(point)) for point in verdict.points]) if verdict.points else None
     return tag("div", sign, tag("div", words, points), class_=f"verdict {verdict.kind}")

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from brainsmith import figures
 from brainsmith.markup import Markup, tag
 from brainsmith.web.charts import Bar, bar_chart
 from brainsmith.web.content import text
-from brainsmith.web.design_layers import DesignLayer
-from brainsmith.web.elements import cell, section, sentence, table
+from brainsmith.web.design_layers import RESOURCES, DesignLayer
+from brainsmith.web.elements import cell, count_cell, section, sentence, table
 
-MEASURES = {"Cycles": "cycles", "LUT": "lut", "BRAM18": "bram18", "DSP": "dsp", "URAM": "uram"}
 _NOTES = {
     "Cycles": "per frame; the layer with the most sets the rate",
     "LUT": "look-up tables",
     "BRAM18": "block RAMs of 18 Kb",
     "DSP": "multipliers",
 }
-_NO_FIFOS: Mapping[str, float] = MappingProxyType({})
-_COLUMNS = ("#", "Layer", "Operator", "Backend", "PE", "SIMD", *MEASURES, "Other attributes")
+_MEASURES = ("Cycles", *map(str.upper, RESOURCES))
+_COLUMNS = ("#", "Layer", "Operator", "Backend", "PE", "SIMD", *_MEASURES, "Other attributes")
 
 
 def measures(layer: DesignLayer) -> dict[str, float | None]:
-    """Give a layer's estimates under their headings."""
-    return {heading: getattr(layer, field) for heading, field in MEASURES.items()}
+    """Give a layer's cycles and resources under their headings."""
+    return dict(zip(_MEASURES, (layer.cycles, *layer.resources.values()), strict=True))
 
 
 def slowest(layers: Sequence[DesignLayer]) -> DesignLayer | None:
@@ -38,7 +36,7 @@ def layers_section(
     layers: Sequence[DesignLayer],
     interval: float | None,
     places: Mapping[int, str],
-    fifos: Mapping[str, float] = _NO_FIFOS,
+    fifos: Mapping[str, float],
 ) -> Markup:
     """Show cycles and resources per layer as charts, and all layers in a table.
 
@@ -46,7 +44,7 @@ def layers_section(
         layers: The layers in the order of the design.
         interval: Cycles from frame to frame of the whole design, if known.
         places: Ids of the layers' nodes in the graph, by the layers' indices.
-        fifos: What all FIFOs together take of each resource, where that was counted.
+        fifos: What all FIFOs together take of each resource; empty where that was not counted.
     """
     if not layers:
         words = "The report has no hardware layers: the pipeline made none, or the build ended before the estimates."
@@ -104,19 +102,15 @@ def _chart(
     fifos: Mapping[str, float],
 ) -> Markup:
     largest = max(value for value in values if value is not None)
-    if heading == "Cycles":
-        bars = [
-            _bar(layer, value, *(("top", "bottleneck") if value == largest else ("plain", "")))
-            for layer, value in zip(layers, values, strict=True)
-        ]
-    else:
-        key = MEASURES[heading]
-        bars = [
-            _bar(layer, value, "plain", _estimate(layer, key))
-            for layer, value in zip(layers, values, strict=True)
-        ]
-        if key in fifos:
-            bars.append(Bar("All FIFOs", fifos[key], target="synthesis"))
+    key = heading.lower()
+    bars = []
+    for layer, value in zip(layers, values, strict=True):
+        top = heading == "Cycles" and value == largest
+        mark = "bottleneck" if top else _estimate(layer, key)
+        bars.append(Bar(layer.name, value, "top" if top else "plain", mark, f"layer-{layer.index}"))
+    if key in fifos:
+        bars.append(Bar("All FIFOs", fifos[key], target="synthesis"))
+    if key in RESOURCES:
         note += _total(layers, [*values, fifos.get(key, 0)], key)
     return bar_chart(f"{heading} per layer", bars, figures.count, note)
 
@@ -128,9 +122,7 @@ def _total(layers: Sequence[DesignLayer], values: Sequence[float | None], key: s
     if not layers[0].synthesised:
         return f", estimated: {total}"
     # A width converter is made after the estimates, so nothing is missing where it has none.
-    estimated = [
-        layer.estimates for layer in layers if any(value is not None for value in layer.estimates.values())
-    ]
+    estimated = [layer.estimates for layer in layers if set(layer.estimates.values()) != {None}]
     guesses = [estimates[key] for estimates in estimated]
     bound = " or more" if None in guesses else ""
     guess = figures.count(sum(value or 0 for value in guesses))
@@ -143,19 +135,11 @@ def _estimate(layer: DesignLayer, key: str) -> str:
     return f"({figures.count(guess)})" if layer.synthesised and guess is not None else ""
 
 
-def _bar(layer: DesignLayer, value: float | None, style: str, mark: str) -> Bar:
-    return Bar(layer.name, value, style, mark, f"layer-{layer.index}")
-
-
 def _table(layers: Sequence[DesignLayer], places: Mapping[int, str]) -> Markup:
     top = slowest(layers)
-    rows = [
-        _row(layer, top is not None and layer.cycles == top.cycles, places.get(layer.index))
-        for layer in layers
-    ]
-    sums = [
-        _sum([measures(layer)[heading] for layer in layers]) for heading in MEASURES if heading != "Cycles"
-    ]
+    most = top.cycles if top else None
+    rows = [_row(layer, bool(most) and layer.cycles == most, places.get(layer.index)) for layer in layers]
+    sums = [_sum([layer.resources[key] for layer in layers]) for key in RESOURCES]
     label = [tag("td"), tag("th", "All layers", scope="row"), tag("td", colspan=5)]
     foot = tag("tfoot", tag("tr", label, [cell(total) for total in sums], tag("td")))
     return table("Layers", _COLUMNS, rows, {0, *range(4, 11)}, foot)
@@ -175,7 +159,7 @@ def _row(layer: DesignLayer, top: bool, place: str | None) -> Markup:
         tag("td", layer.op_type or figures.ABSENT),
         tag("td", layer.backend or figures.ABSENT, _why(layer)),
         [cell(text(layer.attributes.get(key)) or figures.ABSENT) for key in ("PE", "SIMD")],
-        [cell(figures.count(value), value) for value in measures(layer).values()],
+        [count_cell(value) for value in measures(layer).values()],
         tag("td", _others(layer), class_="fine"),
         id=f"layer-{layer.index}",
         class_="top" if top else None,

@@ -47,9 +47,7 @@ class Box:
         figures = _figures(layer) if layer else ""
         load = layer.cycles / busiest if layer and layer.cycles is not None and busiest else None
         height = LAYER_HEIGHT if layer else PLAIN_HEIGHT if line else PORT_HEIGHT
-        wanted = (
-            max(len(heading) * CHARACTER, len(line) * SMALL_CHARACTER, len(figures) * SMALL_CHARACTER) + 26
-        )
+        wanted = max(len(heading) * CHARACTER, max(len(line), len(figures)) * SMALL_CHARACTER) + 26
         width = min(MOST_WIDTH, max(LEAST_WIDTH, wanted))
         return cls(node, heading, line, figures, load, kind, round(width), height)
 
@@ -60,13 +58,10 @@ class Box:
 
 
 def _figures(layer: DesignLayer) -> str:
-    parallel = [
-        f"{key} {text(layer.attributes[key])}"
-        for key in ("PE", "SIMD")
-        if layer.attributes.get(key) is not None
-    ]
-    cycles = [] if layer.cycles is None else [plural(layer.cycles, "cycle")]
-    return " · ".join(([layer.backend] if layer.backend else []) + parallel + cycles)
+    found = {key: layer.attributes.get(key) for key in ("PE", "SIMD")}
+    parallel = [f"{key} {text(value)}" for key, value in found.items() if value is not None]
+    cycles = "" if layer.cycles is None else plural(layer.cycles, "cycle")
+    return " · ".join(part for part in (layer.backend, *parallel, cycles) if part)
 
 
 def draw_node(element_id: str, box: Box, corner: Point) -> Markup:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import secrets
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -17,15 +16,7 @@ from brainsmith.rtl.drawing.block_diagram import STYLE
 from brainsmith.rtl.drawing.theme import arrow
 from brainsmith.web import header, sections
 from brainsmith.web.circuit import circuit_section
-from brainsmith.web.content import (
-    Fields,
-    fields,
-    items,
-    read_files,
-    read_plugins,
-    read_subject,
-    text,
-)
+from brainsmith.web.content import Fields, fields, items, read_files, read_subject, text
 from brainsmith.web.design_layers import DesignLayer, read_fifos, read_layers
 from brainsmith.web.graph import Drawing, draw
 from brainsmith.web.graph_data import read_graph
@@ -46,7 +37,7 @@ def render(report: Mapping[str, Any], output: Path, wave: str = "") -> Path:
 
     Args:
         report: The content of report.json (schema brainsmith.report/1). What is absent is shown as absent.
-        output: The file to write, in an existing folder. It is replaced in one go: nobody sees half of it.
+        output: The file to write, in an existing folder; a build's, which nobody sees before it is whole.
         wave: The picture of a frame's handshakes, the content of an SVG file; empty where there is none.
 
     Returns:
@@ -55,14 +46,12 @@ def render(report: Mapping[str, Any], output: Path, wave: str = "") -> Path:
     Raises:
         OutputError: The file cannot be written.
     """
-    document = page(report, wave).encode("utf-8")
     try:
-        _write(document, output)
+        output.write_bytes(page(report, wave).encode())
     except OSError as error:
         reason = error.strerror or str(error)
-        raise OutputError(
-            f"{output}: the report cannot be written ({reason}); name a folder that is writable"
-        ) from error
+        text = f"{output}: the report cannot be written ({reason}); name a folder that is writable"
+        raise OutputError(text) from error
     return output
 
 
@@ -85,7 +74,7 @@ def page(report: Mapping[str, Any], wave: str = "") -> str:
         circuit_section(report.get("rtl"), layers, subject.clock_ns, wave),
         synthesis_section(report.get("synthesis"), report.get("device")),
         targets_section(report.get("targets")),
-        sections.plugins_section(read_plugins(report)),
+        sections.plugins_section(report.get("plugins")),
     )
     seconds = sum(step.seconds or 0 for step in steps)
     facts = header.masthead(subject, judge(report, steps), seconds, read_files(report))
@@ -136,15 +125,3 @@ def _resource(name: str) -> str:
 
 def _digest(source: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
-
-
-def _write(document: bytes, output: Path) -> None:
-    """Write a temporary file beside the output, then put it in its place."""
-    temporary = output.with_name(f".{output.name}.{secrets.token_hex(4)}.part")
-    try:
-        with temporary.open("xb") as stream:
-            stream.write(document)
-        temporary.replace(output)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

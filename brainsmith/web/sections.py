@@ -8,8 +8,8 @@ from itertools import groupby
 from brainsmith import figures
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.families import FAMILIES
-from brainsmith.web.content import Plugin
-from brainsmith.web.elements import message, scrolling, section, sentence
+from brainsmith.web.content import Fields, fields, first_text, items
+from brainsmith.web.elements import graph_frame, message, scrolling, section, sentence
 from brainsmith.web.graph import Drawing
 
 
@@ -17,18 +17,15 @@ def warnings_section(warnings: Sequence[str]) -> Markup:
     """List the warnings, or say that there are none."""
     if not warnings:
         return section("warnings", "Warnings", sentence("The build gave no warnings."))
-    title = figures.plural(len(warnings), "warning")
-    return section(
-        "warnings", title, tag("ul", [tag("li", message(warning)) for warning in warnings], class_="warnings")
-    )
+    listed = tag("ul", [tag("li", message(warning)) for warning in warnings], class_="warnings")
+    return section("warnings", figures.plural(len(warnings), "warning"), listed)
 
 
 def graphs_section(before: Drawing | None, after: Drawing | None, failed: bool = False) -> Markup:
     """Show the two graphs side by side; of a failed build the last good one."""
     if not before and not after:
-        return section(
-            "graphs", "Graphs", sentence("The report holds no graph: the build ended before it was drawn.")
-        )
+        words = "The report holds no graph: the build ended before it was drawn."
+        return section("graphs", "Graphs", sentence(words))
     used = {name for drawing in (before, after) if drawing for name in drawing.families}
     keys = [tag("li", words, class_=f"key {name}") for name, words in FAMILIES.items() if name in used]
     legend = tag("ul", keys, class_="legend")
@@ -40,42 +37,40 @@ def graphs_section(before: Drawing | None, after: Drawing | None, failed: bool =
 
 
 def _graph(key: str, title: str, what: str, drawing: Drawing | None) -> Markup:
-    absent = (
-        f"; {figures.plural(drawing.dangling, 'edge')} of absent nodes left out"
-        if drawing and drawing.dangling
-        else ""
-    )
-    caption = tag("figcaption", tag("h3", title), tag("p", what, absent))
     if drawing is None:
+        caption = tag("figcaption", tag("h3", title), tag("p", what))
         return tag("figure", caption, sentence(f"No graph of {what} is in the report."), class_="graph-frame")
-    bar = tag("div", class_="tools", data_tools=key, hidden=True)
+    lost = figures.plural(drawing.dangling, "edge")
+    absent = f"; {lost} of absent nodes left out" if drawing.dangling else ""
     canvas = scrolling(f"Graph {title.lower()}: {what}", drawing.svg, "canvas", data_graph=key)
     panel = tag("div", class_="details", data_details=key, aria_live="polite", hidden=True)
-    return tag("figure", tag("div", caption, bar, class_="head"), canvas, panel, class_="graph-frame")
+    return graph_frame(title, what + absent, canvas, panel, tools=key)
 
 
-def plugins_section(plugins: Sequence[Plugin]) -> Markup:
-    """List all loaded plugins by framework."""
+def plugins_section(found: object) -> Markup:
+    """List all loaded plugins by framework.
+
+    Args:
+        found: The report's `plugins`.
+    """
+    plugins = [plugin for plugin in map(fields, items(found)) if plugin]
     if not plugins:
         return section("plugins", "Plugins", sentence("The report names no loaded plugin."))
-    ordered = sorted(plugins, key=lambda plugin: (plugin.framework, plugin.type, plugin.name))
+    ordered = sorted(plugins, key=lambda one: [first_text(one, key) for key in ("framework", "type", "name")])
     groups = [
         _plugin_group(name, list(group))
-        for name, group in groupby(ordered, key=lambda plugin: plugin.framework)
+        for name, group in groupby(ordered, key=lambda plugin: first_text(plugin, "framework"))
     ]
     note = f"{figures.plural(len(plugins), 'plugin')} loaded for this build, and no other."
     return section("plugins", "Plugins", tag("div", groups, class_="groups"), note=note)
 
 
-def _plugin_group(framework: str, group: list[Plugin]) -> Markup:
+def _plugin_group(framework: str, group: list[Fields]) -> Markup:
     title = tag("h3", framework or "no framework stated", " ", tag("span", len(group), class_="amount"))
-    rows = [
-        tag(
-            "li",
-            tag("span", plugin.name, class_="name"),
-            tag("span", plugin.type, class_="kind"),
-            title=plugin.note or None,
-        )
-        for plugin in group
-    ]
+    rows = []
+    for plugin in group:
+        name, kind, *origin = (first_text(plugin, key) for key in ("name", "type", "version", "origin"))
+        note = " ".join(part for part in origin if part)
+        words = [tag("span", name, class_="name"), tag("span", kind, class_="kind")]
+        rows.append(tag("li", words, title=note or None))
     return tag("div", title, tag("ul", rows, class_="plugins"), class_="group")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from brainsmith import figures
 from brainsmith.markup import Markup, tag
 from brainsmith.web.charts import Bar, bar_chart
+from brainsmith.web.content import total
 from brainsmith.web.elements import cell, section, sentence, sort_key, table
 from brainsmith.web.step_result import StepResult
 from brainsmith.web.verdict import describe
@@ -19,26 +20,21 @@ def steps_section(steps: Sequence[StepResult]) -> Markup:
     """Show time per step as bars, and each step with its verification."""
     if not steps:
         return section("steps", "Steps", sentence("No step ran."))
-    note = (
-        "of reused steps (hatched) as they took when they ran" if any(step.reused for step in steps) else ""
-    )
+    reused = any(step.reused for step in steps)
+    note = "of reused steps (hatched) as they took when they ran" if reused else ""
     chart = bar_chart("Time per step", [_bar(*one) for one in enumerate(steps)], figures.seconds, note)
     rows = table("Steps", _COLUMNS, [_row(*one) for one in enumerate(steps)], numeric={0, 2, 4})
     return section("steps", "Steps", tag("div", chart, rows, class_="split"), note=_note(steps))
 
 
 def _note(steps: Sequence[StepResult]) -> str:
-    known = [step.seconds for step in steps if step.seconds is not None]
-    time = f" in {figures.seconds(sum(known))}" if known else ""
+    seconds = total(step.seconds for step in steps)
+    time = "" if seconds is None else f" in {figures.seconds(seconds)}"
     reused = sum(step.reused for step in steps)
     origin = f"{reused} reused from an earlier build with the same content" if reused else "none was reused"
-    ran = [_original(step) for step in steps if step.reused]
-    known_before = [seconds for seconds in ran if seconds is not None]
-    before = (
-        f", where {'it' if reused == 1 else 'they'} took {figures.seconds(sum(known_before))}"
-        if known_before
-        else ""
-    )
+    ran = total(step.original_seconds for step in steps if step.reused)
+    they = "it" if reused == 1 else "they"
+    before = "" if ran is None else f", where {they} took {figures.seconds(ran)}"
     return f"{figures.plural(len(steps), 'step')}{time}; {origin}{before}."
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from brainsmith import figures
 from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
-from brainsmith.web.content import Fields, Subject, fields, first_text, items
+from brainsmith.web.content import Fields, Subject, fields, first_text, items, numbers, total
 from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.elements import message, section, sentence
 from brainsmith.web.layers import slowest
@@ -33,11 +33,8 @@ def summary(
     speed = _measured(subject, circuit) or _speed(subject, estimate, layers)
     estimates = [*speed, *_resources(estimate, fields(report.get("synthesis")), fields(report.get("device")))]
     floats = _float_model(fields(report.get("float_model")))
-    tiles = [
-        tile
-        for tile in (_proven(report), accuracy, *floats, _circuit(circuit), _rate(rate), *estimates)
-        if tile
-    ]
+    found = (_proven(report), accuracy, *floats, _circuit(circuit), _rate(rate), *estimates)
+    tiles = [tile for tile in found if tile]
     notes = [] if accuracy else [sentence(_NO_ACCURACY)]
     if not any(estimates):
         notes.append(sentence("There are no estimates: " + (_NO_ESTIMATE if steps else "no step ran.")))
@@ -62,18 +59,13 @@ def _proven(report: Fields) -> Markup | None:
 
 def _accuracy(accuracy: Fields, unproven: Sequence[str]) -> Markup | None:
     """Show the accuracy before and after, and which steps between were not verified."""
-    before, after = number(accuracy.get("before")), number(accuracy.get("after"))
+    before, after, samples = numbers(accuracy, "before", "after", "samples")
     if before is None and after is None:
         return None
-    samples = number(accuracy.get("samples"))
     on = f" on {figures.plural(samples, 'sample')}" if samples else ""
     if after is None:
-        return _tile(
-            "Accuracy",
-            figures.percent(before),
-            f"before the first step{on}; not measured after the last",
-            bad=True,
-        )
+        note = f"before the first step{on}; not measured after the last"
+        return _tile("Accuracy", figures.percent(before), note, bad=True)
     if before is None:
         note = f"after the last step{on}"
     elif before == after:
@@ -85,125 +77,104 @@ def _accuracy(accuracy: Fields, unproven: Sequence[str]) -> Markup | None:
     return _tile("Accuracy", figures.percent(after), note + left, bad=worse or bool(unproven))
 
 
-def _float_model(found: Fields) -> list[Markup | None]:
+def _float_model(found: Fields) -> list[Markup]:
     """Show how near the last model, or else the input model, is to a float model of the same network."""
     after = fields(found.get("after"))
     distance = after or fields(found.get("before"))
-    agreement, worst = number(distance.get("agreement")), number(distance.get("max_error"))
-    mean, right = number(distance.get("mean_error")), number(found.get("accuracy"))
+    agreement, worst, mean = numbers(distance, "agreement", "max_error", "mean_error")
+    right = number(found.get("accuracy"))
     if agreement is None:
         return []
     at = "after the last step" if after else "before the first step"
     own = f"; its own accuracy is {figures.percent(right)}" if right is not None else ""
-    tiles: list[Markup | None] = [
-        _tile("Float model", figures.percent(agreement), f"of its classes, {at}{own}")
-    ]
+    tiles = [_tile("Float model", figures.percent(agreement), f"of its classes, {at}{own}")]
     if worst is not None and mean is not None:
         note = f"at most, {mean:.4g} on average, of an output {at}"
         tiles.append(_tile("Error to float", f"{worst:.4g}", note))
     return tiles
 
 
-def _speed(subject: Subject, estimate: Fields, layers: Sequence[DesignLayer]) -> list[Markup | None]:
-    interval, top = number(estimate.get("interval_cycles")), slowest(layers)
+def _speed(subject: Subject, estimate: Fields, layers: Sequence[DesignLayer]) -> list[Markup]:
+    interval, latency = numbers(estimate, "interval_cycles", "latency_cycles")
+    top = slowest(layers)
     limit = f"cycles, set by {top.name}" if top else "cycles"
-    return [
-        None if interval is None else _tile("Interval", figures.count(interval), limit),
-        _latency(number(estimate.get("latency_cycles")), subject.clock_ns),
-    ]
+    tiles = [] if interval is None else [_tile("Interval", figures.count(interval), limit)]
+    return tiles + ([] if latency is None else [_latency(latency, subject.clock_ns)])
 
 
 def _circuit(circuit: Fields) -> Markup | None:
     """Say how many frames of the circuit's simulation are not the golden model's."""
-    frames, stalled = number(circuit.get("frames")), number(circuit.get("stalled_frames"))
-    wrong = [number(circuit.get(key)) for key in ("mismatches", "stalled_mismatches")]
+    frames, stalled = numbers(circuit, "frames", "stalled_frames")
     if frames is None:
         return None
     held = f", and of {figures.count(stalled)} with stalls" if stalled else ""
     against = first_text(circuit, "compared_with")
     beside = f", compared with {against}" if against else ""
     made_up = "random " if circuit.get("random") else ""
-    known = [value for value in wrong if value is not None]
-    total = sum(known) if known else None
-    return _tile(
-        "Mismatches",
-        figures.count(total),
-        f"of the circuit's {figures.plural(frames, f'{made_up}frame')}{held}{beside}",
-        bool(total),
-    )
+    wrong = total(numbers(circuit, "mismatches", "stalled_mismatches"))
+    note = f"of the circuit's {figures.plural(frames, f'{made_up}frame')}{held}{beside}"
+    return _tile("Mismatches", figures.count(wrong), note, bool(wrong))
 
 
-def _measured(subject: Subject, circuit: Fields) -> list[Markup | None]:
+def _measured(subject: Subject, circuit: Fields) -> list[Markup]:
     """Show what the circuit's simulation measured; nothing where it did not."""
-    interval, latency = number(circuit.get("interval_cycles")), number(circuit.get("latency_cycles"))
+    interval, latency = numbers(circuit, "interval_cycles", "latency_cycles")
     if latency is None and not interval:
         return []
-    estimates = [figures.count(number(circuit.get(f"{name}_estimate"))) for name in ("interval", "latency")]
-    clock = subject.clock_ns
-    time = figures.seconds(latency * clock * 1e-9) if latency is not None and clock else ""
-    cycles = figures.plural(latency, "cycle")
-    return [
-        _tile("Interval", figures.count(interval), f"cycles, simulated; estimated {estimates[0]}")
-        if interval
-        else _tile("Interval", estimates[0], "cycles, estimated; not measured with one frame"),
-        _tile(
-            "Latency", time or cycles, f"{cycles + ', ' if time else ''}simulated; estimated {estimates[1]}"
-        )
-        if latency is not None
-        else None,
-    ]
+    guesses = [figures.count(guess) for guess in numbers(circuit, "interval_estimate", "latency_estimate")]
+    tiles = [_tile("Interval", guesses[0], "cycles, estimated; not measured with one frame")]
+    if interval:
+        tiles = [_tile("Interval", figures.count(interval), f"cycles, simulated; estimated {guesses[0]}")]
+    if latency is not None:
+        tiles.append(_latency(latency, subject.clock_ns, f"simulated; estimated {guesses[1]}"))
+    return tiles
 
 
 def _rate(rate: Fields) -> Markup | None:
-    fps, target = number(rate.get("fps")), number(rate.get("target"))
+    fps, target = numbers(rate, "fps", "target")
     if fps is None:
         return _tile("FPS", "unknown", f"target {figures.count(target)}", bad=True) if target else None
     how = "measured" if rate.get("measured") else "estimated"
     if target is None:
         return _tile("FPS", figures.count(fps), f"frames per second, {how}")
     met = bool(rate.get("met"))
-    return _tile(
-        "FPS",
-        figures.count(fps),
-        f"{how}; target {figures.count(target)}: {'met' if met else 'missed'}",
-        not met,
-    )
+    note = f"{how}; target {figures.count(target)}: {'met' if met else 'missed'}"
+    return _tile("FPS", figures.count(fps), note, not met)
 
 
-def _latency(cycles: float | None, clock_ns: float | None) -> Markup | None:
-    if cycles is None:
-        return None
+def _latency(cycles: float, clock_ns: float | None, note: str = "") -> Markup:
+    """Show a latency as a time, with its cycles in the note; as cycles alone without a clock."""
     said = figures.plural(cycles, "cycle")
-    return (
-        _tile("Latency", figures.seconds(cycles * clock_ns * 1e-9), said)
-        if clock_ns
-        else _tile("Latency", said)
-    )
+    if not clock_ns:
+        return _tile("Latency", said, note)
+    return _tile("Latency", figures.seconds(cycles * clock_ns * 1e-9), f"{said}, {note}" if note else said)
 
 
-def _resources(estimate: Fields, synthesis: Fields, device: Fields) -> list[Markup | None]:
+def _resources(estimate: Fields, synthesis: Fields, device: Fields) -> list[Markup]:
     """Show what a synthesis counted, or else what is estimated, and how much of the device that is."""
     unknown = len(items(estimate.get("lut_not_modelled")))
     bound = f"look-up tables, at least: {figures.plural(unknown, 'layer')} without a model"
-    tiles: list[Markup | None] = []
+    tiles = []
     for key, (name, note) in _RESOURCES.items():
         real, guess = number(synthesis.get(key)), number(estimate.get(key))
+        more = key == "lut" and unknown
         if real is not None:
-            said = "" if guess is None else f"; estimated {figures.count(guess)}"
-            if key == "lut" and unknown and said:
-                said += " or more"
-            said, bad = _of_device(f"{note}, synthesised{said}", device, key)
-            tiles.append(_tile(name, figures.count(real), said, bad))
-        elif guess is not None:
-            said, bad = _of_device(bound if key == "lut" and unknown else note, device, key)
-            tiles.append(_tile(name, figures.count(guess), said, bad))
+            beside = (
+                "" if guess is None else f"; estimated {figures.count(guess)}{' or more' if more else ''}"
+            )
+            note = f"{note}, synthesised{beside}"
+        elif more:
+            note = bound
+        if real is not None or guess is not None:
+            note, bad = _of_device(note, device, key)
+            tiles.append(_tile(name, figures.count(guess if real is None else real), note, bad))
     return tiles
 
 
 def _of_device(note: str, device: Fields, key: str) -> tuple[str, bool]:
     """Add to a note how much of the device is taken, and tell whether that is more than there is."""
     held = fields(fields(device.get("resources")).get(key))
-    used, available = number(held.get("used")), number(held.get("available"))
+    used, available = numbers(held, "used", "available")
     if used is None or available is None:
         return note, False
     share = f"{figures.share(used / available)} of " if available else "of "

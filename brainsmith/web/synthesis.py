@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from brainsmith import figures
 from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.plan import MEMORY
-from brainsmith.web.content import Fields, fields, first_text, items, text
+from brainsmith.web.content import Fields, fields, first_text, items, numbers, text, total
 from brainsmith.web.elements import cell, section, sentence, sort_key, table
 
 RESOURCES = {
     "lut": "LUT", "lutram": "LUTRAM", "ff": "FF", "bram18": "BRAM18", "uram": "URAM", "dsp": "DSP",
 }  # fmt: skip
 _ESTIMATED = ("lut", "bram18", "dsp")
+_NO_ESTIMATE: Mapping[str, float | None] = MappingProxyType({})
 _MEMORIES = "FINN's estimate of a layer includes the memory of its weights, which has a row of its own here."
 _NONE = "The circuit was not synthesised: the build's output does not ask for it, or it ended earlier."
 
@@ -70,27 +72,23 @@ def _table(found: Fields, layers: Sequence[Fields], device: Fields) -> Markup:
     for key, name in RESOURCES.items():
         columns += [name, "estimate"] if key in _ESTIMATED else [name]
     rows = [_row(index, layer) for index, layer in enumerate(layers)]
-    sums = [_figures({key: _total(layers, key) for key in RESOURCES}, _estimates(layers))]
+    sums = [("All layers", _figures(_totals(layers), _estimates(layers)))]
     fifos = [fields(fifo) for fifo in items(found.get("fifos"))]
-    whole = {key: number(found.get(key)) for key in RESOURCES}
-    foot = [tag("tr", tag("td"), tag("th", "All layers", scope="row"), sums, tag("td"))]
     if fifos:
-        line = tag("th", "All FIFOs", scope="row")
-        held = _figures({key: _total(fifos, key) for key in RESOURCES}, None)
-        foot.append(tag("tr", tag("td"), line, held, tag("td")))
-    if any(value is not None for value in whole.values()):
-        line = tag("th", "Whole design", scope="row")
-        foot.append(tag("tr", tag("td"), line, _figures(whole, None), tag("td")))
+        sums.append(("All FIFOs", _figures(_totals(fifos))))
+    whole = numbers(found, *RESOURCES)
+    if set(whole) != {None}:
+        sums.append(("Whole design", _figures(whole)))
         if first_text(device, "name") and first_text(device, "source") == "synthesis":
-            line = tag("th", f"Of {first_text(device, 'name')}", scope="row")
-            foot.append(tag("tr", tag("td"), line, _shares(fields(device.get("resources"))), tag("td")))
+            held = fields(device.get("resources"))
+            shares = [number(fields(held.get(key)).get("share")) for key in RESOURCES]
+            sums.append((f"Of {first_text(device, 'name')}", _figures(shares, show=_share)))
+    foot = [tag("tr", tag("td"), tag("th", name, scope="row"), cells, tag("td")) for name, cells in sums]
     numeric = {0, *range(2, len(columns) + 1)}
     return table("Synthesis of the layers", [*columns, "Time"], rows, numeric, tag("tfoot", foot))
 
 
 def _row(index: int, layer: Fields) -> Markup:
-    values = {key: number(layer.get(key)) for key in RESOURCES}
-    estimate = {key: number(fields(layer.get("estimate")).get(key)) for key in _ESTIMATED}
     name, kernel, seconds = (
         first_text(layer, "name"),
         first_text(layer, "kernel"),
@@ -100,35 +98,36 @@ def _row(index: int, layer: Fields) -> Markup:
         "tr",
         cell(index + 1),
         tag("th", name or figures.ABSENT, scope="row", title=kernel or None),
-        _figures(values, estimate),
+        _figures(numbers(layer, *RESOURCES), _estimate(layer)),
         cell(figures.seconds(seconds), seconds),
     )
 
 
-def _figures(values: dict[str, float | None], estimate: dict[str, float | None] | None) -> list[Markup]:
+def _figures(
+    values: Sequence[float | None],
+    estimate: Mapping[str, float | None] = _NO_ESTIMATE,
+    show: Callable[[float | None], str] = figures.count,
+) -> list[Markup]:
+    """Write the cells of all resources, each with its estimate beside it if FINN makes one."""
     cells = []
-    for key, value in values.items():
-        cells.append(cell(figures.count(value), value))
+    for key, value in zip(RESOURCES, values, strict=True):
+        cells.append(cell(show(value), value))
         if key in _ESTIMATED:
-            other = (estimate or {}).get(key)
+            other = estimate.get(key)
             cells.append(tag("td", figures.count(other), class_="number beside", data_order=sort_key(other)))
     return cells
 
 
-def _shares(resources: Fields) -> list[Markup]:
-    """Show how much of the device the whole design takes."""
-    cells = []
-    for key in RESOURCES:
-        share = number(fields(resources.get(key)).get("share"))
-        cells.append(cell(figures.ABSENT if share is None else figures.share(share), share))
-        if key in _ESTIMATED:
-            cells.append(tag("td", figures.ABSENT, class_="number beside"))
-    return cells
+def _share(value: float | None) -> str:
+    return figures.ABSENT if value is None else figures.share(value)
 
 
-def _total(layers: Sequence[Fields], key: str) -> float | None:
-    known = [value for value in (number(layer.get(key)) for layer in layers) if value is not None]
-    return sum(known) if known else None
+def _totals(layers: Sequence[Fields]) -> list[float | None]:
+    return [total(number(layer.get(key)) for layer in layers) for key in RESOURCES]
+
+
+def _estimate(layer: Fields) -> dict[str, float | None]:
+    return {key: number(fields(layer.get("estimate")).get(key)) for key in _ESTIMATED}
 
 
 def _estimates(layers: Sequence[Fields]) -> dict[str, float | None]:
@@ -136,8 +135,6 @@ def _estimates(layers: Sequence[Fields]) -> dict[str, float | None]:
 
     A memory of weights has none of its own: it is in that of its layer.
     """
-    found = [fields(layer.get("estimate")) for layer in layers if first_text(layer, "kernel") != MEMORY]
-    return {
-        key: None if any(number(one.get(key)) is None for one in found) else _total(found, key)
-        for key in _ESTIMATED
-    }
+    found = [_estimate(layer) for layer in layers if first_text(layer, "kernel") != MEMORY]
+    by_key = {key: [one[key] for one in found] for key in _ESTIMATED}
+    return {key: None if None in values else total(values) for key, values in by_key.items()}

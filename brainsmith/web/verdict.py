@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from brainsmith.figures import count, number, plural, small
-from brainsmith.web.content import Fields, fields, first_text, read_shortfalls, text
+from brainsmith.web.content import Fields, fields, first_text, numbers, read_shortfalls, text, total
 from brainsmith.web.step_result import StepResult
 
 
@@ -56,11 +56,8 @@ def _proof(steps: tuple[StepResult, ...], circuit: Fields, random: bool) -> tupl
     if random:
         sentence = f"The model's outputs stayed the same after {_every(steps)}, on {_samples(checked)} made up at random."
         return "partial", "Verified with random inputs only", sentence + more
-    return (
-        "good",
-        "Verified",
-        f"The model gave the golden outputs after {_every(steps)}, on {_samples(checked)}.{more}",
-    )
+    sentence = f"The model gave the golden outputs after {_every(steps)}, on {_samples(checked)}.{more}"
+    return "good", "Verified", sentence
 
 
 def describe(step: StepResult) -> str:
@@ -91,18 +88,10 @@ def _failure(report: Fields) -> str:
 
 
 def _mismatch(wrong: list[StepResult]) -> str:
-    first = wrong[0]
-    verified = first.compared
-    error = (
-        ""
-        if verified is None or verified.max_error is None
-        else f"; the largest error is {small(verified.max_error)}"
-    )
-    more = (
-        f" {plural(len(wrong) - 1, 'later step')} {'differs' if len(wrong) == 2 else 'differ'} too."
-        if len(wrong) > 1
-        else ""
-    )
+    first, later = wrong[0], len(wrong) - 1
+    worst = first.compared.max_error if first.compared else None
+    error = "" if worst is None else f"; the largest error is {small(worst)}"
+    more = f" {plural(later, 'later step')} {'differs' if later == 1 else 'differ'} too." if later else ""
     return f"The model's function changed at step {first.name}: {describe(first)}{error}.{more}"
 
 
@@ -119,11 +108,8 @@ def _exceptions(checked: list[StepResult]) -> str:
                 f"into another class{error}; what follows is compared with its results."
             )
         elif found is not None and found.changes_outputs:
-            known = (
-                "they are what it expects"
-                if found.changes_outputs == "expected"
-                else "it has labels of these, no values"
-            )
+            expected = found.changes_outputs == "expected"
+            known = "they are what it expects" if expected else "it has labels of these, no values"
             said += (
                 f" Step {step.name} gives other outputs, as the blueprint states, and {known}; what follows is compared "
                 "with its results."
@@ -132,18 +118,17 @@ def _exceptions(checked: list[StepResult]) -> str:
 
 
 def _differing(circuit: Fields) -> float:
-    return sum(number(circuit.get(key)) or 0 for key in ("mismatches", "stalled_mismatches"))
+    return total(numbers(circuit, "mismatches", "stalled_mismatches")) or 0
 
 
 def _circuit_mismatch(circuit: Fields) -> str:
-    ran = sum(number(circuit.get(key)) or 0 for key in ("frames", "stalled_frames"))
-    wrong = count(_differing(circuit))
+    ran, wrong = total(numbers(circuit, "frames", "stalled_frames")) or 0, count(_differing(circuit))
     return f"The circuit does not compute what the model does: {wrong} of {plural(ran, 'frame')} differ."
 
 
 def _circuit(circuit: Fields) -> str:
     """Say with what the circuit agrees, where it was compared, or that it was not simulated."""
-    frames, stalled = number(circuit.get("frames")), number(circuit.get("stalled_frames"))
+    frames, stalled = numbers(circuit, "frames", "stalled_frames")
     if circuit and not frames:
         return " The circuit was not simulated."
     if not frames or number(circuit.get("mismatches")) is None:
@@ -178,9 +163,8 @@ def _every(steps: tuple[StepResult, ...]) -> str:
     near = sum(one.changed is not None for one in found)
     other = sum(bool(one.changes_outputs) for one in found)
     but = f" but {near} that approximate{'s' if near == 1 else ''}" if near else ""
-    but += (
-        f"{' and' if near else ' but'} {other} that give{'s' if other == 1 else ''} others" if other else ""
-    )
+    if other:
+        but += f"{' and' if near else ' but'} {other} that give{'s' if other == 1 else ''} others"
     return "its only step" if len(steps) == 1 else f"each of its {len(steps)} steps{but}"
 
 

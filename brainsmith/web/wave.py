@@ -6,10 +6,9 @@ import base64
 import re
 
 from brainsmith import figures
-from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
-from brainsmith.web.content import Fields, first_text
-from brainsmith.web.elements import scrolling, sentence
+from brainsmith.web.content import Fields, first_text, numbers
+from brainsmith.web.elements import graph_frame, scrolling, sentence
 
 _SIZE = re.compile(r'<svg [^>]*?viewBox="0 0 (\d+) (\d+)"')
 
@@ -37,14 +36,12 @@ def wave_figure(found: Fields, picture: str, interval: float | None = None) -> M
         width=int(size[1]),
         height=int(size[2]),
     )
-    caption = tag("figcaption", tag("h3", "Handshakes"), tag("p", words))
-    tools = tag("div", class_="tools", data_tools="wave", hidden=True)
     canvas = scrolling("Handshakes", image, "canvas wave", data_zoom="wave")
-    return tag("figure", tag("div", caption, tools, class_="head"), canvas, class_="graph-frame")
+    return graph_frame("Handshakes", words, canvas, tools="wave")
 
 
 def _words(found: Fields, at_full_speed: float | None) -> str:
-    frame, cycles, interval = (number(found.get(key)) for key in ("frame", "cycles", "interval"))
+    frame, cycles, interval = numbers(found, "frame", "cycles", "interval")
     if frame is None or cycles is None:
         return "one frame on its way through the circuit"
     following = f", the next one {figures.plural(interval, 'cycle')} later" if interval is not None else ""

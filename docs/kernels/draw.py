@@ -16,10 +16,10 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import numpy as np  # noqa: E402
 from kernel_cases import CASES, PART  # noqa: E402
+from timing_svg import Signal, draw_timing  # noqa: E402
 
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn  # noqa: E402
 from brainsmith.rtl.cores.trial import make_design, random_values  # noqa: E402
-from brainsmith.rtl.drawing.timing_svg import Signal, draw_timing  # noqa: E402
 from brainsmith.rtl.simulation.result import PHASES  # noqa: E402
 from brainsmith.rtl.simulation.stalls import Stalls  # noqa: E402
 from brainsmith.rtl.stitching.design import DESIGN  # noqa: E402

@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 from digits_data import Array
 
+from brainsmith.execution.program.functions.rounding import integer_limits
 from brainsmith.ops import Op
 from brainsmith.ops.bipolar_quant import BipolarQuant
 from brainsmith.ops.int_quant import IntQuant
-from brainsmith.ops.integer_levels import integer_range
 
 GRID = 2.0**16
 """Gradients are multiples of 1 / GRID, in the units of the integers that a circuit has."""
@@ -103,7 +103,7 @@ class ActivationQuant(IntQuant):
     @staticmethod
     def _ends(bits: Array, attributes: Mapping[str, Any]) -> tuple[Any, Any]:
         """Return where clipping begins, in levels."""
-        low, high = integer_range(
+        low, high = integer_limits(
             np.asarray(bits, np.float64), attributes.get("signed", True), attributes.get("narrow", False)
         )
         return low - 0.5, high + 0.5

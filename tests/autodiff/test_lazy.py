@@ -9,9 +9,8 @@ from qonnx.core.onnx_exec import execute_onnx
 from brainsmith import ops
 from brainsmith.autodiff import functional as F
 from brainsmith.autodiff.lazy.evaluation import _groups, _needed
-from brainsmith.autodiff.lazy.mode import is_lazy
 from brainsmith.autodiff.lazy.tensor import LazyTensor
-from brainsmith.autodiff.tape.tape import no_grad
+from brainsmith.autodiff.modes import is_lazy, no_grad
 from brainsmith.autodiff.tape.tensor import Tensor, apply_op
 from brainsmith.errors import GradientError, OpError
 
@@ -144,7 +143,10 @@ def test_a_lazy_result_is_no_leaf():
         y = Tensor(X) * 2
     with pytest.raises(GradientError) as raised:
         y.requires_grad = True
-    assert str(raised.value) == "requires_grad is set on a leaf, not on a lazy result; detach() gives a leaf"
+    assert (
+        str(raised.value)
+        == "requires_grad is set on a leaf, not on an operation's result; detach() gives a leaf"
+    )
     with pytest.raises(OpError):
         y.data = X
     y.detach().data = X

@@ -17,7 +17,7 @@ from qonnx.transformation.infer_shapes import InferShapes
 from brainsmith import ops
 from brainsmith.autodiff.graphs.node_attributes import to_node
 from brainsmith.autodiff.graphs.nodes import node_class
-from brainsmith.bundles.builder import BundleBuilder
+from brainsmith.bundles.bundle_builder import BundleBuilder
 from brainsmith.bundles.registry import BundleRegistry
 from brainsmith.errors import BuildError, MissingOpError, OpError
 from brainsmith.execution.execute import Executor

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brainsmith.autodiff.modes import is_recording
 from brainsmith.autodiff.op import Op
 from brainsmith.autodiff.primitives.products import MatMul
-from brainsmith.autodiff.tape.tape import is_recording
 from brainsmith.autodiff.tape.tensor import apply_op
 from brainsmith.errors import GradientError, OpError, PluginCrashError
 from brainsmith.ops import CustomOpBuilder, Tensor, gradcheck, no_grad

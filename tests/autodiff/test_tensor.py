@@ -98,7 +98,7 @@ def test_what_a_tensor_says_of_itself():
         (
             lambda: setattr(leaf([1]) + 1, "data", np.ones(1)),
             OpError,
-            "the data of a result of the tape cannot be replaced; detach() gives a Tensor whose can",
+            "the data of an operation's result cannot be replaced; detach() gives a Tensor whose data can",
         ),
         (
             lambda: setattr(leaf([1, 2]), "data", np.ones(3)),
@@ -108,7 +108,7 @@ def test_what_a_tensor_says_of_itself():
         (
             lambda: setattr(leaf([1]) + 1, "requires_grad", True),
             GradientError,
-            "requires_grad is set on a leaf, not on a result of the tape; detach() gives a leaf",
+            "requires_grad is set on a leaf, not on an operation's result; detach() gives a leaf",
         ),
     ],
 )

@@ -143,8 +143,7 @@ def test_the_tables_of_a_domain_are_its_decorated_files(package, kind):
     for file in files:
         source = file.read_text(encoding="utf-8")
         if f"\n@{kind}(" in source:
-            name = re.search(r'name="(\w+)"', source).group(1)
-            decorated.append(re.search(rf"\nclass ({name}(?:Kernel)?)\(", source).group(1))
+            decorated.append(re.search(rf"\n@{kind}\(.*?\nclass (\w+)\(", source, re.DOTALL).group(1))
             assert f'domain="{package.__name__}"' in source
     assert sorted(decorated) == package.__all__
 

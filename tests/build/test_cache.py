@@ -11,7 +11,8 @@ from brainsmith.build.cache import BuildCache, Outcome
 from brainsmith.build.config import StepConfig
 from brainsmith.build.keys import PARTS as NAMES
 from brainsmith.build.keys import key_of
-from brainsmith.build.side_files import SideChanges
+from brainsmith.build.messages import Said
+from brainsmith.build.side_files import SideChanges, restore
 from brainsmith.store import entry_locks
 from tests.build import graphs
 
@@ -53,13 +54,12 @@ def entries_in(folder):
 
 def test_the_same_key_gives_the_same_model_and_files(cache, model, tmp_path):
     assert cache.find(PARTS, CONFIG).reason == "it was not built before"
-    cache.store(
-        PARTS, Outcome(model, READS, side=SideChanges({"report/estimates.json": b"{}"}), messages=("slow",))
-    )
+    side = SideChanges({"report/estimates.json": b"{}"})
+    cache.store(PARTS, Outcome(model, READS, side=side, said=Said(["slow"], [("warning", "slow")])))
     found = cache.find(PARTS, CONFIG)
     assert found.model.data == model.data
-    assert found.messages == ("slow",)
-    assert cache.restore(found, tmp_path / "out", same)
+    assert found.said == Said(["slow"], [("warning", "slow")])
+    assert restore(found.folder / "files", found.side, tmp_path / "out", same)
     assert (tmp_path / "out" / "report" / "estimates.json").read_bytes() == b"{}"
 
 
@@ -145,7 +145,7 @@ def test_a_side_file_that_is_gone_is_not_restored(cache, model, tmp_path):
     cache.store(PARTS, Outcome(model, READS, side=SideChanges({"report/a.json": b"1"})))
     found = cache.find(PARTS, CONFIG)
     (entry_of(cache) / "files" / "report" / "a.json").unlink()
-    assert not cache.restore(found, tmp_path / "out", same)
+    assert not restore(found.folder / "files", found.side, tmp_path / "out", same)
     assert not (tmp_path / "out").exists()
 
 
@@ -180,7 +180,8 @@ def test_a_killed_writer_leaves_only_whole_entries(tmp_path):
 import os, sys
 from brainsmith.build.cache import BuildCache, Outcome
 from brainsmith.build.artifact import Artifact
-from brainsmith.build.side_files import SideChanges
+from brainsmith.build.messages import Said
+from brainsmith.build.side_files import SideChanges, restore
 from pathlib import Path
 from tests.build.test_cache import PARTS, READS
 cache = BuildCache(Path(sys.argv[1]))

@@ -4,7 +4,7 @@ from qonnx.core.datatype import DataType
 
 from brainsmith.build.golden import inputs_file, load_golden
 from brainsmith.errors import BuildError, InputError
-from brainsmith.runtime.manager import ResourceManager
+from brainsmith.runtime.resource_manager import ResourceManager
 from tests.build import graphs
 
 MLP = graphs.quant_mlp()

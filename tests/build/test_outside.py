@@ -361,7 +361,7 @@ def test_a_framework_s_step_whose_plugin_starts_a_program_is_not_kept():
     from brainsmith.blueprint.build_step import BuildStep
     from brainsmith.build.outside import why_not_kept
     from brainsmith.plugin.read_rules import read_rules
-    from brainsmith.store.recorder import Recorder
+    from brainsmith.store.read_recorder import Recorder
 
     step = BuildStep("rtl_codegen", "brainsmith", "step")
     with Recorder(read_rules()) as recorder:

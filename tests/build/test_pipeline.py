@@ -1,6 +1,6 @@
 from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.build.artifact import Artifact
-from brainsmith.build.pipeline import Pipeline
+from brainsmith.build.pipeline import run_pipeline
 
 STEPS = tuple(BuildStep(name, "callable", "step") for name in ("a", "b"))
 
@@ -11,9 +11,10 @@ def test_the_callback_sees_what_is_before_and_behind_each_model():
     def callback(previous, model, following):
         seen.append((previous and previous.name, model.data, following and following.name))
 
-    result = Pipeline(STEPS, callback).run(
-        Artifact(b"0"), lambda step, model: Artifact(model.data + step.name.encode())
-    )
+    def apply(step, model):
+        return Artifact(model.data + step.name.encode())
+
+    result = run_pipeline(STEPS, Artifact(b"0"), apply, callback)
     assert result.data == b"0ab"
     assert seen == [(None, b"0", "a"), ("a", b"0a", "b"), ("b", b"0ab", None)]
 

@@ -29,7 +29,7 @@ def test_the_blueprint_says_all():
     assert preferences["finn:MVAU"][-1] == "finn:MVAU_rtl"
     inputs, labels, expected, floats = chosen.golden
     assert (Path(inputs).name, Path(labels).name) == ("digits_mlp_x.npy", "digits_y.npy")
-    assert (expected, floats, chosen.approximations) == (None, None, {})
+    assert (expected, floats, chosen.verify.approximate) == (None, None, {})
 
 
 def test_steps_take_the_place_of_the_blueprints():

@@ -3,8 +3,9 @@ from onnx import helper
 
 from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.build import build
-from brainsmith.build.unsupported_layers import refuse, unsupported_layers
+from brainsmith.build.unsupported_layers import refuse
 from brainsmith.errors import ModelError
+from brainsmith.steps.support import unsupported_nodes
 from tests.build import graphs
 
 OURS = BuildStep("cleanup", "brainsmith", "step")
@@ -25,8 +26,8 @@ def with_sines():
 
 
 def test_unsupported_layers_are_named_with_their_nodes():
-    assert unsupported_layers(graphs.quant_mlp()) == {}
-    unsupported = unsupported_layers(with_sines())
+    assert unsupported_nodes(graphs.quant_mlp()) == {}
+    unsupported = unsupported_nodes(with_sines())
     for steps in ((OURS, INFERENCE), None):
         with pytest.raises(ModelError) as caught:
             refuse(unsupported, steps)
@@ -34,7 +35,7 @@ def test_unsupported_layers_are_named_with_their_nodes():
 
 
 def test_a_plugin_of_the_project_may_replace_them():
-    unsupported = unsupported_layers(with_sines())
+    unsupported = unsupported_nodes(with_sines())
     refuse(unsupported, (OURS, MINE, INFERENCE))
     refuse(unsupported, (OURS,))
     with pytest.raises(ModelError):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from brainsmith.autodiff.builder import CustomOpBuilder
-from brainsmith.bundles.builder import BundleBuilder
+from brainsmith.bundles.bundle_builder import BundleBuilder
 from brainsmith.bundles.registry import BundleRegistry
 from brainsmith.plugin.core import get_registry
 

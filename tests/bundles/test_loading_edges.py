@@ -16,7 +16,7 @@ from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.core import get_registry, kernel
 from brainsmith.plugin.registry import REGISTRY
 from tests.bundles.making import builder, make_bundle, make_op, source
-from tests.bundles.test_loader import refused, run
+from tests.bundles.test_bundle_loader import refused, run
 
 HELPER = """\
 import numpy as np

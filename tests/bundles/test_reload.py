@@ -9,7 +9,7 @@ from brainsmith import plugins as door
 from brainsmith.bundles.registry import BundleRegistry
 from brainsmith.errors import BundleError
 from tests.bundles.making import make_bundle, source, state
-from tests.bundles.test_loader import calls_of, refused, run
+from tests.bundles.test_bundle_loader import calls_of, refused, run
 
 
 def test_a_changed_file_is_loaded_again(write):

@@ -73,7 +73,7 @@ def test_help_fits_into_80_columns_but_for_its_example(words, capsys):
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda verb: " ".join(verb.words))
 def test_every_example_is_a_command(verb):
-    from brainsmith.cli.arguments import parse
+    from brainsmith.cli.command_line import parse
 
     words = verb.example.removeprefix('eval "$(').removesuffix(')"').split()[1:]
     assert find_verb(words) is verb

@@ -30,7 +30,7 @@ SEMANTICS = """
         pairs = node.emit(shapes.reshape, node.inputs, shape=(*node.shape(node.outputs[0]), 2))
         total = node.emit(reductions.reduce, [pairs], name="Sum", axes=(3,), keep=False, exact="float32")
         offset = node.hold(np.float32(self.get_nodeattr("offset")))
-        node.emit(arithmetic.add, [total, offset], node.outputs)
+        node.emit(arithmetic.apply, [total, offset], node.outputs, name="Add")
 
     def to_onnx(self, node, emit):
         pairs = emit.reshaped(node.inputs[0], (*node.shape(node.outputs[0]), 2))

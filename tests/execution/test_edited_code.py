@@ -16,7 +16,7 @@ from tests.execution.lowering.single_node import one_node
 RUN = """
 import sys
 import numpy as np
-from brainsmith.runtime.manager import ResourceManager
+from brainsmith.runtime.resource_manager import ResourceManager
 import brainsmith
 assert brainsmith.__file__.startswith(sys.argv[1]), brainsmith.__file__
 with ResourceManager({"device": sys.argv[2]}) as manager:

@@ -5,7 +5,7 @@ from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.core.onnx_exec import execute_onnx
 
-from brainsmith.execution.node_runners import CustomRunner, StandardRunner, WindowRunner, make_runner
+from brainsmith.execution.node_runners import CustomRunner, StandardRunner, make_runner
 
 
 def one_node(op_type, in_shape, out_shape, domain="", **attributes):
@@ -33,44 +33,6 @@ def run(model, values):
 
 def expected(model, values):
     return np.stack([execute_onnx(model, {"x": sample})["y"] for sample in values])
-
-
-@pytest.mark.parametrize(("stride", "pad"), [([1, 1], [0, 0, 0, 0]), ([2, 1], [1, 0, 2, 1])])
-def test_windows_are_moved_for_all_samples_at_once(stride, pad):
-    high, wide = (5 + pad[0] + pad[2] - 3) // stride[0] + 1, (6 + pad[1] + pad[3] - 2) // stride[1] + 1
-    model = one_node(
-        "Im2Col",
-        [1, 5, 6, 2],
-        [1, high, wide, 12],
-        "qonnx.custom_op.general",
-        stride=stride,
-        kernel_size=[3, 2],
-        pad_amount=pad,
-        input_shape="(1,5,6,2)",
-    )
-    values = stack((1, 5, 6, 2))
-    runner, result = run(model, values)
-    assert type(runner) is WindowRunner
-    assert runner._batched
-    np.testing.assert_array_equal(result, expected(model, values))
-
-
-def test_a_padding_that_is_not_zero_goes_sample_by_sample():
-    model = one_node(
-        "Im2Col",
-        [1, 4, 4, 1],
-        [1, 4, 4, 9],
-        "qonnx.custom_op.general",
-        stride=[1, 1],
-        kernel_size=[3, 3],
-        pad_amount=[1, 1, 1, 1],
-        pad_value=3,
-        input_shape="(1,4,4,1)",
-    )
-    values = stack((1, 4, 4, 1))
-    runner, result = run(model, values)
-    assert runner._batched is False
-    np.testing.assert_array_equal(result, expected(model, values))
 
 
 def test_a_standard_node_that_mixes_samples_goes_one_by_one():

@@ -8,8 +8,10 @@ import time
 import numpy as np
 import pytest
 from onnx import helper
+from qonnx.core.datatype import DataType
 
-from brainsmith.errors import ModelError
+from brainsmith.errors import BuildError, ModelError
+from brainsmith.execution.execute import Executor
 from brainsmith.execution.lowering.lower import lower
 from brainsmith.execution.lowering.runnable import runnable_copy
 from brainsmith.execution.own_semantics import own_method
@@ -52,7 +54,7 @@ def test_a_kernel_with_semantics_runs_batched_on_both_targets(project):
     project(MODEL + SEMANTICS)
     program = assert_runs_right(sum_pairs(), foreign=False)
     assert [made.function for made in program.instructions] == [
-        "checks.annotated", "shapes.reshape", "reductions.reduce", "arithmetic.add",
+        "checks.annotated", "shapes.reshape", "reductions.reduce", "arithmetic.apply",
     ]  # fmt: skip
     assert any(name.endswith(".sum_pairs") for name in program.modules)
     assert_rewritten_right(sum_pairs(), x=X)
@@ -142,7 +144,7 @@ def test_our_kernels_and_their_backends_have_semantics():
 RUN = """
 import sys
 import numpy as np
-from brainsmith.runtime.manager import ResourceManager
+from brainsmith.runtime.resource_manager import ResourceManager
 with ResourceManager({"device": sys.argv[1]}) as manager:
     prepared = manager.prepare_resource("model.onnx")
     np.save("y.npy", manager.execute(prepared, np.load("x.npy"))["y"])
@@ -179,3 +181,32 @@ def test_what_is_kept_needs_no_kernel_and_an_edited_kernel_is_believed(tmp_path)
     kernel.write_text((MODEL + SEMANTICS).replace('self.get_nodeattr("offset")', "5"))
     for target in ("reference", "numpy", "onnxruntime"):
         np.testing.assert_array_equal(run(target)[0].reshape(expected.shape), expected + 2)
+
+
+def test_verification_runs_semantics_that_agree_with_the_python_model(project):
+    project(MODEL + SEMANTICS)
+    right = run_reference(sum_pairs(), {"x": X})["y"]
+    np.testing.assert_array_equal(Executor(sum_pairs()).run({"x": X})["y"], right)
+
+
+def test_verification_refuses_semantics_that_differ_from_the_python_model(project):
+    project(MODEL + SEMANTICS.replace('np.float32(self.get_nodeattr("offset"))', "np.float32(1)"))
+    right = run_reference(sum_pairs(), {"x": X})["y"]
+    with pytest.raises(BuildError) as caught:
+        Executor(sum_pairs()).run({"x": X})
+    place = f"is {right.flat[0] - 2:.9g} by the one, and {right.flat[0]:.9g} by the other, at [0, 0, 0]"
+    assert str(caught.value) == (
+        "node 'node' (SumPairsKernel): its `to_program` and its Python model (`execute_node`, `golden` or `forward`) do "
+        f"not agree: tensor 'y' {place}\n  mend the one that is wrong; if they only round differently, let `to_program` "
+        "call `node.rounds_differently()`, and the Python model verifies"
+    )
+
+
+def test_verification_believes_no_range_that_a_project_states(project):
+    stated = "\n        node.prove(node.outputs[0], 0, 3)\n\n    def to_onnx"
+    project(MODEL.replace('"INT16"', '"UINT2"') + SEMANTICS.replace("\n\n    def to_onnx", stated))
+    model = sum_pairs()
+    model.set_tensor_datatype("y", DataType["UINT2"])
+    assert lower(runnable_copy(model)).run({"x": X})["y"].max() > 3
+    with pytest.raises(BuildError, match=r"tensor 'y' is annotated as UINT2, but holds"):
+        Executor(model).run({"x": X})

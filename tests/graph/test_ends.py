@@ -4,7 +4,7 @@ from onnx import helper
 
 from brainsmith.build.artifact import Artifact
 from brainsmith.build.graphs import graph_data
-from brainsmith.build.model import sizes_of
+from brainsmith.build.model import described
 from brainsmith.execution.execute import Executor
 from brainsmith.execution.model_signature import signature_of
 from brainsmith.graph.ends import input_values
@@ -32,7 +32,7 @@ def test_it_is_no_input():
     assert len(model.graph.input) > 1
     assert [value.name for value in input_values(model.graph)] == ["image"]
     assert [spec.name for spec in signature_of(model).inputs] == ["image"]
-    assert list(sizes_of(Artifact.of(model))["inputs"]) == ["image"]
+    assert list(described("", Artifact.of(model))["inputs"]) == ["image"]
     assert [node["name"] for node in graph_data(model)["nodes"] if node["op_type"] == "Input"] == ["image"]
     assert Executor(model).inputs == ("image",)
 

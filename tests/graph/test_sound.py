@@ -16,7 +16,7 @@ from brainsmith.execution.read_model import read_model
 from brainsmith.graph.datatype_names import datatype_fault
 from brainsmith.graph.known_domains import domain_fault
 from brainsmith.graph.sound import require_sound
-from brainsmith.runtime.serving.screening import check_model
+from brainsmith.runtime.serving.model_screening import check_model
 from tests.graph import hostile
 from tests.graph.test_well_formed import MODELS
 

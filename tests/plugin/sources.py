@@ -1,7 +1,7 @@
 """Sources of texts, as the tests of their readings need them."""
 
-from brainsmith.plugin.files import SourceFile
-from brainsmith.plugin.source import PythonSource
+from brainsmith.plugin.python_source import PythonSource
+from brainsmith.plugin.source_files import SourceFile
 
 
 def source(text, module="pack.mod", path="mod.py", is_package=False):

@@ -201,9 +201,9 @@ def test_every_record_has_details(manager):
 
 def test_two_edits_of_equal_size_within_a_tick_are_both_seen(site, monkeypatch):
     """On a file system whose clock has whole seconds, and no time of a file's status."""
-    from brainsmith.plugin import details, files
+    from brainsmith.plugin import details
 
-    def slow(path, real=files.stamp):
+    def slow(path, real=details.stamp):
         changed, _, size = real(path)
         return changed - changed % 1_000_000_000, changed - changed % 1_000_000_000, size
 

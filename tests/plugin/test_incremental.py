@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from brainsmith.plugin import discovery, discovery_cache, files, live_discovery
+from brainsmith.plugin import discovery, discovery_cache, live_discovery, source_files
 from brainsmith.plugin.adapters import classes
 from brainsmith.plugin.adapters.package_reading import PackageAdapter
 from brainsmith.plugin.adapters.project import ProjectAdapter
@@ -209,8 +209,10 @@ def test_only_what_changed_is_read(project, manager, monkeypatch):
     project.write("plugins/two.py", step_file("two"))
     manager.discover_plugins(modes=["full"])
     read = []
-    real = files.read_bytes
-    monkeypatch.setattr(files, "read_bytes", lambda path, *more: (read.append(path), real(path, *more))[1])
+    real = source_files.read_bytes
+    monkeypatch.setattr(
+        source_files, "read_bytes", lambda path, *more: (read.append(path), real(path, *more))[1]
+    )
     one = project.write("plugins/one.py", step_file("another"))
     manager.discover_plugins(modes=["full"])
     assert manager.stats.last_source == "update"
@@ -246,7 +248,7 @@ def test_a_selective_discovery_is_brought_up_to_date_too(project, manager, reque
 def test_a_file_that_could_not_be_read_just_now_is_read_at_the_next_call(project, manager, monkeypatch):
     """As where too many files are open: nothing about the file has to change."""
     path = str(project.write("plugins/one.py", step_file("one")))
-    real = files.read_bytes
+    real = source_files.read_bytes
 
     def fail(asked, *more):
         if asked == path:
@@ -254,7 +256,7 @@ def test_a_file_that_could_not_be_read_just_now_is_read_at_the_next_call(project
         return real(asked, *more)
 
     with monkeypatch.context() as patched:
-        patched.setattr(files, "read_bytes", fail)
+        patched.setattr(source_files, "read_bytes", fail)
         assert [i.name for i in manager.discover_plugins(frameworks=["project"])] == []
         assert list(map(str, manager.problems)) == [f"{path}: the file cannot be read: Too many open files"]
     assert [i.name for i in manager.discover_plugins(frameworks=["project"])] == ["one"]
@@ -281,7 +283,7 @@ def test_the_next_process_reads_only_what_changed_too(project):
 def slow_clock(monkeypatch):
     """Let the file system's clock have whole seconds only, and no time of a file's status."""
 
-    def slow(paths, real=files.stamps):
+    def slow(paths, real=discovery.stamps):
         return [(m - m % 1_000_000_000, m - m % 1_000_000_000, size) for m, _, size in real(paths)]
 
     monkeypatch.setattr(discovery, "stamps", slow)

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from brainsmith.plugin.files import LARGEST
 from brainsmith.plugin.isolation import on_enough_stack
+from brainsmith.plugin.source_files import LARGEST
 from tests.plugin.installed import step_file
 
 SUM = "+".join(["1"] * 2000)

@@ -132,7 +132,7 @@ def test_a_file_that_nothing_can_import_is_told(project, manager):
     project.write("plugins/not-a-plugin.py", "x = 1\n")
     manager.discover_plugins(modes=["full"])
     assert [str(problem) for problem in manager.problems if str(project) in str(problem)] == [
-        f"{path}: its name is no Python identifier, so nothing can import it, and its plugins are not found: rename it"
+        f"{path}: its name is not a Python identifier, so it cannot be imported and its plugins are not found: rename it"
     ]
     path.rename(project / "plugins/my_step.py")
     assert manager.registry.get("step", "mine")(None, None) is None

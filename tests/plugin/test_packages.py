@@ -5,7 +5,8 @@ import textwrap
 
 import pytest
 
-from brainsmith.plugin.packages import check_pairs, framework_failure, normalised, unmet_requirements
+from brainsmith.plugin.distributions import distribution_key
+from brainsmith.plugin.packages import check_pairs, framework_failure, unmet_requirements
 from tests.plugin.installed import run_python
 
 
@@ -109,7 +110,12 @@ def test_packages_that_are_absent_are_said(tmp_path):
 
 
 def test_names_compare_as_pep_503_says():
-    assert normalised("Finn_Plus") == normalised("finn-plus") == normalised("finn.plus") == "finn-plus"
+    assert (
+        distribution_key("Finn_Plus")
+        == distribution_key("finn-plus")
+        == distribution_key("finn.plus")
+        == "finn-plus"
+    )
 
 
 def test_requirements_that_are_not_met_are_told_with_what_to_do(site):

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+import brainsmith
 from brainsmith.errors import BrainsmithError
 from brainsmith.plugin import core
-from brainsmith.plugin.files import SourceFile
+from brainsmith.plugin.python_source import PythonSource
 from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.scan import may_hold_plugins, scan
-from brainsmith.plugin.source import PythonSource
+from brainsmith.plugin.source_files import SourceFile
 
 # The bases that FINN and QONNX provide, under the names by which the decorators know them.
 BASES = """
@@ -61,7 +62,11 @@ def scanned(path):
     assert [str(problem) for problem in found.problems] == []
     source = PythonSource(SourceFile(str(path), "plugin_file", False), path.read_bytes())
     fast = scan(source, "brainsmith").records
-    assert [info.replace(framework="project") for info in fast] == found.records
+    ours = {"version": brainsmith.__version__, "author": "BrainSmith"}  # where a file does not state it
+    assert fast == [
+        info.replace(framework="brainsmith", **{name: info[name] or ours[name] for name in ours})
+        for info in found.records
+    ]
     return sorted(info.to_plain() for info in found.records)
 
 

@@ -9,8 +9,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from brainsmith.runtime import file_facts
-from brainsmith.runtime.content import content_of
 from brainsmith.runtime.file_facts import facts_of, partition_files
+from brainsmith.runtime.recent import Recent
+from brainsmith.runtime.resource_content import content_of
 
 OLD = 10.0
 """Seconds."""
@@ -22,7 +23,7 @@ def reads(monkeypatch):
     seen, real = [], file_facts.FileFacts
     now = time.time_ns
 
-    monkeypatch.setattr(file_facts, "_MEMORY", file_facts._Memory())
+    monkeypatch.setattr(file_facts, "_MEMORY", Recent(file_facts.REMEMBERED))
     monkeypatch.setattr(file_facts.time, "time_ns", lambda: now() + 3_000_000_000)
 
     def noting(digest, *named):
@@ -72,7 +73,7 @@ def test_a_file_that_changed_is_read_again(tmp_path, reads, how):
 
 def test_a_file_that_changed_a_moment_ago_is_not_remembered(tmp_path, reads, monkeypatch):
     monkeypatch.undo()
-    monkeypatch.setattr(file_facts, "_MEMORY", file_facts._Memory())
+    monkeypatch.setattr(file_facts, "_MEMORY", Recent(file_facts.REMEMBERED))
     path = tmp_path / "m.onnx"
     found = set()
     for number in range(200):  # many in a tick of the kernel's clock
@@ -81,7 +82,7 @@ def test_a_file_that_changed_a_moment_ago_is_not_remembered(tmp_path, reads, mon
     assert len(found) == 200
     os.utime(path, (time.time() - OLD, time.time() - OLD))  # its status has still changed just now
     facts_of(path, is_model=True)
-    assert not file_facts._MEMORY._facts
+    assert not file_facts._MEMORY._values
 
 
 def test_a_file_that_changes_right_after_it_was_read_is_read_again(tmp_path, reads, monkeypatch):
@@ -118,7 +119,7 @@ def test_the_files_that_a_model_names_are_looked_at_each_time(tmp_path, reads):
 
 
 def test_no_more_files_are_remembered_than_stated(tmp_path, reads, monkeypatch):
-    monkeypatch.setattr(file_facts, "REMEMBERED", 2)
+    monkeypatch.setattr(file_facts, "_MEMORY", Recent(2))
     for name in "abc":
         (tmp_path / name).write_text(name)
         content_of(tmp_path / name)

@@ -25,11 +25,6 @@ def test_what_computes_constants_is_folded_and_so_supported():
     assert unsupported_nodes(graph.node("Add", constant).model(1, 8)) == {}
 
 
-def test_operators_that_the_builds_own_transforms_replace_are_supported():
-    model = Graph(1, 8).quant(4).node("Cos").model(1, 8)
-    assert unsupported_nodes(model, also=["Cos"]) == {}
-
-
 def test_nodes_of_other_domains_are_left_to_their_plugins():
     model = Graph(1, 8).quant(4).node("Anything", domain="acme.ops").model(1, 8)
     assert unsupported_nodes(model) == {}

@@ -4,7 +4,7 @@ import inspect
 import shlex
 import shutil
 
-from brainsmith.cli.arguments import parse
+from brainsmith.cli.command_line import parse
 from brainsmith.cli.main import find_verb
 from brainsmith.runtime.serving import protocol
 from brainsmith.targets.remote import RemoteTarget

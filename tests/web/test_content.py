@@ -2,47 +2,26 @@
 
 import pytest
 
-from brainsmith.web.content import Plugin, Subject, read_plugins, read_subject, text
+from brainsmith.web.content import Subject, read_subject, text
 from brainsmith.web.design_layers import read_layers
 from brainsmith.web.step_result import read_steps
 
 
-@pytest.mark.parametrize(
-    ("entry", "plugin"),
-    [
-        ("MVAU", Plugin("MVAU", "", "", "")),
-        ("finn:MVAU", Plugin("MVAU", "finn", "", "")),
-        ("kernel:finn:MVAU", Plugin("MVAU", "finn", "kernel", "")),
-        (
-            {
-                "type": "kernel",
-                "framework": "finn",
-                "name": "MVAU",
-                "version": "1.6.1",
-                "origin": "finn-plus",
-            },
-            Plugin("MVAU", "finn", "kernel", "1.6.1 finn-plus"),
-        ),
-    ],
-)
-def test_plugins(entry, plugin):
-    assert read_plugins({"plugins": [entry]}) == (plugin,)
-    assert read_plugins({"plugins": {"finn": ["MVAU"]}}) == (Plugin("MVAU", "finn", "", ""),)
-
-
-def test_the_subject_of_names_and_of_records():
-    named = Subject("mlp.onnx", "a/mlp.onnx", "", "b.yaml", "", None, None)
-    assert read_subject({"model": "a/mlp.onnx", "blueprint": "b.yaml"}) == named
+def test_the_subject():
     assert read_subject({"model": {"file": "a\\mlp.onnx"}}).name == "mlp.onnx"
     target = {"part": "xczu7ev", "clock_ns": 5, "fps": 1000}
     record = {"model": {"name": "mlp", "digest": "5f"}, "blueprint": {"file": "b.yaml", "target": target}}
     assert read_subject(record) == Subject("mlp", "", "5f", "b.yaml", "xczu7ev", 5.0, 1000.0)
+    record = {"model": {"file": "a/mlp.onnx"}, "blueprint": {"file": "b.yaml"}}
+    assert read_subject(record) == Subject("mlp.onnx", "a/mlp.onnx", "", "b.yaml", "", None, None)
+    unnamed = Subject("model without a name", "", "", "", "", None, None)
+    assert read_subject({}) == read_subject({"model": "a/mlp.onnx", "blueprint": ["b.yaml"]}) == unnamed
 
 
 def test_steps_and_layers_without_names_get_numbers():
     assert [step.name for step in read_steps({"steps": [{}, "x"]})] == ["step 1", "step 2"]
     (layer,) = read_layers({"layers": [{"cycles": "x", "lut": True, "attributes": []}]})
-    assert (layer.name, layer.cycles, layer.lut, layer.attributes) == ("layer 1", None, None, {})
+    assert (layer.name, layer.cycles, layer.resources["lut"], layer.attributes) == ("layer 1", None, None, {})
 
 
 @pytest.mark.parametrize(

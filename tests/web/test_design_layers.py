@@ -37,10 +37,14 @@ def test_a_width_converter_is_a_layer_in_the_order_of_the_circuit(converted):
 
 def test_figures_of_a_synthesis_take_the_place_of_estimates_which_stay_beside_them(converted):
     found = read_layers(converted)
-    assert [(layer.lut, layer.estimates["lut"]) for layer in found] == [(None, 1200), (34, None), (810, 5230)]
+    assert [(layer.resources["lut"], layer.estimates["lut"]) for layer in found] == [
+        (None, 1200),
+        (34, None),
+        (810, 5230),
+    ]
     assert all(layer.synthesised for layer in found)
     del converted["synthesis"]
-    assert [(layer.lut, layer.synthesised) for layer in read_layers(converted)] == [
+    assert [(layer.resources["lut"], layer.synthesised) for layer in read_layers(converted)] == [
         (1200, False),
         (None, False),
         (5230, False),

@@ -22,14 +22,14 @@ def test_details_hold_names_tensors_and_layer_figures(report):
     assert drawing.families == ("port", "compute", "threshold")
 
 
-def test_a_node_finds_its_layer_by_field_index_or_name(report):
+def test_a_node_finds_its_layer_by_field_or_name(report):
     layers = read_layers(report)
     nodes = [
         {"id": 1, "name": "a", "layer": "MVAU_hls_0"},
-        {"id": 2, "name": "b", "layer": 2},
+        {"id": 2, "name": "Thresholding_rtl_1", "layer": None},
         {"id": 3, "name": "MVAU_rtl_0"},
         {"id": 4, "name": "c", "layer": "absent"},
-        {"id": 5, "name": "d", "layer": 99},
+        {"id": 5, "name": "d", "layer": [99]},
     ]
     found = read_graph({"nodes": nodes, "edges": []}, layers)
     assert [node.layer for node in found.nodes] == [3, 2, 1, None, None]

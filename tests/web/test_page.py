@@ -66,6 +66,14 @@ def test_everything_in_the_report_is_on_the_page(report):
         assert words in text
 
 
+def test_a_plugin_shows_its_type_and_where_it_comes_from(report):
+    origin = {"version": "1.6.1", "origin": "finn-plus"}
+    report["plugins"] = [{"type": "kernel", "framework": "finn", "name": "MVAU", **origin}, "finn:X"]
+    parsed = whole(report)
+    assert "1 plugin loaded for this build, and no other. finn 1 MVAU kernel Made by" in parsed.text
+    assert [a["title"] for a in parsed.all("li") if "title" in a] == ["1.6.1 finn-plus"]
+
+
 def test_a_layer_says_why_it_has_its_backend(report):
     report = copy.deepcopy(report)
     report["layers"][0]["choice"] = "brainsmith:PoolRTL (choice 1 of 2, listed for Pool)"

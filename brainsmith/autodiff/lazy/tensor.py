@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.autodiff import calls
+from brainsmith.autodiff.modes import is_recording
 from brainsmith.autodiff.op import attributes_of
-from brainsmith.autodiff.tape.tape import clock, is_recording
+from brainsmith.autodiff.tape.tape import clock
 from brainsmith.autodiff.tape.tensor import Tensor, plain_result, recorded_results
-from brainsmith.errors import GradientError, OpError
+from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -79,18 +80,15 @@ class LazyTensor(Tensor):
 
     __slots__ = ("deferred", "place")
 
+    _is_result = True
     deferred: Deferred
     place: int
 
     @property
-    def _data(self) -> Array:
+    def _data(self) -> Array:  # type: ignore[override]
         from brainsmith.autodiff.lazy.evaluation import values_of
 
         return values_of(self.deferred)[self.place]
-
-    @_data.setter
-    def _data(self, values: Array) -> None:
-        raise OpError("the data of a lazy result cannot be replaced; detach() gives a Tensor whose can")
 
     @property
     def is_computed(self) -> bool:
@@ -108,15 +106,6 @@ class LazyTensor(Tensor):
         return self.place
 
     @property
-    def requires_grad(self) -> bool:
-        """Whether gradients flow to it."""
-        return self.tracked and self.dtype.kind == "f"
-
-    @requires_grad.setter
-    def requires_grad(self, wanted: bool) -> None:
-        raise GradientError("requires_grad is set on a leaf, not on a lazy result; detach() gives a leaf")
-
-    @property
     def shape(self) -> Shape:
         """The length of each axis; known before the values."""
         return self.deferred.shapes[self.place]
@@ -125,16 +114,6 @@ class LazyTensor(Tensor):
     def dtype(self) -> np.dtype[Any]:
         """The numpy dtype; known before the values."""
         return self.deferred.dtypes[self.place]
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return int(np.prod(self.shape))
 
     def realize(self) -> Tensor:
         """Compute the values, if they are not yet, and return the Tensor itself."""

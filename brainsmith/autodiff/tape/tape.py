@@ -6,8 +6,6 @@ record at once do not meet, and what nobody holds any more is gone.
 
 from __future__ import annotations
 
-from contextlib import ContextDecorator
-from contextvars import ContextVar, Token
 from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -27,27 +25,8 @@ if TYPE_CHECKING:
 clock = count(1)
 """Numbers records and changes in the order in which they happen, over all threads."""
 
-_recording: ContextVar[bool] = ContextVar("brainsmith_tape_is_recording", default=True)
-is_recording = _recording.get
-"""Tells whether what happens to Tensors is recorded in this thread."""
-
 _leaves = lock_of()
 """Held while gradients are added to Tensors, which threads may share."""
-
-
-class no_grad(ContextDecorator):  # noqa: N801  (as everyone knows it)
-    """Compute without recording, in this thread: `with no_grad(): ...`, or as a decorator."""
-
-    _tokens: list[Token[bool]]
-
-    def _recreate_cm(self) -> no_grad:
-        return type(self)()
-
-    def __enter__(self) -> None:
-        self.__dict__.setdefault("_tokens", []).append(_recording.set(False))
-
-    def __exit__(self, *exception: object) -> None:
-        _recording.reset(self._tokens.pop())
 
 
 class Record:

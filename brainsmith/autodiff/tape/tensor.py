@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.autodiff import calls
-from brainsmith.autodiff.lazy.mode import is_lazy
+from brainsmith.autodiff.modes import is_lazy, is_recording
 from brainsmith.autodiff.op import CPU, attributes_of
 from brainsmith.autodiff.tape.methods import TensorMethods
-from brainsmith.autodiff.tape.tape import Record, clock, is_recording, run_backward
+from brainsmith.autodiff.tape.tape import Record, clock, run_backward
 from brainsmith.errors import GradientError, OpError
 
 if TYPE_CHECKING:
@@ -19,6 +20,87 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.op import Array, Op, Shape
 
 _NONE: dict[str, Any] = {}
+
+
+def apply_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] = _NONE) -> Any:
+    """Run an op on Tensors, arrays, numbers and nested lists, and note it on the tape.
+
+    Python numbers and lists take the dtype of the first Tensor or array among the inputs.
+
+    Returns:
+        A Tensor, or a tuple of them for an op with several outputs.
+
+    Raises:
+        OpError: The inputs are not what the op takes; or the op gave what its rules do not say.
+    """
+    if is_lazy():
+        from brainsmith.autodiff.lazy.tensor import defer
+
+        return defer(op, inputs, attributes)
+    arrays, plain = [], True
+    for value in inputs:
+        if isinstance(value, Tensor):
+            arrays.append(value._data)
+        else:
+            arrays.append(value)
+            plain = False
+    if not plain or len(arrays) != op.num_inputs:
+        arrays = calls.as_arrays(op, arrays)
+    merged = attributes_of(op, attributes) if attributes or op.attributes else _NONE
+    calls.check_inputs(op, arrays, merged)
+    given = calls.run_forward(op, arrays, merged)
+    outputs = (given,) if op.num_outputs == 1 else given
+    if is_recording():
+        made = recorded_results(op, inputs, merged, arrays, outputs)
+    else:
+        made = [plain_result(output) for output in outputs]
+    return made[0] if op.num_outputs == 1 else tuple(made)
+
+
+def recorded_results(
+    op: Op,
+    inputs: Sequence[Any],
+    attributes: Mapping[str, Any],
+    arrays: list[Array],
+    outputs: tuple[Array, ...],
+) -> list[Tensor]:
+    """Note a call on the tape, and return its outputs as the Tensors of the record."""
+    tracked = False
+    tensors = []
+    for at, value in enumerate(inputs):
+        if isinstance(value, Tensor):
+            if value.tracked and at not in op.not_differentiable:
+                tracked = True
+            tensors.append(value)
+        else:
+            tensors.append(plain_result(arrays[at]))
+    outputs = tuple([_own(output, arrays) for output in outputs])
+    record = Record(op, tuple(tensors), attributes, tuple(arrays), outputs)
+    made = []
+    for position, output in enumerate(outputs):
+        output.flags.writeable = False
+        tensor = plain_result(output)
+        tensor.record, tensor.position, tensor.tracked = record, position, tracked
+        made.append(tensor)
+    return made
+
+
+def _own(output: Array, inputs: list[Array]) -> Array:
+    """Return an output as an array whose being read-only is no matter of anyone else's."""
+    for array in inputs:
+        if output is array:
+            return output.view()
+    return output
+
+
+def plain_result(array: Array) -> Tensor:
+    """Return an array as a Tensor that is not on the tape."""
+    tensor = Tensor.__new__(Tensor)
+    tensor._data = array
+    tensor.grad = tensor.record = None
+    tensor.position = tensor.changed = 0
+    tensor.tracked = False
+    return tensor
 
 
 class Tensor(TensorMethods):
@@ -46,6 +128,7 @@ class Tensor(TensorMethods):
 
     is_tape_tensor = True
     device = CPU
+    apply = staticmethod(apply_op)
 
     def __init__(self, data: Any, requires_grad: bool = False, dtype: Any = None, device: str = CPU) -> None:
         if device != CPU:
@@ -61,6 +144,10 @@ class Tensor(TensorMethods):
             self.requires_grad = True
 
     @property
+    def _is_result(self) -> bool:
+        return self.record is not None
+
+    @property
     def data(self) -> Array:
         """The array itself, shared. That of a recorded result is read-only.
 
@@ -71,9 +158,9 @@ class Tensor(TensorMethods):
 
     @data.setter
     def data(self, values: Array) -> None:
-        if self.record is not None:
+        if self._is_result:
             raise OpError(
-                "the data of a result of the tape cannot be replaced; detach() gives a Tensor whose can"
+                "the data of an operation's result cannot be replaced; detach() gives a Tensor whose data can"
             )
         if np.shape(values) != self.shape:
             raise OpError(
@@ -87,13 +174,13 @@ class Tensor(TensorMethods):
     @property
     def requires_grad(self) -> bool:
         """Whether gradients flow to it."""
-        return self.tracked and self._data.dtype.kind == "f"
+        return self.tracked and self.dtype.kind == "f"
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
-        if self.record is not None:
+        if self._is_result:
             raise GradientError(
-                "requires_grad is set on a leaf, not on a result of the tape; detach() gives a leaf"
+                "requires_grad is set on a leaf, not on an operation's result; detach() gives a leaf"
             )
         if wanted and self._data.dtype.kind != "f":
             raise GradientError(
@@ -117,12 +204,12 @@ class Tensor(TensorMethods):
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return self._data.ndim
+        return len(self.shape)
 
     @property
     def size(self) -> int:
         """The number of elements."""
-        return self._data.size
+        return prod(self.shape)
 
     def numpy(self) -> Array:
         """Return the array; it is shared, and read-only if it is a recorded result."""
@@ -137,11 +224,6 @@ class Tensor(TensorMethods):
     def detach(self) -> Tensor:
         """Return a Tensor of the same array that no gradient flows through."""
         return Tensor(self._data)
-
-    @staticmethod
-    def apply(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] = _NONE) -> Any:
-        """Run an op on Tensors and other values, as `apply_op` does."""
-        return apply_op(op, inputs, attributes)
 
     def realize(self) -> Tensor:
         """Return the Tensor itself, its values computed; those of a lazy one are not before."""
@@ -207,86 +289,3 @@ def _array_of(data: Any, dtype: Any) -> Array:
     if array.dtype.kind not in "fiub":
         raise OpError(f"the data of a Tensor must be numbers, not {array.dtype}")
     return array
-
-
-def apply_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] = _NONE) -> Any:
-    """Run an op on Tensors, arrays, numbers and nested lists, and note it on the tape.
-
-    Python numbers and lists take the dtype of the first Tensor or array among the inputs.
-
-    Returns:
-        A Tensor, or a tuple of them for an op with several outputs.
-
-    Raises:
-        OpError: The inputs are not what the op takes; or the op gave what its rules do not say.
-    """
-    if is_lazy():
-        from brainsmith.autodiff.lazy.tensor import defer
-
-        return defer(op, inputs, attributes)
-    arrays, plain = [], True
-    for value in inputs:
-        if isinstance(value, Tensor):
-            arrays.append(value._data)
-        else:
-            arrays.append(value)
-            plain = False
-    if not plain or len(arrays) != op.num_inputs:
-        arrays = calls.as_arrays(op, arrays)
-    merged = attributes_of(op, attributes) if attributes or op.attributes else _NONE
-    calls.check_inputs(op, arrays, merged)
-    given = calls.run_forward(op, arrays, merged)
-    recording = is_recording()
-    if op.num_outputs == 1:
-        return _recorded(op, inputs, merged, arrays, (given,))[0] if recording else _result(given)
-    if recording:
-        return tuple(_recorded(op, inputs, merged, arrays, given))
-    return tuple(_result(output) for output in given)
-
-
-def _recorded(
-    op: Op,
-    inputs: Sequence[Any],
-    attributes: Mapping[str, Any],
-    arrays: list[Array],
-    outputs: tuple[Array, ...],
-) -> list[Tensor]:
-    tracked = False
-    tensors = []
-    for at, value in enumerate(inputs):
-        if isinstance(value, Tensor):
-            if value.tracked and at not in op.not_differentiable:
-                tracked = True
-            tensors.append(value)
-        else:
-            tensors.append(_result(arrays[at]))
-    outputs = tuple([_own(output, arrays) for output in outputs])
-    record = Record(op, tuple(tensors), attributes, tuple(arrays), outputs)
-    made = []
-    for position, output in enumerate(outputs):
-        output.flags.writeable = False
-        tensor = _result(output)
-        tensor.record, tensor.position, tensor.tracked = record, position, tracked
-        made.append(tensor)
-    return made
-
-
-def _own(output: Array, inputs: list[Array]) -> Array:
-    """Return an output as an array whose being read-only is no matter of anyone else's."""
-    for array in inputs:
-        if output is array:
-            return output.view()
-    return output
-
-
-def _result(array: Array) -> Tensor:
-    tensor = Tensor.__new__(Tensor)
-    tensor._data = array
-    tensor.grad = tensor.record = None
-    tensor.position = tensor.changed = 0
-    tensor.tracked = False
-    return tensor
-
-
-plain_result, recorded_results = _result, _recorded
-"""For results that are computed elsewhere: one that is not on the tape, and those of a call that is."""

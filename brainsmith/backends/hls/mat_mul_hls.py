@@ -21,12 +21,9 @@ CONTROL = Resources(lut=150, ff=150)
 
 
 @backend(
-    name="MatMulHLS",
     kernel="MatMul",
     backend_type="hls",
     description="Right-hand matrices collected in turns, PE x SIMD products per cycle",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     domain="brainsmith.backends.hls",
 )

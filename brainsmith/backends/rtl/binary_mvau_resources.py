@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from brainsmith.backends.rtl.page_memory import storage_luts
+from brainsmith.rtl.cores.costs import block_rams
 from brainsmith.rtl.synthesis.cells import Resources
 
 LARGEST_LUT_ROM = 128
@@ -39,12 +41,12 @@ def _folding(node: Any) -> tuple[int, int, int, int]:
 
 
 def _input_memory(node: Any) -> Resources:
-    """Return the memory of two vectors in LUTs (8 hold 14 bits of 32 words, or 7 of 64), and the register behind it."""
+    """Return the memory of two vectors in LUTs, and the register behind it."""
     simd, _, beats, folds = _folding(node)
     bits, words = simd * int(node.get_input_datatype(0).bitwidth()), 2 * beats
     if folds == 1:
         return Resources(ff=bits)
-    luts = 8 * -(-bits // 14) if words <= 32 else 8 * -(-bits // 7) * -(-words // 64)
+    luts = storage_luts(words, bits)
     select = bits * (-(-words // 64) - 1) // 2
     return Resources(lut=luts + select, lutram=luts, ff=bits)
 
@@ -57,12 +59,6 @@ def _weights(node: Any) -> Resources:
         return Resources(bram18=block_rams(words, bits))
     columns = bits if words > 8 else min(bits, 2**words - 2)
     return Resources(lut=columns * words // ROM_BITS_PER_LUT, ff=columns)
-
-
-def block_rams(words: int, bits: int) -> int:
-    """Return how many block RAMs of 18 Kbit a memory takes, each 512 x 36, 1024 x 18, and so on to 16384 x 1."""
-    shapes = [(512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384, 1)]
-    return min(-(-words // depth) * -(-bits // width) for depth, width in shapes)
 
 
 def _rows(node: Any, counts: bool) -> Resources:

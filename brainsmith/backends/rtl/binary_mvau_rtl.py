@@ -14,6 +14,7 @@ from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.support import Support, unsupported
+from brainsmith.rtl.cores.tables import table_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,12 +34,9 @@ BYTE = 8
 
 
 @backend(
-    name="BinaryMVAURTL",
     kernel="finn:MVAU",
     backend_type="rtl",
     description="Products with a matrix of 1-bit weights: XNOR and popcount, or additions and subtractions",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     domain="finn.custom_op.fpgadataflow.rtl",
     op_type="BinaryMVAU_rtl",
@@ -76,10 +74,10 @@ class BinaryMVAURTL(CoreBackend, MVAU):
         if _counts(node) and given.is_integer() and given.max() < width:
             return unsupported(f"its output is {given.name}, and a count may be {width}")
         found = super().supports(node, part)
-        span = (
-            width * int(node.get_input_datatype(0).max() - node.get_input_datatype(0).min()) if found else 0
-        )
-        if found and not _counts(node) and given.max() - given.min() < span:
+        if not found or _counts(node):
+            return found
+        span = width * int(node.get_input_datatype(0).max() - node.get_input_datatype(0).min())
+        if given.max() - given.min() < span:
             return unsupported(
                 f"its output is {given.name}, and whatever its weights are, its results span {span}"
             )
@@ -103,7 +101,7 @@ class BinaryMVAURTL(CoreBackend, MVAU):
             "IN_BITS": kind.bitwidth(),
             "IN_SIGNED": int(kind.signed() and not counts),
             "OUT_BITS": self.get_output_datatype().bitwidth(),
-            "WEIGHTS": f"./{self._weights_file()}",
+            "WEIGHTS": f"./{self.memory_file('weights')}",
             "BLOCK_ROM": int(in_block_ram(self)),
         }
 
@@ -117,9 +115,8 @@ class BinaryMVAURTL(CoreBackend, MVAU):
         if values is None:
             raise ValueError(f"node {self.onnx_node.name!r} must have constant weights")
         self._check_weights(values)
-        return {
-            self._weights_file(): weight_words(values > 0, self.get_nodeattr("SIMD"), self.get_nodeattr("PE"))
-        }
+        text = weight_words(values > 0, self.get_nodeattr("SIMD"), self.get_nodeattr("PE"))
+        return {self.memory_file("weights"): text}
 
     def _check_weights(self, values: npt.NDArray[Any]) -> None:
         """Refuse weights that the core does not compute with, as `core_memories` says."""
@@ -157,16 +154,8 @@ class BinaryMVAURTL(CoreBackend, MVAU):
 
     def get_verilog_top_module_intf_names(self) -> dict[str, list[Any]]:
         """Return clock, reset and two streams: neither weights nor a bus to write them."""
-        streams = {"in": self.get_instream_width_padded(0), "out": self.get_outstream_width_padded(0)}
-        return {
-            "clk": ["ap_clk"],
-            "rst": ["ap_rst_n"],
-            "s_axis": [("in0_V", streams["in"])],
-            "m_axis": [("out0_V", streams["out"])],
-            "aximm": [],
-            "axilite": [],
-            "ap_none": [],
-        }
+        names: dict[str, list[Any]] = super(MVAU, self).get_verilog_top_module_intf_names()
+        return names
 
     def minimize_weight_bit_width(self, model: ModelWrapper, datatype_only: bool = False) -> BaseDataType:
         """Return the weights' datatype as it is: nothing is narrower than one bit, and FINN would make INT2 of -1 and 1."""
@@ -182,9 +171,6 @@ class BinaryMVAURTL(CoreBackend, MVAU):
         for name in ("accDataType", "outputDataType"):
             self.set_nodeattr(name, f"UINT{bits}")
         return DataType[f"UINT{bits}"]
-
-    def _weights_file(self) -> str:
-        return f"{self.onnx_node.name}_weights.dat"
 
 
 def _counts(node: Any) -> bool:
@@ -202,6 +188,4 @@ def weight_words(ones: npt.NDArray[np.bool_], simd: int, pe: int) -> str:
     """
     width, height = ones.shape
     words = ones.T.reshape(height // pe, pe, width // simd, simd).transpose(0, 2, 1, 3).reshape(-1, pe * simd)
-    digits = -(-pe * simd // 4)
-    packed = (int("".join("1" if bit else "0" for bit in word[::-1]), 2) for word in words)
-    return "".join(f"{word:0{digits}x}\n" for word in packed)
+    return table_text(words, DataType["BINARY"])

@@ -36,12 +36,9 @@ class Turns(NamedTuple):
 
 
 @backend(
-    name="CropRTL",
     kernel="Crop",
     backend_type="rtl",
     description="Beats outside the window dropped as they come",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     domain="brainsmith.backends.rtl",
 )

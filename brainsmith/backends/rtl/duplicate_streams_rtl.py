@@ -11,7 +11,6 @@ from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.support import Support, unsupported
-from brainsmith.rtl.cores.wrapper import CoreStream
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
@@ -19,12 +18,9 @@ if TYPE_CHECKING:
 
 
 @backend(
-    name="DuplicateStreamsRTL",
     kernel="finn:DuplicateStreams",
     backend_type="rtl",
     description="One stream given to several, one beat per cycle",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     domain="finn.custom_op.fpgadataflow.rtl",
     op_type="DuplicateStreams_rtl",
@@ -33,6 +29,7 @@ class DuplicateStreamsRTL(CoreBackend, DuplicateStreams):
     """The fork in front of a residual branch: `PE` values a beat, each output takes it when it can."""
 
     core = "duplicate_streams_core"
+    joined = True
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
@@ -45,12 +42,6 @@ class DuplicateStreamsRTL(CoreBackend, DuplicateStreams):
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the number of outputs and the width of a beat."""
         return {"COUNT": self.get_num_output_streams(), "BITS": self.get_instream_width()}
-
-    def core_streams(self) -> tuple[CoreStream, ...]:
-        """Return the input, and all outputs as one vector."""
-        ends = tuple(f"out{at}_V" for at in range(self.get_num_output_streams()))
-        bits = self.get_instream_width()
-        return CoreStream("in", ("in0_V",), bits, fed=True), CoreStream("out", ends, bits, fed=False)
 
     def core_resources(self) -> Resources:
         """Return a flip-flop for each output, LUTs for its valid and its next state, and a tree for ready."""

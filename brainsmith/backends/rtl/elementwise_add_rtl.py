@@ -14,7 +14,6 @@ from brainsmith.rtl.cores.integers import integer_bits, integer_datatype, unbipo
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.tables import Table, make_table, table_text
-from brainsmith.rtl.cores.wrapper import CoreStream
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
@@ -26,12 +25,9 @@ STYLES = ("lhs_style", "rhs_style")
 
 
 @backend(
-    name="ElementwiseAddRTL",
     kernel="finn:ElementwiseAdd",
     backend_type="rtl",
     description="Integers added value by value: two streams, or a stream and a constant",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     domain="finn.custom_op.fpgadataflow.rtl",
     op_type="ElementwiseAddInt_rtl",
@@ -44,6 +40,7 @@ class ElementwiseAddRTL(CoreBackend, ElementwiseAdd):
 
     core = "elementwise_add_core"
     parts = ("constant_rom.sv", "table_in_step.sv")
+    joined = True
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
@@ -55,7 +52,7 @@ class ElementwiseAddRTL(CoreBackend, ElementwiseAdd):
 
     def fed_inputs(self) -> tuple[int, ...]:
         """Return which operands are streams."""
-        return tuple(at for at, style in enumerate(STYLES) if self.get_nodeattr(style) == "input")
+        return _fed(self)
 
     def result_range(self) -> tuple[int, int]:
         """Return the least and the greatest sum of the operands' datatypes."""
@@ -75,17 +72,9 @@ class ElementwiseAddRTL(CoreBackend, ElementwiseAdd):
             "B_SIGNED": second.signed(),
             "OUT_BITS": self.out_dtype.bitwidth(),
             "DEPTH": table.depth,
-            "TABLE": "" if len(fed) > 1 else f"./{self._file()}",
+            "TABLE": "" if len(fed) > 1 else f"./{self.memory_file('table')}",
             "STYLE": table.style,
         }
-
-    def core_streams(self) -> tuple[CoreStream, ...]:
-        """Return the operands that are streams as one vector, and the sums."""
-        fed = self.fed_inputs()
-        widths = tuple(self.get_instream_width(at) for at in fed)
-        ends = tuple(f"in{at}_V" for at in fed)
-        given = CoreStream("out", ("out0_V",), self.get_outstream_width(), fed=False)
-        return CoreStream("in", ends, widths[0], fed=True, each=widths), given
 
     def core_memories(self, model: ModelWrapper) -> Mapping[str, str]:
         """Return the constant operand in the order of the stream, until it repeats itself."""
@@ -96,11 +85,11 @@ class ElementwiseAddRTL(CoreBackend, ElementwiseAdd):
         values = np.broadcast_to(model.get_initializer(self.onnx_node.input[at]), self.out_shape)
         words = values.reshape(-1, self.pe)[: self._table().depth]
         what = f"layer {self.onnx_node.name!r}: a constant"
-        return {self._file(): table_text(words, self.get_input_datatype(at), what)}
+        return {self.memory_file("table"): table_text(words, self.get_input_datatype(at), what)}
 
     def core_resources(self) -> Resources:
         """Return the adders, a register for each bit of a sum, the handshake, and the table with its address."""
-        table, sums = self._table(), self.pe * min(_sum_bits(self), int(self.out_dtype.bitwidth()))
+        table, sums = self._table(), self.pe * min(integer_bits(*_sums(self)), int(self.out_dtype.bitwidth()))
         adders = Resources(lut=ceil(self.pe * self._adder_luts()) + 3, ff=sums + 1)
         if table.depth == 1:
             return adders
@@ -130,9 +119,6 @@ class ElementwiseAddRTL(CoreBackend, ElementwiseAdd):
         bits = wide.bitwidth() if narrow.signed() else narrow.bitwidth()
         return bits - bits / 2 ** self._table().depth if len(self.fed_inputs()) == 1 else float(bits)
 
-    def _file(self) -> str:
-        return f"{self.onnx_node.name}_table.dat"
-
     def _table(self) -> Table:
         """Return the table of the constant operand, of one word where there is none."""
         fed = self.fed_inputs()
@@ -142,6 +128,11 @@ class ElementwiseAddRTL(CoreBackend, ElementwiseAdd):
         depth = _period(self.get_normal_input_shape(at), self.out_shape) // self.pe
         bits = self.get_input_datatype(at).bitwidth() * self.pe
         return make_table(bits, max(depth, 1), self.get_nodeattr("ram_style"))
+
+
+def _fed(node: Any) -> tuple[int, ...]:
+    """Return which operands are streams."""
+    return tuple(at for at, style in enumerate(STYLES) if node.get_nodeattr(style) == "input")
 
 
 def _period(shape: Any, whole: Any) -> int:
@@ -155,11 +146,6 @@ def _sums(node: Any) -> tuple[int, int]:
     """Return the least and the greatest sum of the operands' datatypes."""
     kinds = [node.get_input_datatype(at) for at in (0, 1)]
     return sum(int(kind.min()) for kind in kinds), sum(int(kind.max()) for kind in kinds)
-
-
-def _sum_bits(node: Any) -> int:
-    """Return the bits of the narrowest datatype of all sums."""
-    return integer_bits(*_sums(node))
 
 
 def _fitting(node: Any) -> Support:
@@ -178,7 +164,7 @@ def _fitting(node: Any) -> Support:
 def _shaped(node: Any) -> Support:
     """Tell whether every stream has the shape of the output."""
     whole = [int(size) for size in node.out_shape]
-    fed = [at for at, style in enumerate(STYLES) if node.get_nodeattr(style) == "input"]
+    fed = _fed(node)
     if not fed:
         return unsupported("both of its inputs are constants")
     for at in fed:
@@ -192,7 +178,7 @@ def _shaped(node: Any) -> Support:
 
 def _stored(node: Any) -> Support:
     """Tell whether a constant is to lie inside the core, in what can be initialised."""
-    if all(node.get_nodeattr(style) == "input" for style in STYLES):
+    if len(_fed(node)) > 1:
         return SUPPORTED
     if node.get_nodeattr("mem_mode") != "internal_embedded" or node.get_nodeattr("mlo_max_iter"):
         return unsupported(

@@ -22,12 +22,9 @@ if TYPE_CHECKING:
 
 
 @backend(
-    name="GlobalAccPoolRTL",
     kernel="finn:GlobalAccPool",
     backend_type="rtl",
     description="The sum of all pixels of each channel, one beat per cycle",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     domain="finn.custom_op.fpgadataflow.rtl",
     op_type="GlobalAccPool_rtl",

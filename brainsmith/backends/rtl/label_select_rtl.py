@@ -19,12 +19,9 @@ if TYPE_CHECKING:
 
 
 @backend(
-    name="LabelSelectRTL",
     kernel="finn:LabelSelect",
     backend_type="rtl",
     description="The numbers of the greatest values, one frame taken while the last one's result goes out",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     domain="finn.custom_op.fpgadataflow.rtl",
     op_type="LabelSelect_rtl",

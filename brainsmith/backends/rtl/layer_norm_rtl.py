@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from brainsmith.backends.rtl.multiplier import DSP_PRODUCT, multiplier
 from brainsmith.backends.rtl.page_memory import in_blocks
 from brainsmith.backends.rtl.row_backend import RowBackend
-from brainsmith.backends.rtl.row_parallelism import queue_depth, queue_resources
+from brainsmith.backends.rtl.row_queue import queue_depth, queue_resources
 from brainsmith.kernels.layer_norm import LayerNormKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.synthesis.cells import Resources
@@ -15,16 +15,11 @@ from brainsmith.rtl.synthesis.cells import Resources
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from brainsmith.kernels.integer_layer_norm import IntegerLayerNorm
-
 
 @backend(
-    name="LayerNormRTL",
     kernel="LayerNorm",
     backend_type="rtl",
     description="Rows of integers normalised, one root bit per cycle",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     domain="brainsmith.backends.rtl",
 )
@@ -35,40 +30,29 @@ class LayerNormRTL(RowBackend, LayerNormKernel):
     parts = ("page_memory.sv", "row_queue.sv", "layer_norm_root.sv")
 
     def core_parameters(self) -> Mapping[str, int | str]:
-        """Return the sizes of a row, and the widths of the integers."""
-        arithmetic, simd = self.arithmetic(), self.get_nodeattr("SIMD")
-        bits = self.get_input_datatype().bitwidth()
-        depth = queue_depth(arithmetic.size // simd, arithmetic.serial_cycles)
-        return {
-            "SIZE": arithmetic.size,
-            "SIMD": simd,
-            "IN_BITS": bits,
-            "IN_SIGNED": int(self.get_input_datatype().signed()),
-            "OUT_BITS": arithmetic.output_bits,
-            **{name.upper(): value for name, value in arithmetic.widths().items()},
-            "DEPTH": depth,
-            "BLOCK": int(in_blocks(depth, bits * simd)),
-        }
+        """Return the sizes of a row, the widths of the integers, and the queue."""
+        depth, bits = _queue(self)
+        return {**super().core_parameters(), "DEPTH": depth, "BLOCK": int(in_blocks(depth, bits))}
 
     def core_resources(self) -> Resources:
-        """Return the adders of the root, and per lane those of sums, centring and rounding."""
-        depth = queue_depth(
-            self.arithmetic().size // self.get_nodeattr("SIMD"), self.arithmetic().serial_cycles
-        )
-        lanes = layer_norm_resources(
-            self.arithmetic(), self.get_nodeattr("SIMD"), self.get_input_datatype().bitwidth()
-        )
-        return lanes + queue_resources(depth, self.get_instream_width())
+        """Return the adders of the root, per lane those of sums, centring and rounding, and the queue."""
+        return layer_norm_resources(self)
 
 
-def layer_norm_resources(arithmetic: IntegerLayerNorm, simd: int, bits: int) -> Resources:
-    """Return what a layer needs besides its queue.
+def _queue(node: LayerNormKernel) -> tuple[int, int]:
+    """Return the depth and the width of the queue in which rows wait for their roots."""
+    arithmetic = node.arithmetic()
+    depth = queue_depth(arithmetic.size // node.get_nodeattr("SIMD"), arithmetic.serial_cycles)
+    return depth, node.get_instream_width()
 
-    Args:
-        arithmetic: The integers.
-        simd: Lanes.
-        bits: Of an input.
-    """
+
+def layer_norm_resources(node: LayerNormKernel) -> Resources:
+    """Return what a layer of integers needs."""
+    arithmetic, simd, bits = (
+        node.arithmetic(),
+        node.get_nodeattr("SIMD"),
+        node.get_input_datatype().bitwidth(),
+    )
     width = arithmetic.widths()
     total, squares, deviation = width["sum_bits"], width["square_bits"], width["deviation_bits"]
     root, remainder, centred = width["root_bits"], width["remainder_bits"], width["centred_bits"]
@@ -79,13 +63,12 @@ def layer_norm_resources(arithmetic: IntegerLayerNorm, simd: int, bits: int) -> 
         ff=2 * total + squares + 2 * deviation + 2 * remainder + root + 10,
     ) + multiplier(total, total)
     shared = Resources(lut=14 + count, ff=2 * total + squares + 2 * root + count + 8)
-    given = min(
-        arithmetic.output_bits, centred + root + 1 - width["drop"]
-    )  # those above are copies of the sign
+    # Bits above these are copies of the sign.
+    given = min(arithmetic.output_bits, centred + root + 1 - width["drop"])
     lane = Resources(
         lut=total + squares + (1 + adders) * centred + given + 2,
         ff=bits + centred + (centred + root + 1) + given,
     )
     square = Resources(lut=2 * bits, ff=2 * bits) if 2 * bits < DSP_PRODUCT else Resources(dsp=1)
     lane = lane + square + multiplier(max(centred, root + 1), min(centred, root + 1))
-    return serial + shared + lane.times(simd)
+    return serial + shared + lane.times(simd) + queue_resources(*_queue(node))

@@ -23,12 +23,9 @@ if TYPE_CHECKING:
 
 
 @backend(
-    name="LookupRTL",
     kernel="finn:Lookup",
     backend_type="rtl",
     description="An embedding: each index replaced by a row of a table, one per cycle",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     domain="finn.custom_op.fpgadataflow.rtl",
     op_type="Lookup_rtl",
@@ -75,18 +72,15 @@ class LookupRTL(CoreBackend, Lookup):
             "INDEX_BITS": self.get_instream_width(0),
             "ROW_BITS": table.bits,
             "DEPTH": table.depth,
-            "TABLE": f"./{self._file()}",
+            "TABLE": f"./{self.memory_file('table')}",
             "STYLE": table.style,
         }
 
     def core_memories(self, model: ModelWrapper) -> Mapping[str, str]:
         """Return the rows that an index can reach."""
         rows = model.get_initializer(self.onnx_node.input[1])[: self._table().depth]
-        return {
-            self._file(): table_text(
-                rows, self.get_output_datatype(), f"layer {self.onnx_node.name!r}: a table"
-            )
-        }
+        text = table_text(rows, self.get_output_datatype(), f"layer {self.onnx_node.name!r}: a table")
+        return {self.memory_file("table"): text}
 
     def core_resources(self) -> Resources:
         """Return the table, and the handshake."""
@@ -95,9 +89,6 @@ class LookupRTL(CoreBackend, Lookup):
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return nothing: it takes an index per cycle whatever a row has."""
         return ()
-
-    def _file(self) -> str:
-        return f"{self.onnx_node.name}_table.dat"
 
     def _table(self) -> Table:
         depth = min(self.get_nodeattr("NumEmbeddings"), int(self.get_input_datatype(0).max()) + 1)

@@ -18,16 +18,11 @@ if TYPE_CHECKING:
 
     from qonnx.core.datatype import BaseDataType
 
-    from brainsmith.rtl.cores.parallelism import Parallelism
-
 
 @backend(
-    name="MatMulRTL",
     kernel="MatMul",
     backend_type="rtl",
     description="Right-hand matrices collected in turns, PE x SIMD products per cycle",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     domain="brainsmith.backends.rtl",
 )
@@ -36,6 +31,7 @@ class MatMulRTL(CoreBackend, MatMulKernel):
 
     core = "mat_mul_core"
     parts = ("page_memory.sv",)
+    parallelism = MatMulKernel.parallelism
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
@@ -103,10 +99,6 @@ class MatMulRTL(CoreBackend, MatMulKernel):
         bits = sum((one - 1).bit_length() for one in turns)
         address = (words - 1).bit_length()
         return Resources(lut=2 * address + bits + 22, ff=2 * address + bits + 11)
-
-    def parallelism(self) -> tuple[Parallelism, ...]:
-        """Return what makes the kernel faster."""
-        return MatMulKernel.parallelism(self)
 
 
 def _kind(datatype: BaseDataType) -> int:

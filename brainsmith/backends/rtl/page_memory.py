@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from brainsmith.rtl.cores.costs import block_rams
 from brainsmith.rtl.synthesis.cells import Resources
 
 LUT_LIMIT = 128
 """A memory that would take more LUTs than this is in block RAM."""
-
-BLOCK_SHAPES = ((512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384, 1))
-"""Words and bits of a block RAM of 18 Kbit (AMD UG573, with one port to write and one to read)."""
 
 SMALL, LARGE = 32, 64
 """Words that a LUT holds: of 2 bits or of 1 bit."""
@@ -34,8 +32,7 @@ def page_memory_resources(words: int, bits: int) -> Resources:
         bits: Of a word.
     """
     if in_blocks(words, bits):
-        blocks = min(-(-words // depth) * -(-bits // width) for depth, width in BLOCK_SHAPES)
-        return Resources(bram18=blocks)
+        return Resources(bram18=block_rams(words, bits))
     stored, parts = storage_luts(words, bits), -(-words // LARGE)
     chosen = bits * -(-(parts - 1) // 3) + (parts if parts > 1 else 0)
     return Resources(lut=stored + chosen, lutram=stored, ff=bits)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from finn.custom_op.fpgadataflow.pool import Pool
 from qonnx.core.datatype import DataType
 
-from brainsmith.execution.quantised_average import quantised_average
+from brainsmith.execution.program.functions.images import pool_windows
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.costs import comparator_luts
@@ -26,12 +26,9 @@ if TYPE_CHECKING:
 
 
 @backend(
-    name="PoolRTL",
     kernel="finn:Pool",
     backend_type="rtl",
     description="Greatest value, sum or shifted sum of each window, one beat of a window per cycle",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     domain="finn.custom_op.fpgadataflow.rtl",
     op_type="Pool_rtl",
@@ -111,10 +108,9 @@ class PoolRTL(CoreBackend, Pool):
             return
         folds = given.reshape(-1, channels // lanes, _window(self), lanes)
         windows = folds.swapaxes(1, 2).reshape(given.shape)
-        if (
-            self.get_nodeattr("Function") == "QuantAvgPool"
-        ):  # FINN's Python model is not what its hardware computes
-            context[out] = quantised_average(windows, channels, _shift(self))
+        kind = self.get_nodeattr("Function")
+        if kind == "QuantAvgPool":  # FINN's Python model is not what its hardware computes
+            context[out] = pool_windows(windows, channels=channels, kind=kind, shift=_shift(self))
             return
         context[name] = windows
         super().execute_node(context, graph)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.backends.rtl.row_parallelism import row_parallelism
 from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.support import Support, unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from brainsmith.rtl.cores.parallelism import Parallelism
 
 
 class RowBackend(CoreBackend):
@@ -22,13 +20,27 @@ class RowBackend(CoreBackend):
         """Tell whether the node computes integers, and these fit."""
         if not node.is_integer():
             return unsupported("its output is FLOAT32, and its core computes with integers")
-        problem = node.try_arithmetic()[1]
-        return unsupported(problem) if problem else super().supports(node, part)
+        return Support(node.try_arithmetic()[1]) and super().supports(node, part)
+
+    def core_parameters(self) -> Mapping[str, int | str]:
+        """Return the sizes of a row, and the widths of the integers."""
+        arithmetic, taken = self.arithmetic(), self.get_input_datatype()
+        return {
+            "SIZE": arithmetic.size,
+            "SIMD": self.get_nodeattr("SIMD"),
+            "IN_BITS": taken.bitwidth(),
+            "IN_SIGNED": int(taken.signed()),
+            "OUT_BITS": arithmetic.output_bits,
+            **{name.upper(): value for name, value in arithmetic.widths().items()},
+        }
 
     def lanes(self) -> Mapping[str, int]:
         """Return a row, which SIMD divides, also where fewer lanes are as fast."""
         return {"SIMD": self.arithmetic().size}
 
     def parallelism(self) -> tuple[Parallelism, ...]:
-        """Return SIMD, up to where the serial unit takes longer than a row's beats."""
-        return row_parallelism(self.arithmetic().size, self.arithmetic().serial_cycles)
+        """Return SIMD, up to the first with which a row's beats take no longer than the serial unit."""
+        size, serial = self.arithmetic().size, self.arithmetic().serial_cycles
+        lanes = divisors(size)
+        slower = sum(size // simd > serial for simd in lanes)
+        return (Parallelism("SIMD", lanes[: slower + 1]),)

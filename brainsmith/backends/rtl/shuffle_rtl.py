@@ -22,12 +22,9 @@ LOOPS = 5
 
 
 @backend(
-    name="ShuffleRTL",
     kernel="Shuffle",
     backend_type="rtl",
     description="Two pages of memory and a nest of counters, one beat per cycle",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     domain="brainsmith.backends.rtl",
 )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+from qonnx.core.datatype import DataType
+
 from brainsmith.backends.rtl.multiplier import multiplier
 from brainsmith.backends.rtl.page_memory import in_blocks
 from brainsmith.backends.rtl.row_backend import RowBackend
-from brainsmith.backends.rtl.row_parallelism import SPARE, queue_depth, queue_resources
+from brainsmith.backends.rtl.row_queue import SPARE, queue_depth, queue_resources
 from brainsmith.kernels.softmax import SoftmaxKernel
 from brainsmith.plugin.core import backend
-from brainsmith.rtl.cores.tables import Table, make_table
+from brainsmith.rtl.cores.tables import Table, make_table, table_text
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
@@ -18,16 +21,11 @@ if TYPE_CHECKING:
 
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.kernels.integer_softmax import IntegerSoftmax
-
 
 @backend(
-    name="SoftmaxRTL",
     kernel="Softmax",
     backend_type="rtl",
     description="Softmax of rows of integers: a table of powers, one bit of the reciprocal per cycle",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     domain="brainsmith.backends.rtl",
 )
@@ -38,58 +36,49 @@ class SoftmaxRTL(RowBackend, SoftmaxKernel):
     parts = ("constant_rom.sv", "page_memory.sv", "row_queue.sv", "softmax_reciprocal.sv")
 
     def core_parameters(self) -> Mapping[str, int | str]:
-        """Return the sizes of a row, the widths of the integers, and the table's file."""
-        arithmetic, simd = self.arithmetic(), self.get_nodeattr("SIMD")
-        beats, bits = arithmetic.size // simd, self.get_input_datatype().bitwidth()
-        depth = queue_depth(beats, arithmetic.serial_cycles)
+        """Return the sizes of a row, the widths of the integers, the table's file, and the queues."""
+        (in_depth, in_bits), (power_depth, power_bits) = _queues(self)
         return {
-            "SIZE": arithmetic.size,
-            "SIMD": simd,
-            "IN_BITS": bits,
-            "IN_SIGNED": int(self.get_input_datatype().signed()),
-            "OUT_BITS": arithmetic.output_bits,
-            **{name.upper(): value for name, value in arithmetic.widths().items()},
-            "TABLE": f"./{self._table_file()}",
-            "TABLE_STYLE": self.table().style,
-            "IN_DEPTH": beats + SPARE,
-            "IN_BLOCK": int(in_blocks(beats + SPARE, bits * simd)),
-            "POWER_DEPTH": depth,
-            "POWER_BLOCK": int(in_blocks(depth, (arithmetic.power_fraction + 1) * simd)),
+            **super().core_parameters(),
+            "TABLE": f"./{self.memory_file('powers')}",
+            "TABLE_STYLE": _table(self).style,
+            "IN_DEPTH": in_depth,
+            "IN_BLOCK": int(in_blocks(in_depth, in_bits)),
+            "POWER_DEPTH": power_depth,
+            "POWER_BLOCK": int(in_blocks(power_depth, power_bits)),
         }
-
-    def table(self) -> Table:
-        """Return the table of powers of a lane: in LUTs if it is small, else in block RAM."""
-        arithmetic = self.arithmetic()
-        return make_table(arithmetic.power_fraction + 1, 1 << arithmetic.address_bits, "auto")
 
     def core_memories(self, model: ModelWrapper) -> Mapping[str, str]:
         """Return the table of powers."""
-        digits = -(-(self.arithmetic().power_fraction + 1) // 4)
-        return {self._table_file(): "".join(f"{power:0{digits}x}\n" for power in self.arithmetic().table)}
-
-    def _table_file(self) -> str:
-        return f"{self.onnx_node.name}_powers.dat"
+        powers = np.array(self.arithmetic().table, np.int64)[:, None]
+        return {self.memory_file("powers"): table_text(powers, DataType[f"UINT{_table(self).bits}"])}
 
     def core_resources(self) -> Resources:
         """Return the comparators, adders, tables and multipliers of the lanes, the divider, and two queues."""
-        arithmetic, simd = self.arithmetic(), self.get_nodeattr("SIMD")
-        beats = arithmetic.size // simd
-        powers = queue_depth(beats, arithmetic.serial_cycles)
-        queues = queue_resources(beats + SPARE, self.get_instream_width()) + queue_resources(
-            powers, (arithmetic.power_fraction + 1) * simd
-        )
-        bits = self.get_input_datatype().bitwidth()
-        return softmax_resources(arithmetic, simd, bits) + self.table().resources().times(simd) + queues
+        return softmax_resources(self)
 
 
-def softmax_resources(arithmetic: IntegerSoftmax, simd: int, bits: int) -> Resources:
-    """Return what a layer needs besides its tables and queues.
+def _table(node: SoftmaxKernel) -> Table:
+    """Return the table of powers of a lane: in LUTs if it is small, else in block RAM."""
+    arithmetic = node.arithmetic()
+    return make_table(arithmetic.power_fraction + 1, len(arithmetic.table), "auto")
 
-    Args:
-        arithmetic: The integers.
-        simd: Lanes.
-        bits: Of an input.
-    """
+
+def _queues(node: SoftmaxKernel) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return depth and width of the queue of inputs and of that of powers."""
+    arithmetic, simd = node.arithmetic(), node.get_nodeattr("SIMD")
+    beats = arithmetic.size // simd
+    powers = queue_depth(beats, arithmetic.serial_cycles), (arithmetic.power_fraction + 1) * simd
+    return (beats + SPARE, node.get_instream_width()), powers
+
+
+def softmax_resources(node: SoftmaxKernel) -> Resources:
+    """Return what a layer of integers needs."""
+    arithmetic, simd, bits = (
+        node.arithmetic(),
+        node.get_nodeattr("SIMD"),
+        node.get_input_datatype().bitwidth(),
+    )
     width = arithmetic.widths()
     total, power, reciprocal = width["sum_bits"], width["power_bits"], width["reciprocal_bits"]
     count = 3 * (arithmetic.size // simd - 1).bit_length()
@@ -101,4 +90,6 @@ def softmax_resources(arithmetic: IntegerSoftmax, simd: int, bits: int) -> Resou
         lut=chosen + bits + width["address_bits"] + total + given + 2,
         ff=width["address_bits"] + power + reciprocal + given,
     )
-    return division + shared + (lane + multiplier(power, reciprocal)).times(simd)
+    lane += multiplier(power, reciprocal) + _table(node).resources()
+    inputs, powers = _queues(node)
+    return division + shared + lane.times(simd) + queue_resources(*inputs) + queue_resources(*powers)

@@ -19,12 +19,9 @@ if TYPE_CHECKING:
 
 
 @backend(
-    name="UpsampleNearestNeighbourRTL",
     kernel="finn:UpsampleNearestNeighbour",
     backend_type="rtl",
     description="Images enlarged by whole factors, one row in memory, one output beat per cycle",
-    author="BrainSmith",
-    version="0.1.0",
     requires=("finn-plus",),
     domain="finn.custom_op.fpgadataflow.rtl",
     op_type="UpsampleNearestNeighbour_rtl",

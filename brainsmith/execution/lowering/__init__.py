@@ -1,25 +1,23 @@
-"""Make a program of a model: each node by the function that lowers its operator.
+"""Make a program of a model: each node by what its operator's value emits.
 
     lower.py        a model, node by node, with its constants folded and its datatype annotations checked
     program_node.py what a lowering sees of a node (graph/node_view.py), and how it emits instructions
-    registry.py     `@lowers`, and which modules have lowerings
     products.py     in which type a product of integers is exact
     staircase.py    how thresholds are counted fastest
     hardware.py     what lowerings of hardware layers share
-    operators/      the lowerings: every module in there is found
 
-A lowering is a function of one node::
+A lowering is the method `to_program` of what is read of a node (`execution/operators/`)::
 
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.graph.node_view import Unsupported
-    from brainsmith.execution.lowering.registry import lowers
+    from brainsmith.execution.operators.registry import reads
     from brainsmith.execution.program.functions import arithmetic
 
-    @lowers("", "Relu")
-    def relu(node: ProgramNode) -> None:
-        node.emit(arithmetic.relu, node.inputs, node.outputs)
-        if span := node.span(node.inputs[0]):
-            node.prove(node.outputs[0], max(span[0], 0), max(span[1], 0))
+    class Half:
+        def to_program(self, node: ProgramNode) -> None:
+            node.emit(arithmetic.multiply, [node.inputs[0], node.hold(np.float32([0.5]))], node.outputs)
+
+    @reads("my_project.kernels", "Half")
+    def half(node: NodeView) -> Half:
+        return Half()
 
 - `node.emit(function, inputs, outputs, **parameters)` appends an instruction; `function` is one that `@instruction` has
   entered in the table (program/table.py). Without `outputs` it makes a temporary, and returns its name.

@@ -1,4 +1,4 @@
-"""Nodes that are run as they are: once while lowering, or by the `foreign` instruction."""
+"""Nodes that are run as they are, by the `foreign` instruction."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.program.functions import foreign
+from brainsmith.execution.program.instruction import Instruction
+from brainsmith.execution.program.table import name_of
+from brainsmith.plugin.adapters.graph_edits import names_read
 
 if TYPE_CHECKING:
     from brainsmith.execution.lowering.program_node import ProgramNode
@@ -15,28 +18,37 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 
-def fold(node: Any, facts: ModelFacts) -> dict[str, Array]:
-    """Compute a node whose inputs are constants."""
-    from brainsmith.execution.node_runners import make_runner
-
-    return make_runner(facts.model, node, facts.constants).once({})
-
-
 def emit_foreign(view: ProgramNode, node: Any, facts: ModelFacts) -> None:
     """Emit a node as itself."""
-    names = list(dict.fromkeys(filter(None, view.inputs)))
-    varying = tuple(name for name in names if view.varies(name))
-    constant = tuple(name for name in names if not view.varies(name))
-    outputs = tuple(filter(None, view.outputs))
-    model = view.hold(np.frombuffer(_model_of(node, facts, names), np.uint8))
+    model, varying, constant = _operands(view, node, facts)
+    made = tuple(filter(None, view.outputs))
     view.emit(
         foreign.node,
         [model, *varying, *constant],
-        outputs,
+        made,
         varying=varying,
         constant=constant,
-        made=outputs,
+        made=made,
     )
+
+
+def emit_agreement(view: ProgramNode, node: Any, facts: ModelFacts) -> None:
+    """Emit that what was emitted of a node is compared with its Python model, while the first runs are computed."""
+    model, varying, constant = _operands(view, node, facts)
+    made = tuple(filter(None, view.outputs))
+    parameters = {"varying": varying, "constant": constant, "made": made}
+    inputs = (model, *made, *varying, *constant)  # it has no source: its error names the node
+    view.instructions.append(Instruction(name_of(foreign.agreement), inputs, (), parameters))
+
+
+def _operands(
+    view: ProgramNode, node: Any, facts: ModelFacts
+) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Return the name of the node as a model, which is held, and of its inputs: those that vary, and constants."""
+    names = list(dict.fromkeys(filter(None, view.inputs)))
+    varying = tuple(name for name in names if view.varies(name))
+    constant = tuple(name for name in names if not view.varies(name))
+    return view.hold(np.frombuffer(_model_of(node, facts, names), np.uint8)), varying, constant
 
 
 def _model_of(node: Any, facts: ModelFacts, names: list[str]) -> bytes:
@@ -44,7 +56,7 @@ def _model_of(node: Any, facts: ModelFacts, names: list[str]) -> bytes:
     import onnx
 
     graph = facts.model.graph
-    inner = _names_inside(node)
+    inner = [name for name in dict.fromkeys(names_read(node)) if name not in node.input]
     wanted = {*names, *node.output, *inner}
     model = onnx.ModelProto(ir_version=facts.model.model.ir_version)
     model.opset_import.extend(facts.model.model.opset_import)
@@ -61,12 +73,3 @@ def _model_of(node: Any, facts: ModelFacts, names: list[str]) -> bytes:
         a for a in graph.quantization_annotation if a.tensor_name in wanted
     )
     return bytes(model.SerializeToString())
-
-
-def _names_inside(node: Any) -> list[str]:
-    """Return the tensors that the graphs in a node's attributes read."""
-    graphs = [a.g for a in node.attribute if a.HasField("g")]
-    graphs += [graph for a in node.attribute for graph in a.graphs]
-    return [
-        name for graph in graphs for inner in graph.node for name in (*inner.input, *_names_inside(inner))
-    ]

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError
+from brainsmith.execution.constants import computed, stated_shape
 from brainsmith.execution.foreign_code import is_lasting
 from brainsmith.execution.foreign_failures import foreign_call, text_of
-from brainsmith.execution.initialisers import initialisers
+from brainsmith.execution.initialisers import check_of, initialisers
 from brainsmith.execution.known_operators import require_operator
-from brainsmith.execution.lowering.foreign import emit_foreign, fold
+from brainsmith.execution.lowering.foreign import emit_agreement, emit_foreign
 from brainsmith.execution.lowering.partitions import (
     PARTITIONS,
     described,
@@ -21,7 +22,6 @@ from brainsmith.execution.lowering.partitions import (
     partition_model,
 )
 from brainsmith.execution.lowering.program_node import LeftToReference, ProgramNode
-from brainsmith.execution.lowering.registry import find_lowering
 from brainsmith.execution.lowering.runnable import runnable_copy
 from brainsmith.execution.model_signature import signature_of
 from brainsmith.execution.operator_modules import operator_modules
@@ -123,10 +123,13 @@ class _Lowering:
     def _lower(self, node: Any) -> None:
         view, proved = ProgramNode(node, self.facts, self._faithful), {}
         try:
-            self._lowering(node, view)(view)
-            if view.constant_outputs:
-                self.facts.constants.update(view.constant_outputs)
+            if (shape := stated_shape(view)) is not None:
+                self.facts.constants.update(shape)
                 return
+            lowering = self._lowering(node, view)
+            lowering(view)
+            if self._faithful and _is_of_others(lowering):
+                self._distrust(view, node)
         except Unsupported as refused:
             if isinstance(refused, LeftToReference):
                 proved = view.proved
@@ -144,15 +147,17 @@ class _Lowering:
         take_kernel(view)
         if (operator := read(view)) is not None:
             return operator.to_program
-        lowering = find_lowering(view.family, view.kind)
-        if lowering is not None:
-            return lowering
         lowering = own_method(node, view.opset, "to_program")
         if lowering is None:
             raise Unsupported("it has no lowering")
         if view.attribute("exec_mode", "") not in ("", "python"):
             raise Unsupported("it is to run as C++ or RTL")
         return lowering
+
+    def _distrust(self, view: ProgramNode, node: Any) -> None:
+        """Compare what a class of others emitted with its Python model, and believe no span that it states."""
+        view.proved.clear()
+        emit_agreement(view, node, self.facts)
 
     def _lower_partition(self, node: Any) -> None:
         """Put the instructions of the model that a dataflow partition holds in the node's place."""
@@ -170,14 +175,12 @@ class _Lowering:
 
     def _fold(self, node: Any) -> None:
         """Compute a node that no input changes."""
-        self.facts.constants.update(fold(node, self.facts))
+        self.facts.constants.update(computed(node, self.facts))
         if not is_lasting(node.domain):
             self._files = None
 
     def _check(self, name: str, view: ProgramNode | None) -> None:
         """Hold a tensor to its annotation, unless it is proved; note what is known of it then."""
-        from qonnx.util.basic import get_execution_error_thresh
-
         proved = view.proved.get(name) if view is not None else None
         if proved is not None:
             self.facts.spans[name] = proved
@@ -185,28 +188,25 @@ class _Lowering:
         if ends is None:
             return
         low, high = ends
-        datatype = self.facts.datatype(name).name
-        bipolar = datatype == "BIPOLAR"
+        bipolar = self.facts.datatype(name).name == "BIPOLAR"
         exact = not bipolar or (view is not None and name in view.bipolar)
         if proved is not None and low <= proved[0] and proved[1] <= high and exact:
             return
         settled = name not in self.facts.unsettled
-        parameters = {
-            "tensor": name,
-            "datatype": datatype,
-            "low": float(low),
-            "high": float(high),
-            "holes": "bipolar" if bipolar else "",
-            "threshold": get_execution_error_thresh(),
-            "settled": settled,
-        }
-        self._append(name_of(checks.annotated), name, parameters)
+        check = check_of(name, self.facts.datatype(name), settled)
+        self._append(name_of(checks.annotated), name, check)
         if settled:
             known = proved or ends
             self.facts.spans[name] = (max(known[0], low), min(known[1], high))
 
     def _append(self, function: str, name: str, parameters: dict[str, Any]) -> None:
         self._instructions.append(Instruction(function, (name,), (name,), parameters))
+
+
+def _is_of_others(lowering: Callable[..., Any]) -> bool:
+    """Tell whether a lowering is a method of a project's or package's class; our own are compared by tests."""
+    owner = getattr(lowering, "__self__", None)
+    return owner is not None and type(owner).__module__.partition(".")[0] != __name__.partition(".")[0]
 
 
 def _told(node: Any, error: Exception) -> BuildError:

@@ -21,7 +21,10 @@ Array = np.ndarray[Any, Any]
 Span = tuple[int, int]
 
 FLOAT32_END = 1 << 24
+"""Whole numbers up to here are exact in float32, and so are their sums in any order."""
+
 FLOAT64_END = 1 << 53
+"""The same of float64."""
 
 
 def product_span(left: Span, weights: Array) -> Span | None:

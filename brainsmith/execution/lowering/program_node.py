@@ -29,14 +29,12 @@ class ProgramNode(NodeView):
     Attributes:
         instructions: What was emitted, in order.
         constants: What was held, by name.
-        constant_outputs: Outputs that do not depend on any value; nothing is emitted then.
     """
 
     def __init__(self, node: Any, facts: ModelFacts, faithful: bool = False) -> None:
         super().__init__(node, facts)
         self.instructions: list[Instruction] = []
         self.constants: dict[str, Array] = {}
-        self.constant_outputs: dict[str, Array] = {}
         self._own_name = next(filter(None, self.outputs), f"{self.name}#")  # a tensor has one maker
         self._faithful = faithful
 
@@ -78,7 +76,15 @@ class ProgramNode(NodeView):
 
     def stack(self, index: int, rank: int) -> str:
         """Return the name of an input whose shape has a rank at least, led by ones; constants as they are."""
-        name = self.inputs[index]
+        return self._stack(self.inputs[index], rank)
+
+    def stacks(self, names: Sequence[str] = ()) -> list[str]:
+        """Return names, those that vary with shapes of one rank, so that their runs stay apart; by default the inputs."""
+        names = names or self.inputs
+        rank = max(len(self.shape(name)) for name in names if name)
+        return [self._stack(name, rank) for name in names]
+
+    def _stack(self, name: str, rank: int) -> str:
         if not self.varies(name) or len(self.shape(name)) >= rank:
             return name
         from brainsmith.execution.program.functions import shapes

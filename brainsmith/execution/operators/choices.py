@@ -1,4 +1,4 @@
-"""Layers of FINN that choose: Lookup by a number, LabelSelect by size."""
+"""Operators that choose: Gather of ONNX and Lookup of FINN by a number, LabelSelect of FINN by size."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.lowering.hardware import emit_reshaped
-from brainsmith.execution.operators.registry import Apart, reads
+from brainsmith.execution.operators.movement import Movement, apart
+from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.operators.several_runs import Apart
 from brainsmith.execution.program.functions import reductions, shapes
 from brainsmith.graph.node_view import Unsupported
-from brainsmith.graph.operator_names import FINN
+from brainsmith.graph.operator_names import FINN, STANDARD
 
 if TYPE_CHECKING:
     from brainsmith.execution.lowering.program_node import ProgramNode
@@ -22,31 +24,61 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
-class Rows(Apart):
-    """The rows of a table that numbers name.
+class Taken(Movement):
+    """Entries of an axis.
 
     Attributes:
-        table: (numbers, ...).
+        places: Their numbers, from 0 on, in any shape.
+        axis: Of the first input.
     """
 
-    table: Array
+    places: Array
+    axis: int
+
+    def moved(self, node: ProgramNode) -> str:
+        """Take them."""
+        return node.emit(shapes.take, [node.inputs[0], node.hold(self.places)], axis=self.axis)
+
+    def written(self, node: NodeView, emit: Emitter) -> str:
+        """Write that they are gathered from each run."""
+        places = emit.constant(self.places, "places", np.int64)
+        return emit.add("Gather", [apart(node, emit), places], axis=self.axis + 1)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The entries of a table that numbers name.
+
+    Attributes:
+        table: The name of this input.
+        index: The name of the input with the numbers.
+        axis: Of the table.
+    """
+
+    table: str
+    index: str
+    axis: int = 0
 
     def to_program(self, node: ProgramNode) -> None:
-        """Look rows up."""
-        emit_reshaped(node, node.emit(shapes.look_up, [node.inputs[1], node.inputs[0]], axis=0))
+        """Look entries up."""
+        emit_reshaped(node, node.emit(shapes.look_up, [self.table, self.index], axis=self.axis))
         self._prove(node)
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:
-        """Write that rows are gathered."""
-        index = node.inputs[0]
+        """Write that entries are gathered."""
+        index = self.index
         if node.dtype(index).name not in ("int32", "int64"):
             index = emit.add("Cast", [index], to=7)
-        rows = emit.add("Gather", [emit.constant(self.table, "table"), index], axis=0)
-        emit.reshaped(rows, node.shape(node.outputs[0]), node.outputs[0])
+        found = emit.add("Gather", [self.table, index], axis=self.axis)
+        emit.reshaped(found, node.shape(node.outputs[0]), node.outputs[0])
         self._prove(node)
 
+    def mixes_runs(self, node: NodeView) -> str:
+        """Return why several runs cannot lie in the first axis."""
+        return "axes of its table lie in front of those of the numbers" if self.axis else ""
+
     def _prove(self, node: NodeView) -> None:
-        if (span := node.span(node.inputs[1])) is not None:
+        if (span := node.span(self.table)) is not None:
             node.prove(node.outputs[0], *span)
 
 
@@ -85,7 +117,20 @@ class Labels(Apart):
 @reads(FINN, "Lookup")
 def look_up(node: NodeView) -> Rows:
     """Read one."""
-    return Rows(node.needed_constant(1, "table"))
+    node.needed_constant(1, "table")
+    return Rows(node.inputs[1], node.inputs[0])
+
+
+@reads(STANDARD, "Gather")
+def gather(node: NodeView) -> Taken | Rows:
+    """Read one: constant numbers of a tensor, or any of a table."""
+    shape = node.shape(node.inputs[0])
+    axis = node.attribute("axis", 0) % len(shape)
+    places = node.constant(1)
+    if places is not None:
+        return Taken(np.where(places < 0, places + shape[axis], places), axis)
+    node.needed_constant(0, "table")
+    return Rows(node.inputs[0], node.inputs[1], axis)
 
 
 @reads(FINN, "LabelSelect")

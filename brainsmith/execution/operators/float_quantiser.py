@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.operators.registry import reads
-from brainsmith.execution.operators.scaled import Scaled, hold_parameters, number, rounding_of
+from brainsmith.execution.operators.scaled import hold_parameters, number, rounding_of
+from brainsmith.execution.operators.several_runs import ByValue
 from brainsmith.execution.program.functions import quantisers
 from brainsmith.execution.standard_onnx.counting import emit_levels
 from brainsmith.execution.standard_onnx.rounding import emit_rounding
@@ -24,7 +25,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
-class FloatQuantiser(Scaled):
+class FloatQuantiser(ByValue):
     """`step * round(x / step)`, where the step is that of the value's binade, times a scale.
 
     Source: `float_quant` of QONNX.

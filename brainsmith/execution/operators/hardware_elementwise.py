@@ -1,19 +1,21 @@
-"""FINN's layers that combine two tensors value by value."""
+"""FINN's layers that compute value by value: sums and the like of two tensors, HWWhere, Requant."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from brainsmith.execution.lowering.hardware import whole_datatype
 from brainsmith.execution.lowering.products import FLOAT32_END
-from brainsmith.execution.operators.registry import reads
-from brainsmith.execution.operators.scaled import Scaled
-from brainsmith.execution.program.functions import whole_elementwise
-from brainsmith.execution.program.functions.whole_elementwise import OPERATIONS, WHOLE
+from brainsmith.execution.operators.one_instruction import LayerInstruction, LayerOfRuns
+from brainsmith.execution.operators.registry import Operator, reads
+from brainsmith.execution.operators.several_runs import ByValue
+from brainsmith.execution.operators.spans import span_of_result
+from brainsmith.execution.program.functions import arithmetic, whole_elementwise
+from brainsmith.execution.program.functions.rounding import integer_limits
+from brainsmith.execution.program.functions.whole_elementwise import WHOLE
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN
 
@@ -22,23 +24,18 @@ if TYPE_CHECKING:
     from brainsmith.execution.standard_onnx.emitter import Emitter
     from brainsmith.graph.node_view import NodeView, Span
 
-_LAYERS = [f"Elementwise{name}" for name in OPERATIONS if not name.startswith("Shift")]
-
-_ENDS = ("Add", "Sub", "Mul", "Max")
-"""Operations whose results over a span lie between those of its ends."""
-
-_TRUTHS = ("And", "Or", "Xor", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual")
-
-_IN_FLOAT32 = (*_ENDS, *_TRUTHS, "AbsDiff")
-"""Operations that float32 computes exactly where operands and result are whole numbers that it holds."""
+_LAYERS = (
+    "AbsDiff", "Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater",
+    "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Mul", "Or", "Sub", "Xor",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Combination(Scaled):
+class Combination(ByValue, Operator):
     """Two tensors combined: in 64 bits what is whole, and given as float32.
 
     Attributes:
-        name: A key of OPERATIONS.
+        name: A key of FUNCTIONS.
         whole: Whether both are stated to be whole numbers, one by one.
     """
 
@@ -52,11 +49,9 @@ class Combination(Scaled):
         if found is not None:
             node.prove(node.outputs[0], *found)
             ends = [end for name in node.inputs for end in node.span(name) or ()]
-            if self.name in _IN_FLOAT32 and max(map(abs, (*found, *ends))) <= FLOAT32_END:
+            if max(map(abs, (*found, *ends))) <= FLOAT32_END:
                 types = (WHOLE, WHOLE)
-        rank = max(len(node.shape(tensor)) for tensor in node.inputs)
-        operands = [node.stack(0, rank), node.stack(1, rank)]
-        node.emit(whole_elementwise.combine, operands, node.outputs, name=self.name, types=types)
+        node.emit(whole_elementwise.combine, node.stacks(), node.outputs, name=self.name, types=types)
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Write a sum, difference or product.
@@ -65,7 +60,7 @@ class Combination(Scaled):
             Unsupported: It is another operation, or whole results may be too large for float32.
         """
         if self.name not in ("Add", "Sub", "Mul"):
-            raise Unsupported(f"no plan is known for {node.op_type} of domain {node.domain}")
+            super().to_onnx(node, emit)  # which refuses it
         if (ends := self._result(node)) is not None:
             if max(map(abs, ends)) >= FLOAT32_END:
                 raise Unsupported(f"its results may reach {max(map(abs, ends))}, where float32 is not exact")
@@ -74,25 +69,46 @@ class Combination(Scaled):
 
     def _result(self, node: NodeView) -> Span | None:
         """Return between which whole numbers results lie; None if that is not known."""
-        left, right = (node.span(name) for name in node.inputs)
-        if left is None or right is None:
+        spans = [node.span(name) for name in node.inputs]
+        if None in spans:
             return None
-        if self.name in _TRUTHS:
-            return 0, 1
         if self.name == "AbsDiff":
-            return 0, max(abs(left[1] - right[0]), abs(right[1] - left[0]))
-        if self.name not in _ENDS:
-            return None
-        apply = OPERATIONS[self.name]
-        ends = [int(apply(np.int64(a), np.int64(b))) for a, b in product(left, right)]  # type: ignore[arg-type]
-        return min(ends), max(ends)
+            return span_of_result("Abs", [span_of_result("Sub", spans)])
+        return span_of_result(self.name, spans)
 
 
-@reads(FINN, *_LAYERS, "ElementwiseBitShift")
+@reads(FINN, *(f"Elementwise{name}" for name in _LAYERS))
 def elementwise(node: NodeView) -> Combination:
     """Read one."""
     name = node.kind.removeprefix("Elementwise")
     if name == "BitShift":
         name = "Shift" + node.needed("direction").capitalize()
+    elif name == "Div":
+        name = "Ratio"
     whole = tuple(whole_datatype(node.needed(f"{side}_dtype")) for side in ("lhs", "rhs"))
     return Combination(name, whole)
+
+
+@reads(FINN, "HWWhere")
+def choice(node: NodeView) -> LayerInstruction:
+    """Read one: the second input where the first one is not 0, else the third."""
+    plain = np.broadcast_shapes(*map(node.shape, node.inputs)) == node.shape(node.outputs[0])
+    span = span_of_result("Where", [node.span(name) for name in node.inputs])
+    return LayerInstruction(arithmetic.apply if plain else None, node.inputs, {"name": "Where"}, [span])
+
+
+@reads(FINN, "Requant")
+def requantisation(node: NodeView) -> LayerOfRuns:
+    """Read one: `clip(floor(x * scale + bias + 1/2))`."""
+    from qonnx.core.datatype import DataType
+
+    datatype = DataType[node.needed("outputDataType")]
+    low, high = integer_limits(
+        np.asarray(float(datatype.bitwidth())), datatype.signed(), bool(node.attribute("narrow", 0))
+    )
+    scale, bias = node.needed_constant(1, "scale"), node.needed_constant(2, "bias")
+    if max(scale.ndim, bias.ndim) > len(node.shape(node.inputs[0])):
+        raise Unsupported("its scale has more axes than its input")
+    limits = {"low": float(low), "high": float(high)}
+    span = None if node.span(node.inputs[0]) is None else (int(low), int(high))
+    return LayerOfRuns(whole_elementwise.requantise, [node.inputs[0], scale, bias], limits, [span])

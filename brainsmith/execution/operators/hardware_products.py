@@ -10,7 +10,8 @@ import numpy as np
 from brainsmith.execution.lowering.hardware import emit_reshaped
 from brainsmith.execution.lowering.products import emit_product, exact_type, product_bound, product_span
 from brainsmith.execution.lowering.staircase import emit_staircase
-from brainsmith.execution.operators.registry import Apart, reads
+from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.operators.several_runs import Apart
 from brainsmith.execution.operators.thresholds import Threshold, activation
 from brainsmith.execution.program.functions import arithmetic, channel_products, shapes
 from brainsmith.execution.standard_onnx.counting import emit_levels
@@ -59,9 +60,9 @@ class Ending:
         if self.threshold is not None:
             made = emit_staircase(node, sums, self.threshold, None)
         elif self.offset is not None:
-            made = node.emit(arithmetic.add, [sums, node.hold(self.offset)])
+            made = node.emit(arithmetic.apply, [sums, node.hold(self.offset)], name="Add")
             if self.half:
-                made = node.emit(arithmetic.multiply, [made, node.hold(np.asarray(0.5, np.float32))])
+                made = node.emit(arithmetic.apply, [made, node.hold(np.asarray(0.5, np.float32))], name="Mul")
             self._prove_counts(node, sums, made)
         if made != node.outputs[0]:
             emit_reshaped(node, made)

@@ -1,4 +1,4 @@
-"""Layers that only move values: FIFOs, width converters, forks, joins, shuffles, crops, enlarged images; DebugMarker."""
+"""Operators that only move values: of ONNX and QONNX, and layers of FINN (FIFOs, forks, joins, shuffles, crops)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from brainsmith.execution.operators.registry import reads
-from brainsmith.execution.program.functions import images, shapes
+from brainsmith.execution.operators.standard import Standard
+from brainsmith.execution.program.functions import shapes
 from brainsmith.figures import plural
 from brainsmith.graph.node_view import Unsupported
-from brainsmith.graph.operator_names import FINN, QONNX
+from brainsmith.graph.operator_names import FINN, QONNX, STANDARD
 
 if TYPE_CHECKING:
     from brainsmith.execution.lowering.program_node import ProgramNode
@@ -35,19 +36,28 @@ class Movement(ABC):
     def written(self, node: NodeView, emit: Emitter) -> str:
         """Write operators that move the values of each run; return the name of what they give, in any shape."""
 
+    def fills(self) -> tuple[float, ...]:
+        """Return what is put beside the values: nothing."""
+        return ()
+
     def to_program(self, node: ProgramNode) -> None:
         """Move the values; what was proved of them holds of the output too."""
         made = self.moved(node)
         for name in filter(None, node.outputs):
             node.emit(shapes.reshape, [made], [name], shape=node.shape(name))
-        node.prove_moved()
+        node.prove_moved(*self.fills())
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Move the values; what was proved of them holds of the output too."""
         made = self.written(node, emit)
         for name in filter(None, node.outputs):
             emit.reshaped(made, node.shape(name), name)
-        node.prove_moved()
+        node.prove_moved(*self.fills())
+
+
+def apart(node: NodeView, emit: Emitter) -> str:
+    """Write that the runs of the first input lie in an axis of their own, in front of a run's axes."""
+    return emit.reshaped(node.inputs[0], (1, *node.shape(node.inputs[0])))
 
 
 @dataclass(frozen=True)
@@ -77,127 +87,137 @@ class Shuffled(Movement):
 
     def moved(self, node: ProgramNode) -> str:
         """Reshape and transpose."""
-        inner = node.emit(shapes.reshape, node.inputs, shape=self.shape)
+        inner = node.emit(shapes.reshape, node.inputs[:1], shape=self.shape)
         return node.emit(shapes.transpose, [inner], order=self.order)
 
     def written(self, node: NodeView, emit: Emitter) -> str:
         """Write both."""
-        apart = emit.reshaped(node.inputs[0], (1, *self.shape))
-        return emit.add("Transpose", [apart], perm=[0, *(axis + 1 for axis in self.order)])
+        runs = emit.reshaped(node.inputs[0], (1, *self.shape))
+        return emit.add("Transpose", [runs], perm=[0, *(axis + 1 for axis in self.order)])
+
+
+@dataclass(frozen=True)
+class Transposed(Shuffled):
+    """A transpose of the tensor's own axes."""
+
+    def to_program(self, node: ProgramNode) -> None:
+        """Transpose."""
+        node.emit(shapes.transpose, node.inputs, node.outputs, order=self.order)
+        node.prove_moved()
+
+    def to_onnx(self, node: NodeView, emit: Emitter) -> None:
+        """Transpose; as it is where the runs stay in the first axis."""
+        if self.order[0]:
+            super().to_onnx(node, emit)
+            return
+        emit.copy(node.node)
+        node.prove_moved()
 
 
 @dataclass(frozen=True)
 class Cut(Movement):
-    """A window.
+    """A part of each axis.
 
     Attributes:
         starts: Axis by axis.
-        ends: Likewise, one behind the last.
+        ends: Likewise, one step behind the last; None behind the first entry, backwards.
+        steps: Likewise.
     """
 
     starts: tuple[int, ...]
-    ends: tuple[int, ...]
+    ends: tuple[int | None, ...]
+    steps: tuple[int, ...]
 
     def moved(self, node: ProgramNode) -> str:
         """Cut it out."""
-        steps = (1,) * len(self.starts)
-        return node.emit(shapes.slices, node.inputs, starts=self.starts, ends=self.ends, steps=steps)
+        stated = {"starts": self.starts, "ends": self.ends, "steps": self.steps}
+        return node.emit(shapes.slices, node.inputs[:1], **stated)
 
     def written(self, node: NodeView, emit: Emitter) -> str:
-        """Write a window of each run, whatever it leaves of the first axis."""
-        apart = emit.reshaped(node.inputs[0], (1, *node.shape(node.inputs[0])))
-        axes = range(1, len(self.starts) + 1)
-        limits = [emit.constant(values, "limits", np.int64) for values in (self.starts, self.ends, [*axes])]
-        return emit.add("Slice", [apart, *limits])
+        """Write a part of each run, whatever it leaves of the first axis."""
+        shape, axes = node.shape(node.inputs[0]), range(1, len(self.starts) + 1)
+        ends = [-size - 1 if end is None else end for size, end in zip(shape, self.ends, strict=True)]
+        limits = [emit.constant(one, "limits", np.int64) for one in (self.starts, ends, axes, self.steps)]
+        return emit.add("Slice", [apart(node, emit), *limits])
 
 
 @dataclass(frozen=True)
-class Enlarged(Movement):
-    """Each pixel of (N, H, W, C) several times.
-
-    Attributes:
-        factors: How often, along the rows and along the columns.
-    """
-
-    factors: tuple[int, ...]
-
-    def moved(self, node: ProgramNode) -> str:
-        """Repeat pixels."""
-        return node.emit(images.enlarge, node.inputs, factors=self.factors)
-
-    def written(self, node: NodeView, emit: Emitter) -> str:
-        """Write that pixels are gathered."""
-        x = node.inputs[0]
-        for axis, factor in enumerate(self.factors, start=1):
-            if factor != 1:
-                places = np.repeat(np.arange(node.shape(node.inputs[0])[axis]), factor)
-                x = emit.add("Gather", [x, emit.constant(places, "pixels", np.int64)], axis=axis)
-        return x
-
-
-@dataclass(frozen=True)
-class Joined:
-    """All inputs, beside each other in the last axis."""
+class PassedOn(Standard):
+    """The first input as it is."""
 
     def to_program(self, node: ProgramNode) -> None:
-        """Join."""
-        stacks, axis = (None,) * len(node.inputs), len(node.shape(node.inputs[0])) - 1
-        node.emit(shapes.concatenate, node.inputs, node.outputs, shapes=stacks, axis=axis)
-        node.prove_joined(node.inputs)
+        """Pass on.
 
-    def to_onnx(self, node: NodeView, emit: Emitter) -> None:
-        """Join."""
-        emit.add("Concat", node.inputs, node.outputs[0], axis=len(node.shape(node.outputs[0])) - 1)
-        node.prove_joined(node.inputs)
+        Raises:
+            Unsupported: There is another output: what was dropped.
+        """
+        if any(node.outputs[1:]):
+            raise Unsupported("it gives a mask")
+        node.emit(shapes.same, node.inputs[:1], node.outputs[:1])
+        self.prove(node)
+
+    def prove(self, node: NodeView) -> None:
+        """Prove of the values what was proved of them before."""
+        if not any(node.outputs[1:]):
+            node.prove_moved()
 
 
-@dataclass(frozen=True)
-class Split:
-    """The last axis in parts.
-
-    Attributes:
-        sizes: Of the parts.
-    """
-
-    sizes: tuple[int, ...]
-
-    def to_program(self, node: ProgramNode) -> None:
-        """Split."""
-        axis = len(node.shape(node.inputs[0])) - 1
-        node.emit(shapes.split, node.inputs, node.outputs, sizes=self.sizes, axis=axis)
-        node.prove_moved()
-
-    def to_onnx(self, node: NodeView, emit: Emitter) -> None:
-        """Write the parts."""
-        starts, axis = np.cumsum([0, *self.sizes]), len(node.shape(node.inputs[0])) - 1
-        for output, first, end in zip(node.outputs, starts[:-1], starts[1:], strict=True):
-            limits = [emit.constant([value], "limit", np.int64) for value in (first, end, axis)]
-            emit.add("Slice", [node.inputs[0], *limits], output)
-        node.prove_moved()
+@reads(STANDARD, "Identity", "Dropout")
+def passed_on(node: NodeView) -> PassedOn:
+    """Read one."""
+    return PassedOn()
 
 
 @reads(QONNX, "DebugMarker")  # the copy under another name is for QONNX's own execution
 @reads(FINN, "StreamingFIFO", "StreamingDataWidthConverter", "DuplicateStreams", "ReplicateStream")
 @reads(FINN, "Reshape", "Squeeze", "Unsqueeze")
+@reads(STANDARD, "Reshape", "Flatten", "Squeeze", "Unsqueeze")
 def same(node: NodeView) -> Same:
-    """Read one that gives as many values as it takes."""
+    """Read one that gives as many values as it takes, in the shapes that the graph states."""
+    if node.is_computed(1):
+        raise Unsupported("its shape is computed")
     if any(prod(node.shape(name)) != prod(node.shape(node.inputs[0])) for name in node.outputs if name):
         raise Unsupported("the graph states another size")
     return Same()
 
 
-@reads(FINN, "StreamingConcat")
-def joined(node: NodeView) -> Joined:
-    """Read one that joins no constants."""
-    if not all(map(node.varies, node.inputs)):
-        raise Unsupported("it joins a constant")
-    return Joined()
-
-
-@reads(FINN, "StreamingSplit")
-def split(node: NodeView) -> Split:
+@reads(STANDARD, "Transpose")
+def transpose(node: NodeView) -> Transposed:
     """Read one."""
-    return Split(tuple(node.needed("ChannelsPerStream")))
+    shape = node.shape(node.inputs[0])
+    return Transposed(shape, tuple(node.attribute("perm", range(len(shape))[::-1])))
+
+
+@reads(STANDARD, "DepthToSpace")
+def depth_to_space(node: NodeView) -> Shuffled:
+    """Read one, which makes images larger of their channels."""
+    batch, channels, high, wide = node.shape(node.inputs[0])
+    block = node.needed("blocksize")
+    left = channels // block**2
+    if node.attribute("mode", "DCR") == "DCR":
+        return Shuffled((batch, block, block, left, high, wide), (0, 3, 4, 1, 5, 2))
+    return Shuffled((batch, left, block, block, high, wide), (0, 1, 4, 2, 5, 3))
+
+
+@reads(STANDARD, "SpaceToDepth")
+def space_to_depth(node: NodeView) -> Shuffled:
+    """Read one, which makes channels of the pixels of blocks."""
+    batch, channels, high, wide = node.shape(node.inputs[0])
+    block = node.needed("blocksize")
+    return Shuffled((batch, channels, high // block, block, wide // block, block), (0, 3, 5, 1, 2, 4))
+
+
+@reads(STANDARD, "Slice")
+def part(node: NodeView) -> Cut:
+    """Read one."""
+    shape = node.shape(node.inputs[0])
+    cuts = [slice(0, size, 1) for size in shape]
+    starts, ends = node.stated(1, "starts"), node.stated(2, "ends")
+    axes, steps = node.stated(3, "axes", range(len(starts))), node.stated(4, "steps", (1,) * len(starts))
+    for axis, *limits in zip(axes, starts, ends, steps, strict=True):
+        first, last, step = slice(*map(int, limits)).indices(shape[axis])
+        cuts[axis] = slice(first, None if last < 0 else last, step)
+    return Cut(*zip(*((cut.start, cut.stop, cut.step) for cut in cuts), strict=True))
 
 
 @reads(FINN, "Shuffle", "OuterShuffle", "InnerShuffle")
@@ -221,7 +241,7 @@ def crop(node: NodeView) -> Cut:
     if len(shape) < len(limits):
         limits = limits[-len(shape) :]
     starts, ends = zip(*limits, strict=True)
-    return Cut(starts, ends)
+    return Cut(starts, ends, (1,) * len(limits))
 
 
 @reads(FINN, "SelectToken")
@@ -229,17 +249,4 @@ def select_token(node: NodeView) -> Cut:
     """Read one, which takes one entry of the second axis."""
     shape = node.shape(node.inputs[0])
     token = node.needed("TokenIndex") % node.needed("NumTokens")
-    return Cut((0, token, 0), (shape[0], token + 1, shape[2]))
-
-
-@reads(FINN, "UpsampleNearestNeighbour")
-def enlarged(node: NodeView) -> Enlarged:
-    """Read one.
-
-    Source: `execute_node` of FINN: the Resize of opset 13 in its default coordinates, `half_pixel`, whole factors.
-    """
-    given, wanted = ([node.needed(axis + end) for axis in "HW"] for end in "IO")
-    factors = tuple(round(to / of) for to, of in zip(wanted, given, strict=True))
-    if any(of * by != to for of, by, to in zip(given, factors, wanted, strict=True)):
-        raise Unsupported("it does not repeat all pixels equally often")
-    return Enlarged(factors)
+    return Cut((0, token, 0), (shape[0], token + 1, shape[2]), (1, 1, 1))

@@ -1,28 +1,36 @@
-"""Pooling of images: Pool and GlobalAccPool of FINN, MaxPoolNHWC and QuantAvgPool2d of QONNX."""
+"""Pooling of images: of ONNX, of QONNX with the channels last or shifted, Pool and GlobalAccPool of FINN."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import TYPE_CHECKING
 
 from brainsmith.execution.lowering.hardware import emit_reshaped
 from brainsmith.execution.lowering.products import FLOAT32_END, type_of_bound
-from brainsmith.execution.operators.registry import Apart, reads
+from brainsmith.execution.operators.images import Geometry, OfImages, geometry_of, space_of
+from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.operators.several_runs import Apart
 from brainsmith.execution.operators.windows import IMAGE
-from brainsmith.execution.program.functions import images, reductions, shapes, windows
-from brainsmith.execution.quantised_average import FUNCTION
+from brainsmith.execution.program.functions import images, reductions, windows
 from brainsmith.graph.node_view import Unsupported
-from brainsmith.graph.operator_names import FINN, QONNX
+from brainsmith.graph.operator_names import CHANNELS_LAST, FINN, QONNX, STANDARD
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from brainsmith.execution.lowering.program_node import ProgramNode
     from brainsmith.execution.standard_onnx.emitter import Emitter
     from brainsmith.graph.node_view import NodeView
 
-Pair = tuple[int, int]
+Shape = tuple[int, ...]
 
-TO_FIRST, TO_LAST = (0, 3, 1, 2), (0, 2, 3, 1)
-"""Of images: channels from last to first, and back."""
+FUNCTION = "QuantAvgPool"
+"""Whose sums are shifted.
+
+QONNX's QuantAvgPool2d derives the shift from the bits that it states of its input and output; FINN's kernel notes it as
+`Size`, which its HLS reads. The datatypes may be others, and change when they are minimised.
+"""
 
 EXACT_MEANS = 1 << 22
 """Sums below this are what their mean, rounded to float32, times the count is rounded to."""
@@ -32,7 +40,7 @@ EXACT_MEANS = 1 << 22
 class WindowPool(Apart):
     """The maximum, sum, mean or shifted sum of windows that lie beside each other.
 
-    A mean that is shifted is what the hardware computes, which FINN's own Python model is not (`quantised_average`).
+    A shifted sum is what the hardware computes; FINN's own Python model shifts by another number of bits.
 
     Attributes:
         function: As FINN names them.
@@ -102,94 +110,85 @@ class WindowPool(Apart):
 
 
 @dataclass(frozen=True)
-class ImageMaximum(Apart):
-    """The greatest value of each window of (N, H, W, C).
+class ImagePool(OfImages):
+    """The greatest value or the mean of each window.
 
     Attributes:
-        kernel: Height and width of a window; as all that follow, rows first.
-        strides: Between windows.
-        pads: Rows above, columns to the left, rows below, columns to the right.
-        ceil: Whether windows may reach beyond the end.
+        kernel: Sizes of a window.
+        geometry: Of the windows.
+        average: Whether it is the mean.
     """
 
-    kernel: Pair
-    strides: Pair
-    pads: tuple[int, ...]
-    ceil: int
+    kernel: Shape
+    geometry: Geometry
+    average: bool
+
+    def computed(self, node: ProgramNode, image: str, outputs: Sequence[str] | None) -> str:
+        """Pool.
+
+        Raises:
+            Unsupported: It gives places, too, or means of windows that are cut off.
+        """
+        if any(node.outputs[1:]):
+            raise Unsupported("it gives places")
+        if self.average:
+            node.rounds_differently()
+            if node.attribute("ceil_mode", 0):
+                raise Unsupported("its last windows are cut off")
+        counted = bool(node.attribute("count_include_pad", 0))
+        return _pooled(node, image, outputs, self.kernel, self.geometry, self.average, counted)
 
     def to_program(self, node: ProgramNode) -> None:
-        """Pool, with as much padding as the stated size needs."""
-        given, wanted = node.shape(node.inputs[0])[1:3], node.shape(node.outputs[0])[1:3]
-        reach = [
-            (n - 1) * step + size for n, step, size in zip(wanted, self.strides, self.kernel, strict=True)
-        ]
-        before = self.pads[:2]
-        after = tuple(max(r - n - p, 0) for r, n, p in zip(reach, given, before, strict=True))
-        moved = node.emit(shapes.transpose, node.inputs, order=TO_FIRST)
-        pooled = _pooled(node, moved, self.kernel, self.strides, before, after)
-        node.emit(shapes.transpose, [pooled], node.outputs, order=TO_LAST)
-        node.prove_moved()
-        if (
-            node.span(node.inputs[0]) is None
-        ):  # of whole numbers only a zero's sign is other, and QONNX takes long
+        """Pool; of whole numbers only a zero's sign may be another, and QONNX's own operators take long."""
+        super().to_program(node)
+        if not self.average and not (self.last and node.span(node.inputs[0]) is not None):
             node.treats_ends_differently()
 
-    def to_onnx(self, node: NodeView, emit: Emitter) -> None:
-        """Write a MaxPool between two transposes."""
-        first = emit.add("Transpose", node.inputs, perm=TO_FIRST)
-        stated: dict[str, Any] = {"pads": self.pads, "strides": self.strides, "ceil_mode": self.ceil}
-        pooled = emit.add("MaxPool", [first], "", kernel_shape=self.kernel, **stated)
-        emit.add("Transpose", [pooled], node.outputs[0], perm=TO_LAST)
-        node.prove_moved()
+    def prove(self, node: NodeView) -> None:
+        """Prove of the greatest values that they are some of those given."""
+        if not self.average and not any(node.outputs[1:]):
+            node.prove_moved()
 
 
 @dataclass(frozen=True)
-class ShiftedMean(Apart):
-    """The sum of each square window, as QONNX gets it from the mean, shifted right.
+class ShiftedMean(OfImages):
+    """The sum of each window, as QONNX gets it from the mean, shifted right.
 
     Source: `QuantAvgPool2d.execute_node` of QONNX.
 
     Attributes:
-        kernel: Pixels of a window's side.
-        stride: Between windows.
+        kernel: Sizes of a window.
+        geometry: Of the windows.
         shift: Bits.
-        last: Whether the channels lie in the last axis.
     """
 
-    kernel: int
-    stride: int
+    kernel: Shape
+    geometry: Geometry
     shift: int
-    last: bool
 
-    def to_program(self, node: ProgramNode) -> None:
+    def computed(self, node: ProgramNode, image: str, outputs: Sequence[str] | None) -> str:
         """Take means, and of these sums.
 
         Raises:
             Unsupported: The sums may not be exact.
         """
-        span, count = node.span(node.inputs[0]), self.kernel**2
+        span, count = node.span(node.inputs[0]), prod(self.kernel)
         if span is None or count * max(map(abs, span)) >= EXACT_MEANS:
             raise Unsupported("its sums may not be exact")
-        source = node.emit(shapes.transpose, node.inputs, order=TO_FIRST) if self.last else node.inputs[0]
-        means = _pooled(node, source, (self.kernel,) * 2, (self.stride,) * 2, (0, 0), (0, 0), average=True)
-        if self.last:
-            means = node.emit(shapes.transpose, [means], order=TO_LAST)
-        node.emit(images.shift_sums, [means], node.outputs, count=count, shift=self.shift)
-        self._prove(node)
+        means = _pooled(node, image, None, self.kernel, self.geometry, average=True)
+        return node.emit(images.shift_sums, [means], outputs, count=count, shift=self.shift)
 
-    def to_onnx(self, node: NodeView, emit: Emitter) -> None:
+    def written(self, node: NodeView, emit: Emitter, image: str, output: str) -> str:
         """Write means, and of these sums."""
-        x = emit.add("Transpose", node.inputs, perm=TO_FIRST) if self.last else node.inputs[0]
-        x = emit.add("AveragePool", [x], kernel_shape=[self.kernel] * 2, strides=[self.stride] * 2)
-        x = emit.add("Round", [emit.affine(x, float(self.kernel**2), 0.0)])
-        x = _shifted(emit, x, self.shift, "" if self.last else node.outputs[0])
-        if self.last:
-            emit.add("Transpose", [x], node.outputs[0], perm=TO_LAST)
-        self._prove(node)
+        strides = self.geometry.strides
+        means = emit.add("AveragePool", [image], kernel_shape=self.kernel, strides=strides)
+        sums = emit.add("Round", [emit.affine(means, float(prod(self.kernel)), 0.0)])
+        return _shifted(emit, sums, self.shift, output)
 
-    def _prove(self, node: NodeView) -> None:
+    def prove(self, node: NodeView) -> None:
+        """Work it out of the sums."""
         if (span := node.span(node.inputs[0])) is not None:
-            low, high = (end * self.kernel**2 >> self.shift for end in span)
+            low, high = (end * prod(self.kernel) >> self.shift for end in span)
             node.prove(node.outputs[0], low, high)
 
 
@@ -224,7 +223,7 @@ class ImageSum(Apart):
 
 
 @reads(FINN, "Pool")
-def pool(node: NodeView) -> WindowPool:
+def window_pool(node: NodeView) -> WindowPool:
     """Read one; what stays RTL takes windows by groups of PE channels."""
     channels, function = node.needed("Channels"), node.needed("Function")
     if function not in ("MaxPool", "AccPool", "AvgPool", FUNCTION):
@@ -234,20 +233,27 @@ def pool(node: NodeView) -> WindowPool:
     return WindowPool(function, channels, node.shape(node.inputs[0])[-1] // channels, shift, lanes)
 
 
+@reads(STANDARD, "MaxPool", "AveragePool")
+@reads(CHANNELS_LAST, "MaxPool")
 @reads(QONNX, "MaxPoolNHWC")
-def max_pool(node: NodeView) -> ImageMaximum:
+def pool(node: NodeView) -> ImagePool:
     """Read one."""
-    kernel, strides, pads = (tuple(node.needed(name)) for name in ("kernel_shape", "strides", "pads"))
-    return ImageMaximum(kernel, strides, pads, node.attribute("ceil_mode", 0))
+    last, average = node.family != STANDARD, node.kind == "AveragePool"
+    kernel, image = tuple(node.needed("kernel_shape")), space_of(node, node.inputs[0], last)
+    geometry = geometry_of(node, image, kernel)
+    if not average:
+        geometry = geometry.for_windows(space_of(node, node.outputs[0], last), image, kernel)
+    return ImagePool(last, kernel, geometry, average)
 
 
 @reads(QONNX, "QuantAvgPool2d")
 def quantised_mean(node: NodeView) -> ShiftedMean:
     """Read one, whose numbers of bits say by how much is shifted."""
-    kernel = node.needed("kernel")
+    kernel, stride = node.needed("kernel"), node.needed("stride")
     largest = (2 ** node.needed("ibits") - 1) * kernel * kernel
     shift = max(largest.bit_length() - node.needed("obits"), 0)
-    return ShiftedMean(kernel, node.needed("stride"), shift, node.attribute("data_layout", "NCHW") == "NHWC")
+    geometry = Geometry((stride,) * 2, (1, 1), (0, 0), (0, 0))
+    return ShiftedMean(node.attribute("data_layout", "NCHW") == "NHWC", (kernel,) * 2, geometry, shift)
 
 
 @reads(FINN, "GlobalAccPool")
@@ -260,14 +266,12 @@ def sum_image(node: NodeView) -> ImageSum:
 
 
 def _pooled(
-    node: ProgramNode, source: str, kernel: Pair, strides: Pair, before: tuple[int, ...], after: tuple[int, ...],
-    average: bool = False,
+    node: ProgramNode, image: str, outputs: Sequence[str] | None, kernel: Shape, geometry: Geometry, average: bool,
+    count_padding: bool = False,
 ) -> str:  # fmt: skip
-    return node.emit(
-        windows.pool, [source],
-        kernel=kernel, strides=strides, dilations=(1, 1), before=before, after=after, average=average,
-        count_padding=False,
-    )  # fmt: skip
+    """Emit a pool of an image with the channels in the second axis; return what it gives."""
+    stated = {"kernel": kernel, **vars(geometry), "average": average, "count_padding": count_padding}
+    return node.emit(windows.pool, [image], outputs, **stated)
 
 
 def _shifted(emit: Emitter, x: str, bits: int, output: str = "") -> str:

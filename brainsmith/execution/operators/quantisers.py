@@ -10,7 +10,6 @@ import numpy as np
 from brainsmith.execution.operators.registry import reads
 from brainsmith.execution.operators.scaled import (
     Integers,
-    Scaled,
     emit_units,
     emit_values,
     hold_parameters,
@@ -18,6 +17,7 @@ from brainsmith.execution.operators.scaled import (
     parameter,
     rounding_of,
 )
+from brainsmith.execution.operators.several_runs import ByValue
 from brainsmith.execution.program.functions import quantisers
 from brainsmith.execution.standard_onnx.rounding import emit_rounding
 from brainsmith.graph.operator_names import QONNX
@@ -31,7 +31,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
-class Quantiser(Scaled):
+class Quantiser(ByValue):
     """`(round(clip(x / scale + zero)) - zero) * scale`, each step in float32; with the signs, if there is one signed bit.
 
     Source: `int_quant` of QONNX.
@@ -55,9 +55,10 @@ class Quantiser(Scaled):
 
     def to_program(self, node: ProgramNode) -> None:
         """Emit one instruction; prove integers where nothing is scaled."""
-        held = hold_parameters(node, self.scale, self.zero, self.integers.bits)
-        given, form = [node.inputs[0], *held], self.integers.form
-        node.emit(quantisers.quant, given, node.outputs, **form, rounding=self.rounding)
+        scale, zero, _ = hold_parameters(node, self.scale, self.zero, self.integers.bits)
+        limits = None if self.bipolar else self.integers.limits
+        given = [node.inputs[0], scale, zero]
+        node.emit(quantisers.quant, given, node.outputs, limits=limits, rounding=self.rounding)
         if not (np.all(self.scale == 1) and np.all(self.zero == 0)):
             return
         if self.bipolar:
@@ -78,7 +79,7 @@ class Quantiser(Scaled):
 
 
 @dataclass(frozen=True)
-class Signs(Scaled):
+class Signs(ByValue):
     """The scale where x >= 0, and its negative elsewhere, so also for NaN.
 
     Attributes:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.program.functions.rounding import ROUNDINGS, integer_limits
-from brainsmith.execution.standard_onnx.samples import broadcasts_mix_runs
 from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:
@@ -17,14 +16,6 @@ if TYPE_CHECKING:
     from brainsmith.graph.node_view import NodeView
 
 Array = np.ndarray[Any, Any]
-
-
-class Scaled:
-    """An operator that works value by value, with parameters that broadcast to its tensor."""
-
-    def mixes_runs(self, node: NodeView) -> str:
-        """Return why several runs cannot lie in the first axis: one of its parameters differs along it."""
-        return broadcasts_mix_runs(node)
 
 
 @dataclass(frozen=True)
@@ -44,13 +35,8 @@ class Integers:
     @property
     def limits(self) -> tuple[float, float]:
         """The least and the greatest."""
-        low, high = integer_limits(self.bits, **self.form)
+        low, high = integer_limits(self.bits, self.signed, self.narrow)
         return float(low), float(high)
-
-    @property
-    def form(self) -> dict[str, bool]:
-        """What instructions take of them."""
-        return {"signed": self.signed, "narrow": self.narrow}
 
     def emit_clip(self, emit: Emitter, x: str) -> str:
         """Write that a tensor is clipped to them."""

@@ -10,7 +10,6 @@ import numpy as np
 from brainsmith.execution.operators.registry import reads
 from brainsmith.execution.operators.scaled import (
     Integers,
-    Scaled,
     divided,
     emit_units,
     emit_values,
@@ -21,6 +20,7 @@ from brainsmith.execution.operators.scaled import (
     rounding_of,
     shifted,
 )
+from brainsmith.execution.operators.several_runs import ByValue
 from brainsmith.execution.program.functions import quantisers
 from brainsmith.execution.standard_onnx.rounding import emit_rounding
 from brainsmith.graph.node_view import Unsupported
@@ -35,7 +35,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
-class Truncation(Scaled):
+class Truncation(ByValue):
     """`(round(rint(x / scale + zero) / step) - zero) * scale`: the last bits of integers with a scale are dropped.
 
     With a scale of the output, the step is the power of two next to the ratio of both, and integers are clipped.
@@ -59,14 +59,17 @@ class Truncation(Scaled):
 
     def to_program(self, node: ProgramNode) -> None:
         """Emit one instruction."""
-        bits = self.step if self.integers is None else self.integers.bits
-        given = [node.inputs[0], *hold_parameters(node, self.scale, self.zero, bits)]
-        if self.integers is None:
-            node.emit(quantisers.trunc, given, node.outputs, rounding=self.rounding)
-            return
-        given += hold_parameters(node, self.out_scale)
-        form = self.integers.form
-        node.emit(quantisers.trunc_to_scale, given, node.outputs, **form, rounding=self.rounding)
+        scale, zero, step = hold_parameters(node, self.scale, self.zero, self.step)
+        given, limits = [node.inputs[0], scale, zero, step, zero, scale], None
+        if self.integers is not None:
+            _, out_scale = hold_parameters(node, self.integers.bits, self.out_scale)
+            given[4:], limits = [node.hold(self.out_zero), out_scale], self.integers.limits
+        node.emit(quantisers.trunc, given, node.outputs, limits=limits, rounding=self.rounding)
+
+    @property
+    def out_zero(self) -> Array:
+        """The zero point of an output with a scale of its own."""
+        return np.asarray(self.zero / self.step, np.float32)
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Write it step by step."""
@@ -78,8 +81,7 @@ class Truncation(Scaled):
         if self.integers is None:
             emit_values(node, emit, x, self.scale, self.zero)
             return
-        back = np.asarray(self.zero / self.step, np.float32)
-        x = shifted(emit, "Sub", x, emit.constant(back, "zero_point"), back)
+        x = shifted(emit, "Sub", x, emit.constant(self.out_zero, "zero_point"), self.out_zero)
         emit.add("Mul", [x, node.inputs[4]], node.outputs[0])
 
 

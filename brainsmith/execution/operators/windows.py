@@ -1,4 +1,4 @@
-"""Windows and borders of images with the channels last: Im2Col, ConvolutionInputGenerator, FMPadding."""
+"""Windows of images with the channels last: Im2Col, ConvolutionInputGenerator."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.lowering.hardware import emit_reshaped
-from brainsmith.execution.operators.registry import Apart, reads
-from brainsmith.execution.program.functions import images, shapes
+from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.operators.several_runs import Apart
+from brainsmith.execution.program.functions import images
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN, QONNX
 
@@ -100,30 +100,6 @@ class Windows(Apart):
         node.prove_moved(*([self.fill] if any(self.padding) else []))
 
 
-@dataclass(frozen=True)
-class Border(Apart):
-    """Zeros around images (N, H, W, C).
-
-    Attributes:
-        padding: Rows above, columns to the left, rows below, columns to the right.
-    """
-
-    padding: tuple[int, ...]
-
-    def to_program(self, node: ProgramNode) -> None:
-        """Surround them."""
-        top, left, bottom, right = self.padding
-        before, after = (0, top, left, 0), (0, bottom, right, 0)
-        given = [node.inputs[0], ""]
-        emit_reshaped(node, node.emit(shapes.pad, given, before=before, after=after, mode="constant"))
-        node.prove_moved(0)
-
-    def to_onnx(self, node: NodeView, emit: Emitter) -> None:
-        """Surround them."""
-        emit_padding(emit, node.inputs[0], self.padding, 0.0, node.outputs[0])
-        node.prove_moved(0)
-
-
 @reads(QONNX, "Im2Col")
 def im2col(node: NodeView) -> Windows:
     """Read one."""
@@ -138,12 +114,6 @@ def sliding_window(node: NodeView) -> Windows:
     """Read one; FINN's RTL gives depthwise windows by groups of SIMD channels, and so does its Python model then."""
     in_rtl = node.op_type.endswith("_rtl") and node.attribute("depthwise", 0)
     return _windows(node, "ConvKernelDim", "Stride", "Dilation", lanes=node.needed("SIMD") if in_rtl else 0)
-
-
-@reads(FINN, "FMPadding")
-def padding(node: NodeView) -> Border:
-    """Read one."""
-    return Border(tuple(node.needed("Padding")))
 
 
 def _windows(node: NodeView, kernel: str, stride: str, dilation: str, **stated: Any) -> Windows:

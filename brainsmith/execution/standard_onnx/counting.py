@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.standard_onnx.emitter import FLOAT_LIMIT
+from brainsmith.execution.lowering.products import FLOAT32_END
 from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _table(bounds: Array, span: tuple[int, int] | None, levels: Array) -> tuple[
     low = max(float(np.ceil(finite.min())) - 1, span[0])
     high = max(min(float(np.ceil(finite.max())), span[1]), low)
     width = high - low + 1
-    if width * len(bounds) > TABLE_LIMIT or max(abs(low), abs(high), width * len(bounds)) >= FLOAT_LIMIT:
+    if width * len(bounds) > TABLE_LIMIT or max(abs(low), abs(high), width * len(bounds)) >= FLOAT32_END:
         return None
     values = low + np.arange(int(width))
     counts = np.stack([np.searchsorted(row, values, side="right") for row in bounds])

@@ -11,12 +11,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-FLOAT_LIMIT = 1 << 24
-"""Whole numbers up to here are exact in float32, and so are their sums in any order."""
-
-DOUBLE_LIMIT = 1 << 53
-"""The same of float64."""
-
 _MARK = "~"
 """Parts the name of a tensor that is new from that of the tensor for which it is computed."""
 
@@ -56,19 +50,18 @@ class Emitter:
 
     def add(self, op_type: str, inputs: Sequence[str], output: str = "", **attributes: Any) -> str:
         """Write a node with one output, and return the output's name: a new one if none is given."""
-        from onnx import helper
-
         output = output or self.fresh(inputs[0])
-        name = f"{op_type}{_MARK}{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op_type, list(inputs), [output], name=name, **attributes))
+        self.add_several(op_type, inputs, [output], **attributes)
         return output
 
-    def add_several(self, op_type: str, inputs: Sequence[str], outputs: Sequence[str]) -> None:
-        """Write a node with several outputs and no attributes."""
+    def add_several(
+        self, op_type: str, inputs: Sequence[str], outputs: Sequence[str], **attributes: Any
+    ) -> None:
+        """Write a node with several outputs."""
         from onnx import helper
 
         name = f"{op_type}{_MARK}{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op_type, list(inputs), list(outputs), name=name))
+        self.nodes.append(helper.make_node(op_type, list(inputs), list(outputs), name=name, **attributes))
 
     def copy(self, node: Any) -> None:
         """Write a node that is a standard one already; ONNX Runtime takes no name twice."""
@@ -90,16 +83,18 @@ class Emitter:
         return before
 
     def sum_over(self, x: str, axes: Sequence[int], output: str = "", *, keep: bool) -> str:
-        """Write a sum over axes, which were an attribute until opset 12."""
-        if self.opset < 13:
-            return self.add("ReduceSum", [x], output, axes=list(axes), keepdims=int(keep))
-        return self.add("ReduceSum", [x, self.constant(axes, "axes", np.int64)], output, keepdims=int(keep))
+        """Write a sum over axes."""
+        return self._reduced("ReduceSum", 13, x, axes, output, keep)
 
     def maximum_over(self, x: str, axes: Sequence[int], output: str = "", *, keep: bool) -> str:
-        """Write a maximum over axes, which were an attribute until opset 17."""
-        if self.opset < 18:
-            return self.add("ReduceMax", [x], output, axes=list(axes), keepdims=int(keep))
-        return self.add("ReduceMax", [x, self.constant(axes, "axes", np.int64)], output, keepdims=int(keep))
+        """Write a maximum over axes."""
+        return self._reduced("ReduceMax", 18, x, axes, output, keep)
+
+    def _reduced(self, op_type: str, since: int, x: str, axes: Sequence[int], output: str, keep: bool) -> str:
+        """Write a reduction of axes, which are an attribute before an opset, and an input since."""
+        if self.opset < since:
+            return self.add(op_type, [x], output, axes=list(axes), keepdims=int(keep))
+        return self.add(op_type, [x, self.constant(axes, "axes", np.int64)], output, keepdims=int(keep))
 
     def at_least(self, x: str, bound: str) -> str:
         """Write x >= bound, which no NaN is."""
@@ -113,17 +108,6 @@ class Emitter:
         first = -1 if shape and size else 0
         target = [first, *shape[1:]] if shape else []
         return self.add("Reshape", [x, self.constant(target, "shape", np.int64)], output)
-
-    def transposed(
-        self, x: str, shape: Sequence[int], order: Sequence[int], result: Sequence[int], output: str = ""
-    ) -> str:
-        """Write a transpose of a run's axes, also of its first, and a reshape of what comes of it.
-
-        Runs get an axis of their own in front, so that they stay where they are.
-        """
-        apart = self.reshaped(x, (1, *shape))
-        moved = self.add("Transpose", [apart], perm=[0, *(axis + 1 for axis in order)])
-        return self.reshaped(moved, result, output)
 
     def looked_up(self, table: Array, index: str, shape: Sequence[int], output: str = "") -> str:
         """Write table[index] for a vector of values and an int32 tensor of a shape of one run.

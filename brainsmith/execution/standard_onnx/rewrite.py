@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError, ModelError
+from brainsmith.execution.constants import folded
 from brainsmith.execution.foreign_failures import first_line_of, foreign_call, text_of
 from brainsmith.execution.initialisers import initialisers
 from brainsmith.execution.lowering.runnable import runnable_copy
@@ -14,16 +15,15 @@ from brainsmith.execution.model_signature import signature_of, spec_of
 from brainsmith.execution.operators.registry import read
 from brainsmith.execution.own_semantics import own_method, take_kernel
 from brainsmith.execution.signature import ModelSignature, TensorSpec
-from brainsmith.execution.standard_onnx.constants import folded
 from brainsmith.execution.standard_onnx.emitter import Emitter
 from brainsmith.execution.standard_onnx.guards import Guard, emit_guard
-from brainsmith.execution.standard_onnx.samples import mixes_runs
-from brainsmith.execution.standard_onnx.standard import copy_standard
 from brainsmith.execution.standard_onnx.standard_model import StandardModel
 from brainsmith.graph.ends import input_values
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import NodeView, Unsupported
 from brainsmith.graph.operator_names import FINN, STANDARD, known_as
+from brainsmith.graph.well_formed import all_graphs, graphs_of
+from brainsmith.plugin.adapters.graph_edits import names_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,15 +116,13 @@ class _Rewriting:
 
     def _rewrite(self, view: NodeView) -> None:
         take_kernel(view)
-        operator, standard = read(view), view.family == STANDARD
-        own = operator is None and not standard
+        _refuse_inside(view)
+        operator = read(view)
+        own = operator is None
         plan: Callable[..., Any] | None
         rule: Callable[..., str] | None
         if operator is not None:
             plan, rule = operator.to_onnx, getattr(operator, "mixes_runs", None)
-        elif standard:
-            _refuse_inside(view)
-            plan, rule = copy_standard, mixes_runs
         else:
             plan, rule = (own_method(view.node, view.opset, name) for name in ("to_onnx", "mixes_runs"))
         if plan is None:
@@ -195,7 +193,7 @@ class _Rewriting:
             for guard in self.guards
             for name in guard.names()
         ]
-        used = {name for node in self.emit.nodes for name in [*node.input, *_captured(node)]}
+        used = {name for node in self.emit.nodes for name in names_read(node)}
         graph = helper.make_graph(
             self.emit.nodes,
             "standard",
@@ -209,14 +207,7 @@ class _Rewriting:
 
 
 def _refuse_inside(view: NodeView) -> None:
-    for attribute in view.node.attribute:
-        for inner in attribute.g.node if attribute.HasField("g") else ():
-            if known_as(inner.domain, inner.op_type)[0] != STANDARD:
-                raise Unsupported(f"it holds a node {inner.op_type} of domain {inner.domain}")
-
-
-def _captured(node: Any) -> list[str]:
-    """Return the names that graphs inside of a node use."""
-    graphs = [attribute.g for attribute in node.attribute if attribute.HasField("g")]
-    inner = [name for graph in graphs for each in graph.node for name in [*each.input, *_captured(each)]]
-    return inner + [value.name for graph in graphs for value in graph.output]
+    inside = [graph for inner in graphs_of(view.node) for graph in all_graphs(inner)]
+    for node in (node for graph in inside for node in graph.node):
+        if known_as(node.domain, node.op_type)[0] != STANDARD:
+            raise Unsupported(f"it holds a node {node.op_type} of domain {node.domain}")

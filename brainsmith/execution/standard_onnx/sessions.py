@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.errors import InputError, ModelError
 from brainsmith.execution.foreign_failures import first_line_of, foreign_call
+from brainsmith.execution.program.functions.checks import annotated
 from brainsmith.forks import in_children, lock_of, never_freed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from brainsmith.execution.signature import TensorSpec
-    from brainsmith.execution.standard_onnx.guards import Guard
     from brainsmith.execution.standard_onnx.standard_model import StandardModel
 
 Array = np.ndarray[Any, Any]
@@ -123,7 +122,10 @@ class StandardSession:
             BuildError: It is not what it is annotated as.
         """
         guard = next((guard for guard in self.model.guards if guard.tensor == name), None)
-        return array if guard is None else _whole(guard, array)
+        if guard is None:
+            return array
+        limits = {"low": guard.low, "high": guard.high, "threshold": guard.threshold}
+        return annotated(array, tensor=name, datatype=guard.datatype, **limits, holes="", settled=True)
 
     def _session_with(self, more: frozenset[str]) -> Any:
         """Return a session that gives further tensors too, made when it is first asked for."""
@@ -181,14 +183,3 @@ def _runs(spec: TensorSpec, array: Array, first: int, end: int) -> Array:
 
 def _together(parts: list[Array]) -> Array:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _whole(guard: Guard, array: Array) -> Array:
-    if not array.size:
-        return array
-    rounded: Array = np.rint(array)
-    whole = np.array_equal(rounded, array)
-    error = 0.0 if whole else float(np.abs(array - rounded).max())
-    found = {"error": np.asarray(error), "least": rounded.min(), "most": rounded.max()}
-    replace(guard, error="error", least="least", most="most").check(found)
-    return array if whole else rounded

@@ -2,44 +2,22 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
 from brainsmith.plugin.adapter_result import AdapterResult
 from brainsmith.plugin.adapters.classes import Classes
 from brainsmith.plugin.definitions import Definitions
-from brainsmith.plugin.files import Listing, SourceFile, list_sources, read_source
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.isolation import unreadable
 from brainsmith.plugin.package_files import package_folders
+from brainsmith.plugin.python_source import PythonSource
 from brainsmith.plugin.scan import may_hold_plugins
-from brainsmith.plugin.source import PythonSource
+from brainsmith.plugin.source_files import Listing, SourceFile, list_sources, read_source
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, Protocol
 
     from brainsmith.plugin.questions import Answers
-
-    class Adapter(Protocol):
-        """Finds the plugins of one source.
-
-        Attributes:
-            name: As it stands in the setting `frameworks`, and in health.
-        """
-
-        name: str
-
-        def is_available(self) -> bool:
-            """Tell whether there is anything to read."""
-
-        def discover_plugins(self) -> list[PluginInfo]:
-            """Return the records of all its plugins."""
-
-        def get_metadata(self) -> dict[str, Any]:
-            """Return name, version, folder and the like."""
-
-        def discover(self, reading: Reading) -> AdapterResult:
-            """Find everything: plugins, groups, problems and what the result depends on."""
 
 
 class Reading:
@@ -88,9 +66,8 @@ class Reading:
 
     def folders_of(self, package: str) -> list[str]:
         """Return the folders of a top-level package; empty if it is not installed."""
-        folders: list[str] = self.definitions.made(
-            f"folders of {package}", lambda: ((), package_folders(package))
-        )
+        found = self.definitions.made(f"folders of {package}", lambda: ((), package_folders(package)))
+        folders: list[str] = found
         return folders
 
     def package(self, name: str) -> Package | None:
@@ -111,6 +88,28 @@ class Reading:
             present = [package for name in wanted if (package := self.package(name)) is not None]
             self._classes[wanted] = Classes(present)
         return self._classes[wanted]
+
+
+class Adapter:
+    """Finds the plugins of one source.
+
+    Attributes:
+        name: As it stands in the setting `frameworks`, and in health.
+    """
+
+    name = ""
+
+    def is_available(self) -> bool:
+        """Tell whether there is anything to read: there always is, unless an adapter says otherwise."""
+        return True
+
+    def discover_plugins(self) -> list[PluginInfo]:
+        """Return the records of all its plugins."""
+        return self.discover(Reading()).records
+
+    def discover(self, reading: Reading) -> AdapterResult:
+        """Find everything: plugins, groups, problems and what the result depends on."""
+        raise NotImplementedError
 
 
 class Package:
@@ -184,5 +183,5 @@ def scan_listing(
         except OSError:
             continue
         if holds:
-            text = "its name is no Python identifier, so nothing can import it, and its plugins are not found: rename it"
+            text = "its name is not a Python identifier, so it cannot be imported and its plugins are not found: rename it"
             result.problems.append(Problem(path, 0, 0, text))

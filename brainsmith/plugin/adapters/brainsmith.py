@@ -4,35 +4,25 @@ from __future__ import annotations
 
 import os
 
-from brainsmith import __version__
+from brainsmith import TYPE_CHECKING, __version__
 from brainsmith.plugin.adapter_result import AdapterResult
-from brainsmith.plugin.adapters.adapter import Reading, scan_listing
+from brainsmith.plugin.adapters.adapter import Adapter, Reading, scan_listing
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brainsmith.plugin.info import PluginInfo
 
 PLUGIN_FOLDERS = ("transforms", "kernels", "backends", "steps", "ops", "targets")
 """The folders of this package that hold plugins."""
 
 
-class BrainSmithAdapter:
+class BrainSmithAdapter(Adapter):
     """Finds the plugins that come with BrainSmith."""
 
     name = "brainsmith"
 
     def __init__(self, folder: str | None = None) -> None:
         self.folder = folder or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-    def is_available(self) -> bool:
-        """Tell that own plugins are always there."""
-        return True
-
-    def discover_plugins(self) -> list[PluginInfo]:
-        """Return the records of all own plugins."""
-        return self.discover(Reading()).records
 
     def get_metadata(self) -> dict[str, Any]:
         """Return name, version and folder."""

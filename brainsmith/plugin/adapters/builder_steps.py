@@ -8,12 +8,12 @@ from __future__ import annotations
 import ast
 import re
 
+from brainsmith import TYPE_CHECKING
+from brainsmith.plugin.python_source import PythonSource
 from brainsmith.plugin.questions import question
-from brainsmith.plugin.source import PythonSource
 from brainsmith.plugin.syntax import parse
 from brainsmith.plugin.top_level import Definition, functions, lines_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

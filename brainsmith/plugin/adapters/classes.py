@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from brainsmith.plugin.adapters.operators import Operators
+from brainsmith import TYPE_CHECKING
+from brainsmith.plugin.adapters.operator_domains import Operators
 from brainsmith.plugin.closure import ClassNode, ClassTable
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.plugin.adapters.adapter import Package
 
@@ -30,7 +30,6 @@ class Classes:
             table.add(source)
         self.transforms = table.descendants([TRANSFORM_ROOT])
         self.operators = table.descendants([OPERATOR_ROOT])
-        self.parents = {
-            id(base) for node in self.operators for base in node.bases if isinstance(base, ClassNode)
-        }
+        bases = (base for node in self.operators for base in node.bases)
+        self.parents = {id(base) for base in bases if isinstance(base, ClassNode)}
         self.domains = Operators(table, sources)

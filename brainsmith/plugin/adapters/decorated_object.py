@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.questions import question
 from brainsmith.plugin.top_level import exact_definitions
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from brainsmith.plugin.adapter_result import AdapterResult
     from brainsmith.plugin.adapters.adapter import Reading
     from brainsmith.plugin.adapters.entry_points import EntryPoint
-    from brainsmith.plugin.files import SourceFile
-    from brainsmith.plugin.source import PythonSource
+    from brainsmith.plugin.python_source import PythonSource
+    from brainsmith.plugin.source_files import SourceFile
 
 
 def read_decorated(

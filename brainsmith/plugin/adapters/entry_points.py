@@ -13,20 +13,19 @@ from __future__ import annotations
 
 import os
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
 from brainsmith.plugin.adapter_result import AdapterResult
-from brainsmith.plugin.adapters.adapter import Reading, scan_files, scan_listing
+from brainsmith.plugin.adapters.adapter import Adapter, Reading, scan_files, scan_listing
 from brainsmith.plugin.distributions import InfoFolder, distribution_key, info_folders, offers, search_folders
-from brainsmith.plugin.files import SourceFile
 from brainsmith.plugin.isolation import isolated, unreadable
 from brainsmith.plugin.package_files import module_files
 from brainsmith.plugin.precedence import framework_identifier
+from brainsmith.plugin.source_files import SourceFile
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brainsmith.plugin.info import PluginInfo
 
 GROUP = "brainsmith.plugins"
 
@@ -41,8 +40,6 @@ class EntryPoint:
         distribution: The distribution's name.
         version: The distribution's version.
     """
-
-    __slots__ = ("attribute", "distribution", "module", "name", "version")
 
     def __init__(self, name: str, value: str, distribution: str, version: str) -> None:
         self.name = name
@@ -62,18 +59,10 @@ class EntryPoint:
         return f"{self.distribution} {self.version}, entry point {self.name!r}"
 
 
-class EntryPointAdapter:
+class EntryPointAdapter(Adapter):
     """Finds the plugins of installed distributions."""
 
     name = "entry_points"
-
-    def is_available(self) -> bool:
-        """Tell that entry points can always be listed."""
-        return True
-
-    def discover_plugins(self) -> list[PluginInfo]:
-        """Return the records of all plugins that distributions offer."""
-        return self.discover(Reading()).records
 
     def get_metadata(self) -> dict[str, Any]:
         """Return name and group."""
@@ -82,9 +71,8 @@ class EntryPointAdapter:
     def discover(self, reading: Reading) -> AdapterResult:
         """List the group's entry points and scan what they name."""
         result = AdapterResult(self.name)
-        points, problems, watched = reading.definitions.made(
-            "entry points", lambda: _list_points(reading.frameworks)
-        )
+        listed = reading.definitions.made("entry points", lambda: _list_points(reading.frameworks))
+        points, problems, watched = listed
         result.watched.extend(watched)
         result.problems.extend(Problem(*values) for values in problems)
         found = [EntryPoint(*values) for values in points]
@@ -94,10 +82,8 @@ class EntryPointAdapter:
             result.add(own)
             if problem is not None:
                 result.problems.append(problem)
-        names = sorted({point.distribution for point in found})
-        result.detail = (
-            f"distributions: {', '.join(names)}" if names else "no installed distribution offers plugins"
-        )
+        names = ", ".join(sorted({point.distribution for point in found}))
+        result.detail = f"distributions: {names}" if names else "no installed distribution offers plugins"
         return result
 
     def _read(self, point: EntryPoint, result: AdapterResult, reading: Reading) -> None:
@@ -186,8 +172,8 @@ def list_entry_points(
         lambda offer: names is None or framework_identifier(distribution_key(offer.distribution)) in names,
     )
     problems.extend(listing.problems)
+    offers = [extension.plugin for extension in listing]
     points = [
-        EntryPoint(offer.name, offer.value, distribution_key(offer.distribution), offer.version)
-        for offer in (extension.plugin for extension in listing)
+        EntryPoint(one.name, one.value, distribution_key(one.distribution), one.version) for one in offers
     ]
     return sorted(points, key=lambda point: (point.distribution, point.name))

@@ -50,10 +50,9 @@ def mend_flattens(module: ModuleType) -> None:
 def _is_forked(model: Any, node: Any) -> bool:
     """Tell whether a node's result, or that of a Transpose in front of it, is read in several places."""
     before = model.find_producer(node.input[0])
-    names = [
-        node.output[0],
-        *([node.input[0]] if before is not None and before.op_type == "Transpose" else []),
-    ]
+    names = [node.output[0]]
+    if before is not None and before.op_type == "Transpose":
+        names.append(node.input[0])
     ends = {value.name for value in model.graph.output}
     readers = [sum(name in each.input for each in model.graph.node) + (name in ends) for name in names]
     return any(count > 1 for count in readers)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import FrameworkUnavailableError
 from brainsmith.forks import lock_of
-from brainsmith.plugin.adapters.completion import CompletingLoader
+from brainsmith.plugin.adapters.completing_loader import CompletingLoader
 from brainsmith.plugin.adapters.framework_mends import mend_frameworks
 from brainsmith.plugin.adapters.stand_ins import DEFERRED, import_deferred, import_without_torch
 from brainsmith.plugin.operators import offer_operators

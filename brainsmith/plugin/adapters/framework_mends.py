@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.forks import lock_of
-from brainsmith.plugin.adapters.completion import CompletingLoader
+from brainsmith.plugin.adapters.completing_loader import CompletingLoader
 from brainsmith.plugin.adapters.finn_mends import mend_builder, mend_flattens, mend_moves, mend_pools
 from brainsmith.plugin.adapters.graph_edits import bypass_node, rename_tensors
 from brainsmith.plugin.manager import get_plugin_manager

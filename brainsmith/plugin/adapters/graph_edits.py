@@ -6,7 +6,8 @@ nodes and be an output of the graph as well: QONNX's own edits miss one or the o
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any

@@ -17,9 +17,9 @@ from stevedore.enabled import EnabledExtensionManager
 
 from brainsmith.errors import Problem
 from brainsmith.plugin.distributions import info_folders, search_folders
-from brainsmith.plugin.files import read_source, stamp
 from brainsmith.plugin.isolation import UNREADABLE
-from brainsmith.store.files import is_endless
+from brainsmith.plugin.source_files import read_source
+from brainsmith.store.files import is_endless, stamp
 from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
@@ -72,9 +72,8 @@ class GroupListing(EnabledExtensionManager):  # type: ignore[misc]
             wanted: Tells whether the discovery wants an entry point.
         """
         self.problems: list[Problem] = []
-        self.ENTRY_POINT_CACHE: dict[
-            str, list[EntryPoint]
-        ] = {}  # the class's would be filled once in a process
+        # The class's own would be filled once in a process.
+        self.ENTRY_POINT_CACHE: dict[str, list[EntryPoint]] = {}
         self._folders = folders
         self._zipped = zipped
         super().__init__(group, lambda extension: wanted(extension.plugin))

@@ -9,27 +9,27 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.adapter_result import AdapterResult
-from brainsmith.plugin.adapters.adapter import Reading
+from brainsmith.plugin.adapters.adapter import Adapter, Reading
 from brainsmith.plugin.adapters.builder_steps import step_tables
 from brainsmith.plugin.adapters.relocation import relocated
 from brainsmith.plugin.closure import ClassNode, declares_abstract, is_abstract
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.package_files import distribution_version, package_folders
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from brainsmith.plugin.adapters.adapter import Package
     from brainsmith.plugin.adapters.classes import Classes
-    from brainsmith.plugin.source import PythonSource
+    from brainsmith.plugin.python_source import PythonSource
 
 # What a framework's sources do not state: description, author, requires, min_ and max_brainsmith, priority, stage.
 _UNSTATED = ("", "", (), "", "", 50, None)
 
 
-class PackageAdapter:
+class PackageAdapter(Adapter):
     """Finds the plugins of one installed package."""
 
     name = ""
@@ -44,10 +44,6 @@ class PackageAdapter:
     def is_available(self) -> bool:
         """Tell whether the package is installed."""
         return bool(package_folders(self.package))
-
-    def discover_plugins(self) -> list[PluginInfo]:
-        """Return the records of all its plugins."""
-        return self.discover(Reading()).records
 
     def get_metadata(self) -> dict[str, Any]:
         """Return name, version and folders."""
@@ -148,23 +144,10 @@ class _Finder:
         kernel: str | None = None,
         backend_type: str | None = None,
     ) -> None:
-        file = source.file
-        info = PluginInfo.from_plain(
-            (
-                name,
-                plugin_type,
-                self.framework,
-                f"{file.module}:{defined}",
-                self.result.version,
-                *_UNSTATED,
-                kernel,
-                backend_type,
-                (),
-                (),
-                f"{file.path}:{line}",
-                extra or {},
-            )
-        )
+        reference, origin = f"{source.file.module}:{defined}", f"{source.file.path}:{line}"
+        stated = (name, plugin_type, self.framework, reference, self.result.version)
+        more = (kernel, backend_type, (), (), origin, extra or {})
+        info = PluginInfo.from_plain((*stated, *_UNSTATED, *more))
         rival = self.taken.get(info.key)
         if rival is not None:
             info = self._second(rival, info)
@@ -176,13 +159,12 @@ class _Finder:
 
         That is a fact of a framework that is not ours, and no problem; `health` lists it.
         """
-        keep, rename = (
-            (second, first) if second.get("in_table") and not first.get("in_table") else (first, second)
-        )
+        keep, rename = first, second
+        if second.get("in_table") and not first.get("in_table"):
+            keep, rename = second, first
         stem = rename.module.rpartition(".")[2]
-        longer = rename.replace(
-            name=f"{stem}.{rename.name}", extra={**rename.extra, "second_of": keep.origin}
-        )
+        extra = {**rename.extra, "second_of": keep.origin}
+        longer = rename.replace(name=f"{stem}.{rename.name}", extra=extra)
         if rename is first:
             self.result.records[self.result.records.index(first)] = keep
             self.taken[keep.key] = keep

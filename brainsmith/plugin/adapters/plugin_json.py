@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import BundleDefinitionError, Problem
 from brainsmith.plugin.adapter_result import AdapterResult
 from brainsmith.plugin.adapters.plugin_json_keys import KEYS, whole_number
-from brainsmith.plugin.files import read_source
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.isolation import isolated, on_enough_stack
 from brainsmith.plugin.mounted_folders import folder_module
 from brainsmith.plugin.shown import shown
+from brainsmith.plugin.source_files import read_source
+from brainsmith.structs import Struct
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
@@ -25,7 +26,7 @@ FILE_NAME = "plugin.json"
 """The name of the file, in the folder of the library or module that it describes."""
 
 
-class Manifest:
+class Manifest(Struct):
     """What a `plugin.json` says.
 
     Attributes:
@@ -34,12 +35,9 @@ class Manifest:
         values: What it states, by key: versions as `Version`, `depends_on` as pairs of name and `VersionRange`.
     """
 
-    __slots__ = ("path", "places", "values")
-
-    def __init__(self, path: str, places: dict[str, tuple[int, int]], values: dict[str, Any]) -> None:
-        self.path = path
-        self.places = places
-        self.values = values
+    path: str
+    places: dict[str, tuple[int, int]]
+    values: dict[str, Any]
 
     @property
     def name(self) -> str:
@@ -64,7 +62,7 @@ class Manifest:
 
     @property
     def depends_on(self) -> tuple[tuple[str, VersionRange], ...]:
-        """The bundles that it needs, each with the versions that will do."""
+        """The bundles that it needs, each with the versions that fit."""
         return tuple(self.values.get("depends_on", ()))
 
     def missing_file(self) -> Iterator[Problem]:
@@ -138,9 +136,8 @@ def parse_manifest(path: str, problems: list[Problem]) -> Manifest | None:
     if len(problems) > found:
         return None
     if not isinstance(plain, dict):
-        problems.append(
-            Problem(path, 1, 1, f'the file must be a table such as {{"name": ...}}, not {shown(plain)}')
-        )
+        text = f'the file must be a table such as {{"name": ...}}, not {shown(plain)}'
+        problems.append(Problem(path, 1, 1, text))
         return None
     places = dict(_places(text, path, problems))
     values = _values(plain, path, places, problems)
@@ -231,8 +228,7 @@ def _disagreements(manifest: Manifest) -> Iterator[Problem]:
         yield Problem(path, *places["depends_on"], f"the bundle {manifest.name!r} cannot depend on itself")
     for key in ("isolation", "time_limit"):
         if key in values and not manifest.is_library:
-            yield Problem(
-                path, *places[key], f"{key} is for native libraries; a Python module runs in this process"
-            )
+            text = f"{key} is for native libraries; a Python module runs in this process"
+            yield Problem(path, *places[key], text)
     if "time_limit" in values and values.get("isolation") != "process" and manifest.is_library:
         yield Problem(path, *places["time_limit"], 'time_limit needs "isolation": "process"')

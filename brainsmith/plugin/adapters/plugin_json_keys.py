@@ -6,12 +6,12 @@ import os
 import sys
 from keyword import iskeyword
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import BundleDefinitionError
 from brainsmith.plugin.precedence import ADAPTED, OURS
 from brainsmith.plugin.shown import shown
 from brainsmith.plugin.version import Version, VersionRange
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
 from brainsmith.plugin.adapter_result import AdapterResult
-from brainsmith.plugin.adapters.adapter import Reading, scan_files, scan_listing
-from brainsmith.plugin.files import SourceFile
+from brainsmith.plugin.adapters.adapter import Adapter, Reading, scan_files, scan_listing
 from brainsmith.plugin.mounted_folders import folder_module
+from brainsmith.plugin.source_files import SourceFile
 from brainsmith.settings import PROJECT_FOLDER
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from brainsmith.settings import Settings
 
 
-class ProjectAdapter:
+class ProjectAdapter(Adapter):
     """Finds plugins in folders that belong to no installed package."""
 
     name = "project"
@@ -35,10 +35,6 @@ class ProjectAdapter:
     def is_available(self) -> bool:
         """Tell whether any of the folders exists."""
         return any(os.path.isdir(folder) for folder in self.folders())
-
-    def discover_plugins(self) -> list[PluginInfo]:
-        """Return the records of all plugins in the folders."""
-        return self.discover(Reading()).records
 
     def get_metadata(self) -> dict[str, Any]:
         """Return name, project and folders."""
@@ -61,9 +57,8 @@ class ProjectAdapter:
                     discover_manifests(result, listing.manifests)
             elif folder in self.settings.plugin_folders:
                 source = self.settings.sources.get("plugin_folders", "settings")
-                result.problems.append(
-                    Problem(source, 0, 0, f"plugin_folders names {folder}, which does not exist")
-                )
+                text = f"plugin_folders names {folder}, which does not exist"
+                result.problems.append(Problem(source, 0, 0, text))
         for folder in self.settings.overlooked_folders:
             if not any(f"{folder}{os.sep}".startswith(f"{read}{os.sep}") for read in self.folders()):
                 self._mention(folder, result, reading)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import ast
 
-from brainsmith.errors import Problem, ToolError
-from brainsmith.plugin.files import read_source
+from brainsmith import TYPE_CHECKING
+from brainsmith.errors import PluginDefinitionError, Problem, ToolError
 from brainsmith.plugin.info import BACKEND_TYPES, PluginInfo
 from brainsmith.plugin.isolation import on_enough_stack
+from brainsmith.plugin.source_files import read_source
 from brainsmith.plugin.syntax import parse
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from brainsmith.plugin.adapter_result import AdapterResult
     from brainsmith.plugin.adapters.entry_points import EntryPoint
     from brainsmith.plugin.definitions import Definitions
-    from brainsmith.plugin.files import SourceFile
+    from brainsmith.plugin.source_files import SourceFile
 
 _MARK = "brainsmith table: "
 """What stands before the table in the child process's output, whatever else the plugin prints."""
@@ -31,24 +32,29 @@ def read_table(
     """Read what a callable returns, into a result."""
     paths = [file.path for file in files]
     failure, table = definitions.made(f"table of {point.origin}", lambda: (paths, _table_of(point, paths[0])))
-    if failure:
-        result.problems.append(Problem(point.origin, 0, 0, failure))
-        return
+    problems = [failure] if failure else []
+    for plugin_type, entry in () if failure else _entries(table, point, problems):
+        try:
+            result.records.append(_record(plugin_type, entry, point))
+        except PluginDefinitionError as error:
+            problems.append(str(error))
+    result.problems.extend(Problem(point.origin, 0, 0, text) for text in problems)
+
+
+def _entries(table: Any, point: EntryPoint, problems: list[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the entries of a table, each with the plugin type that it is listed under."""
     if not isinstance(table, dict):
-        text = f"{point.module}:{point.attribute} must return a dict of lists, not {type(table).__name__}"
-        result.problems.append(Problem(point.origin, 0, 0, text))
+        problems.append(
+            f"{point.module}:{point.attribute} must return a dict of lists, not {type(table).__name__}"
+        )
         return
     for kind, entries in table.items():
         if kind not in _KINDS:
-            text = f"its table has the unknown key {kind!r}; there are {', '.join(_KINDS)}"
-            result.problems.append(Problem(point.origin, 0, 0, text))
-            continue
-        if not isinstance(entries, list | tuple):
-            text = f"its {kind} must be a list, not {type(entries).__name__}"
-            result.problems.append(Problem(point.origin, 0, 0, text))
-            continue
-        for entry in entries:
-            _read_entry(_KINDS[kind], entry, point, result)
+            problems.append(f"its table has the unknown key {kind!r}; there are {', '.join(_KINDS)}")
+        elif not isinstance(entries, list | tuple):
+            problems.append(f"its {kind} must be a list, not {type(entries).__name__}")
+        else:
+            yield from ((_KINDS[kind], entry) for entry in entries)
 
 
 def _table_of(point: EntryPoint, path: str) -> tuple[str, Any]:
@@ -62,58 +68,57 @@ def _table_of(point: EntryPoint, path: str) -> tuple[str, Any]:
         return str(error), None
 
 
-def _read_entry(plugin_type: str, entry: Any, point: EntryPoint, result: AdapterResult) -> None:
+def _record(plugin_type: str, entry: Any, point: EntryPoint) -> PluginInfo:
+    """Return the record of an entry.
+
+    Raises:
+        PluginDefinitionError: A key is missing, or has a value of the wrong type.
+    """
     attribute = "func_name" if plugin_type == "step" else "class_name"
-    missing = [
-        key for key in ("name", "module", attribute) if not isinstance(entry, dict) or not entry.get(key)
-    ]
+    needed = ("name", "module", attribute)
+    missing = [key for key in needed if not isinstance(entry, dict) or not entry.get(key)]
     if missing:
-        text = f"an entry of its {plugin_type}s lacks {', '.join(missing)}: {entry!r}"
-        result.problems.append(Problem(point.origin, 0, 0, text))
-        return
-    wrong = _wrong_value(plugin_type, (*_TEXTS, attribute), entry)
-    if wrong:
-        result.problems.append(Problem(point.origin, 0, 0, wrong))
-        return
+        raise PluginDefinitionError(f"an entry of its {plugin_type}s lacks {', '.join(missing)}: {entry!r}")
+    _check_values(plugin_type, (*_TEXTS, attribute), entry)
     backend_type = entry.get("language") or entry.get("backend_type")
     kernel = entry.get("target_kernel") or entry.get("kernel")
     if plugin_type == "backend" and (not kernel or backend_type not in BACKEND_TYPES):
-        text = f"backend {entry['name']!r} needs target_kernel, and language hls or rtl; found {entry!r}"
-        result.problems.append(Problem(point.origin, 0, 0, text))
-        return
-    known = ("name", "module", attribute, "description", "version", "author", "priority", "stage")
-    extra = {key: value for key, value in entry.items() if key not in (*known, "language", "target_kernel")}
-    result.records.append(
-        PluginInfo(
-            name=entry["name"],
-            type=plugin_type,
-            framework=point.distribution,
-            reference=f"{entry['module']}:{entry[attribute]}",
-            version=entry.get("version", point.version),
-            description=entry.get("description", ""),
-            author=entry.get("author", ""),
-            priority=entry.get("priority", 50),
-            stage=entry.get("stage"),
-            kernel=_stated_kernel(kernel, point) if kernel else None,
-            backend_type=backend_type if plugin_type == "backend" else None,
-            origin=point.origin,
-            extra=extra,
+        raise PluginDefinitionError(
+            f"backend {entry['name']!r} needs target_kernel, and language hls or rtl; found {entry!r}"
         )
+    known = (*needed, *_STATED, "language", "target_kernel")
+    return PluginInfo(
+        type=plugin_type,
+        framework=point.distribution,
+        reference=f"{entry['module']}:{entry[attribute]}",
+        kernel=_stated_kernel(kernel, point) if kernel else None,
+        backend_type=backend_type if plugin_type == "backend" else None,
+        origin=point.origin,
+        extra={key: value for key, value in entry.items() if key not in known},
+        **{"version": point.version, **{key: entry[key] for key in ("name", *_STATED) if key in entry}},
     )
 
 
+_STATED = ("description", "version", "author", "priority", "stage")
 _TEXTS = ("name", "module", "description", "version", "author", "stage", "target_kernel", "kernel")
 
 
-def _wrong_value(plugin_type: str, texts: tuple[str, ...], entry: dict[str, Any]) -> str:
-    """Return what is wrong with the types of an entry's values; empty if nothing is."""
+def _check_values(plugin_type: str, texts: tuple[str, ...], entry: dict[str, Any]) -> None:
+    """Check the types of an entry's values.
+
+    Raises:
+        PluginDefinitionError: One is of another type.
+    """
     for key in texts:
         if entry.get(key) is not None and not isinstance(entry[key], str):
-            return f"{key} of an entry of its {plugin_type}s must be a string, not {entry[key]!r}"
+            raise PluginDefinitionError(
+                f"{key} of an entry of its {plugin_type}s must be a string, not {entry[key]!r}"
+            )
     priority = entry.get("priority", 0)
     if isinstance(priority, bool) or not isinstance(priority, int):
-        return f"priority of an entry of its {plugin_type}s must be a number, not {priority!r}"
-    return ""
+        raise PluginDefinitionError(
+            f"priority of an entry of its {plugin_type}s must be a number, not {priority!r}"
+        )
 
 
 def _stated_kernel(stated: str, point: EntryPoint) -> str:
@@ -134,16 +139,12 @@ def literal_table(path: str, function: str) -> Any | None:
         return None
     for node in body:
         if isinstance(node, ast.FunctionDef) and node.name == function:
-            statements = [item for item in node.body if not _is_docstring(item)]
-            if (
-                len(statements) == 1
-                and isinstance(statements[0], ast.Return)
-                and statements[0].value is not None
-            ):
-                try:
-                    return on_enough_stack(ast.literal_eval, statements[0].value)
-                except (ValueError, TypeError, RecursionError):
-                    return None
+            match [item for item in node.body if not _is_docstring(item)]:
+                case [ast.Return(value=ast.expr() as value)]:
+                    try:
+                        return on_enough_stack(ast.literal_eval, value)
+                    except (ValueError, TypeError, RecursionError):
+                        return None
     return None
 
 

@@ -6,15 +6,15 @@ So where all that was ever asked of a file has the same answers, lines excepted,
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.adapter_result import AdapterResult
-from brainsmith.plugin.files import SourceFile
 from brainsmith.plugin.questions import PLACES
+from brainsmith.plugin.source_files import SourceFile
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.plugin.adapters.adapter import Reading
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.source import PythonSource
+    from brainsmith.plugin.python_source import PythonSource
 
 
 def relocated(name: str, reading: Reading) -> AdapterResult | None:
@@ -35,9 +35,7 @@ def relocated(name: str, reading: Reading) -> AdapterResult | None:
                 return None
             edited[path] = source
     result = AdapterResult(name)
-    result.groups, result.problems, result.watched = earlier.groups, earlier.problems, earlier.watched
-    result.watched_set = earlier.watched_set
-    result.version, result.status, result.detail = earlier.version, earlier.status, earlier.detail
+    vars(result).update(vars(earlier), records=[])
     for info in earlier.records:
         path, _, line = info.origin.rpartition(":")
         now = str(_line(info, edited[path])) if path in edited else line

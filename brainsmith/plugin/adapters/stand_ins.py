@@ -25,30 +25,39 @@ onnxscript and sympy (1 s, 40 MB); softmax takes a function from scipy.special (
 """
 
 
-def import_without_torch(
-    name: str,
-    globals: Mapping[str, object] | None = None,
-    locals: Mapping[str, object] | None = None,
-    fromlist: Sequence[str] | None = (),
-    level: int = 0,
-) -> Any:
-    """Import as `__import__` does, but give a placeholder for torch and its parts."""
-    if level or name.partition(".")[0] != "torch":
-        return builtins.__import__(name, globals, locals, fromlist or (), level)
-    return _MissingTorch(name if fromlist else "torch")
+def _importing(instead: Callable[[str, Sequence[str] | None], object]) -> ImportFunction:
+    """Return a function that imports as `__import__` does, but for what another one gives something for.
+
+    Args:
+        instead: Is given the name and what is imported from it; returns None for what is imported as usual.
+    """
+
+    def import_as(
+        name: str,
+        globals: Mapping[str, object] | None = None,
+        locals: Mapping[str, object] | None = None,
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> Any:
+        given = None if level else instead(name, fromlist)
+        return builtins.__import__(name, globals, locals, fromlist or (), level) if given is None else given
+
+    return import_as
 
 
-def import_deferred(
-    name: str,
-    globals: Mapping[str, object] | None = None,
-    locals: Mapping[str, object] | None = None,
-    fromlist: Sequence[str] | None = (),
-    level: int = 0,
-) -> Any:
-    """Import as `__import__` does, but `from` a deferred package give names that load at their first use."""
-    if level or not fromlist or not any(name == root or name.startswith(f"{root}.") for root in DEFERRED):
-        return builtins.__import__(name, globals, locals, fromlist or (), level)
-    return _DeferredModule(name)
+def _placeholder(name: str, fromlist: Sequence[str] | None) -> _MissingTorch | None:
+    """Give a placeholder for torch and its parts."""
+    return _MissingTorch(name if fromlist else "torch") if name.partition(".")[0] == "torch" else None
+
+
+def _later(name: str, fromlist: Sequence[str] | None) -> _DeferredModule | None:
+    """Give, for what is imported `from` a deferred package, names that load at their first use."""
+    deferred = any(name == root or name.startswith(f"{root}.") for root in DEFERRED)
+    return _DeferredModule(name) if fromlist and deferred else None
+
+
+import_without_torch = _importing(_placeholder)
+import_deferred = _importing(_later)
 
 
 class _MissingTorch:

@@ -17,7 +17,7 @@ from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.wrapper import CorePins, CoreStream, wrap_core
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import numpy.typing as npt
     from onnx import GraphProto
@@ -36,12 +36,14 @@ class CoreBackend(RTLBackend):
     Attributes:
         core: The core's module. It is defined in the file of that name with `.sv`, beside the backend's own file.
         parts: Files beside it that the core needs too.
+        joined: Whether the core has all its inputs as one vector `in`, and all its outputs as one vector `out`.
     """
 
     onnx_node: Any
     kernel_behind = RTLBackend
     core: ClassVar[str]
     parts: ClassVar[tuple[str, ...]] = ()
+    joined: ClassVar[bool] = False
 
     @abstractmethod
     def core_parameters(self) -> Mapping[str, int | str]:
@@ -118,35 +120,37 @@ class CoreBackend(RTLBackend):
         return beats[0] if len(beats) == 1 else {f"out{at}": count for at, count in enumerate(beats)}
 
     def core_streams(self) -> tuple[CoreStream, ...]:
-        """Return the core's streams: `in` and `out`, or numbered (`in0`, `in1`) where there are several."""
-        fed = self.fed_inputs()
-        given = range(len(self.onnx_node.output))
-        inputs = [
-            CoreStream(f"in{at if len(fed) > 1 else ''}", (f"in{at}_V",), self.get_instream_width(at), True)
-            for at in fed
-        ]
-        outputs = [
-            CoreStream(
-                f"out{at if len(given) > 1 else ''}", (f"out{at}_V",), self.get_outstream_width(at), False
-            )
-            for at in given
-        ]
-        return (*inputs, *outputs)
+        """Return the core's streams: `in` and `out`, or numbered (`in0`, `in1`) where there are several, not `joined`."""
+        inputs = {f"in{at}": self.get_instream_width(at) for at in self.fed_inputs()}
+        outputs = {f"out{at}": self.get_outstream_width(at) for at in range(len(self.onnx_node.output))}
+        return (*self._side("in", inputs), *self._side("out", outputs))
+
+    def _side(self, side: str, widths: Mapping[str, int]) -> Iterator[CoreStream]:
+        """Yield the streams of the inputs or of the outputs."""
+        ends, fed = tuple(f"{name}_V" for name in widths), side == "in"
+        if self.joined:
+            yield CoreStream(side, ends, min(widths.values()), fed, each=tuple(widths.values()))
+            return
+        for (name, bits), end in zip(widths.items(), ends, strict=True):
+            yield CoreStream(name if len(widths) > 1 else side, (end,), bits, fed)
 
     def core_pins(self) -> CorePins:
         """Return how the core's other ports are called: `clk`, and `rst`, which is active high."""
         return CorePins()
 
     def core_memories(self, model: ModelWrapper) -> Mapping[str, str]:
-        """Return what the core reads with `$readmemh`: texts by file names that end in `.dat`.
+        """Return what the core reads with `$readmemh`: texts by file names (`memory_file`).
 
-        A parameter that names such a file is `./` and its name. Names should begin with the node's, so that they are
-        unique in a design.
+        A parameter that names such a file is `./` and its name.
 
         Args:
             model: Holds the node's constants.
         """
         return {}
+
+    def memory_file(self, what: str) -> str:
+        """Return the name of a file for `$readmemh`, which is unique in a design: the node's name, and what it holds."""
+        return f"{self.onnx_node.name}_{what}.dat"
 
     def generate_hdl(self, model: ModelWrapper, fpgapart: str, clk: float) -> None:
         """Write the layer's Verilog and its memory contents to `code_gen_dir_ipgen`.

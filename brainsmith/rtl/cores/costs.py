@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+_BLOCK_SHAPES = ((512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384, 1))
+"""Words and bits that a block RAM of 18 Kbit can be (AMD UG573); 36 bits only where one port reads and one writes."""
+
+
+def block_rams(words: int, bits: int) -> int:
+    """Return how many block RAMs of 18 Kbit a memory takes, all of one shape."""
+    return min(-(-words // depth) * -(-bits // width) for depth, width in _BLOCK_SHAPES)
+
 
 def comparator_luts(bits: int) -> int:
-    """Return the LUTs that compare two numbers: each takes two bits of both, and few more gather what they say."""
+    """Return the LUTs that compare two numbers: each takes two bits of both, and a few more combine their results."""
     if bits <= 2:
         return 1
     return 4 if bits <= 4 else -(-bits // 2) + 2 * -(-bits // 16) + 1

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError
+from brainsmith.rtl.cores.costs import block_rams
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ LUT_WORDS = 64
 
 FEW_WORDS, FEW_BITS = 32, 1024
 """A table of no more of either is better kept in LUTs than in a block RAM."""
-
-_BLOCK_SHAPES = ((512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384, 1))
-"""Words and bits that a block RAM of 18 Kbit can be (AMD UG573); 36 bits only where one port reads."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +38,15 @@ class Table:
     def resources(self) -> Resources:
         """Return what it needs: 64 words in a LUT of each bit and its register, or the fewest block RAMs.
 
-        So many words have so many different bits, and two that are the same for all; equal bits are one.
+        Columns of bits that are equal are stored once, and those of only 0 or only 1 need nothing: n words have at most
+        2^n - 2 others.
         """
         if self.depth == 1:
             return Resources()
         if self.style == "distributed":
             different = min(self.bits, (1 << self.depth) - 2)
             return Resources(lut=different * -(-self.depth // LUT_WORDS), ff=different)
-        shapes = (-(-self.depth // words) * -(-self.bits // bits) for words, bits in _BLOCK_SHAPES)
-        return Resources(bram18=min(shapes))
+        return Resources(bram18=block_rams(self.depth, self.bits))
 
 
 def make_table(bits: int, depth: int, ram_style: str) -> Table:

@@ -49,10 +49,10 @@ def device_of(part: str) -> FpgaDevice | None:
     Package and speed grade are looked at by their form: which of them a device comes in is not known here.
     """
     name = _GRADES.sub("xc", part.strip().lower())
-    for device in _longest_first():
-        rest = _LATTICE_REST if device.startswith("lfe") else _AMD_REST
-        if name.startswith(device) and rest.fullmatch(name, len(device)):
-            return _devices()[device]
+    for known, device in _devices().items():
+        rest = _LATTICE_REST if known.startswith("lfe") else _AMD_REST
+        if name.startswith(known) and rest.fullmatch(name, len(known)):
+            return device
     return None
 
 
@@ -95,16 +95,12 @@ def known_devices() -> tuple[str, ...]:
 
 @cache
 def _devices() -> dict[str, FpgaDevice]:
-    found = {
-        name: FpgaDevice(name, lut, 2 * lut, 2 * bram36, uram, dsp)
-        for names, lut, bram36, uram, dsp in AMD
+    """Return all devices by their names, longer names first: the name of one may begin with that of another."""
+    rows = [(names, lut, 2 * lut, 2 * bram36, uram, dsp) for names, lut, bram36, uram, dsp in AMD]
+    rows += [(names, lut, lut, bram18, uram, dsp) for names, lut, bram18, uram, dsp in LATTICE]
+    found = [
+        FpgaDevice(name, lut, ff, bram18, uram, dsp)
+        for names, lut, ff, bram18, uram, dsp in rows
         for name in names.split()
-    }
-    for names, lut, bram18, uram, dsp in LATTICE:
-        found.update({name: FpgaDevice(name, lut, lut, bram18, uram, dsp) for name in names.split()})
-    return found
-
-
-@cache
-def _longest_first() -> tuple[str, ...]:
-    return tuple(sorted(_devices(), key=len, reverse=True))
+    ]
+    return {device.name: device for device in sorted(found, key=lambda device: -len(device.name))}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -59,14 +58,6 @@ STYLE = """
 """Rules for the drawing's classes; the colours are those of the page, or of `theme.colours`."""
 
 
-@dataclass(frozen=True)
-class _Look:
-    """What all blocks of a drawing are drawn with: the largest cycles, and where a layer's name leads."""
-
-    busiest: float
-    places: Mapping[str, str]
-
-
 def block_diagram(
     plan: Plan, title: str, places: Mapping[str, str] | None = None, room: float = ROOM
 ) -> Markup:
@@ -81,13 +72,13 @@ def block_diagram(
     Returns:
         An element for a page that has `STYLE`, the colours and `MARKER`.
     """
-    look = _Look(plan.busiest, places or {})
     sizes = [_size(block) for block in plan.blocks]
-    placed = place(
-        sizes, [(wire.source, wire.target) for wire in plan.wires], room, [_CONNECTOR] * len(plan.blocks)
-    )
+    placed = place(sizes, [(wire.source, wire.target) for wire in plan.wires], room, _CONNECTOR)
     wires = [_wire(wire, route) for wire, route in zip(plan.wires, placed.routes, strict=True)]
-    blocks = [_block(block, corner, look) for block, corner in zip(plan.blocks, placed.corners, strict=True)]
+    blocks = [
+        _block(block, corner, plan.busiest, (places or {}).get(block.name))
+        for block, corner in zip(plan.blocks, placed.corners, strict=True)
+    ]
     return _frame(placed, title, [*wires, *blocks])
 
 
@@ -123,11 +114,12 @@ def _cycles(cycles: float) -> str:
     return plural(round(cycles), "cycle")
 
 
-def _block(block: Block, corner: Point, look: _Look) -> Markup:
+def _block(block: Block, corner: Point, busiest: float, place: str | None) -> Markup:
+    """Draw a block; `busiest` are the largest cycles of any, `place` the id of the element that it leads to."""
     at = f"translate({corner[0]:.1f} {corner[1]:.1f})"
     if block.is_port:
         return _port(block, at)
-    top = bool(block.cycles) and block.cycles == look.busiest
+    top = bool(block.cycles) and block.cycles == busiest
     known = [block.kernel, block.name, _cycles(block.cycles) if block.cycles else ""]
     spoken = ", ".join(words for words in [*known, "bottleneck" if top else ""] if words)
     drawn = tag(
@@ -136,29 +128,26 @@ def _block(block: Block, corner: Point, look: _Look) -> Markup:
         tag("rect", class_="box", width=WIDTH, height=HEIGHT, rx=5),
         tag("rect", class_="strip", width=5, height=HEIGHT, rx=2),
         _texts(block, top),
-        load_bar(block.cycles / look.busiest, LEFT, 71.0, WIDTH - 2 * LEFT)
-        if block.cycles and look.busiest
-        else None,
+        load_bar(block.cycles / busiest, LEFT, 71.0, WIDTH - 2 * LEFT) if block.cycles else None,
         class_=f"block {family(block.kernel)}{' top' if top else ''}",
         role="img",
         aria_label=spoken,
     )
-    place = look.places.get(block.name)
-    return tag(
-        "g", tag("a", drawn, href=f"#{place}") if place else drawn, _memory(block.memory), transform=at
-    )
+    linked = tag("a", drawn, href=f"#{place}") if place else drawn
+    return tag("g", linked, _memory(block.memory), transform=at)
 
 
 def _port(block: Block, at: str) -> Markup:
     width, top = _size(block)[0], _CONNECTOR - PORT_HEIGHT / 2
+    spoken = f"{block.name}, a stream of the design"
     return tag(
         "g",
-        tag("title", f"{block.name}, a stream of the design"),
+        tag("title", spoken),
         tag("rect", class_="box", y=top, width=width, height=PORT_HEIGHT, rx=PORT_HEIGHT / 2),
         tag("text", block.name, class_="op", x=width / 2, y=top + 19, text_anchor="middle"),
         class_="block port",
         role="img",
-        aria_label=f"{block.name}, a stream of the design",
+        aria_label=spoken,
         transform=at,
     )
 
@@ -203,22 +192,17 @@ def _memory(wire: Wire | None) -> Markup | None:
         tag("title", f"weights, {wire.sentence}"),
         tag("rect", class_="box", x=LEFT, y=top, width=WIDTH - 2 * LEFT, height=MEMORY_HEIGHT, rx=2),
         tag("text", "weights", x=middle, y=top + 17, text_anchor="middle"),
-        tag(
-            "path",
-            class_="wire",
-            d=f"M{middle} {top}V{HEIGHT + 2}",
-            stroke_width=_thickness(wire),
-            marker_end=f"url(#{MARKER})",
-        ),
+        _line(wire, f"M{middle} {top}V{HEIGHT + 2}"),
         tag("text", wire.width, class_="bits", x=middle + 10, y=top - 9),
         class_="memory",
         data_link=wire.name,
     )
 
 
-def _thickness(wire: Wire) -> float:
-    """Return the width of a line: 1.2 for a byte, and half as much again with each doubling."""
-    return 1.2 + 0.45 * max(0, int(wire.bits or 8).bit_length() - 4)
+def _line(wire: Wire, path: str) -> Markup:
+    """Draw the line of a wire: 1.2 wide for a byte, and 0.45 more with each doubling of its bits."""
+    thickness = 1.2 + 0.45 * max(0, int(wire.bits or 8).bit_length() - 4)
+    return tag("path", class_="wire", d=path, stroke_width=thickness, marker_end=f"url(#{MARKER})")
 
 
 def _wire(wire: Wire, route: list[Point]) -> Markup:
@@ -227,7 +211,7 @@ def _wire(wire: Wire, route: list[Point]) -> Markup:
     return tag(
         "g",
         tag("title", wire.sentence),
-        tag("path", class_="wire", d=path, stroke_width=_thickness(wire), marker_end=f"url(#{MARKER})"),
+        _line(wire, path),
         _labels(wire, route),
         class_="link",
         data_link=wire.name,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.figures import plural
@@ -29,22 +28,10 @@ text{fill:var(--ink);font:12px var(--sans)}
 """
 
 
-@dataclass(frozen=True)
-class Heading:
-    """What stands above the drawing.
-
-    Attributes:
-        design: Its name.
-        clock_ns: Clock period; None if it is not known.
-    """
-
-    design: str
-    clock_ns: float | None = None
-
-
 def draw_handshakes(
     found: Mapping[str, Any],
-    heading: Heading,
+    design: str,
+    clock_ns: float | None = None,
     links: Sequence[str] | None = None,
     window: tuple[int, int] | None = None,
 ) -> str:
@@ -52,7 +39,8 @@ def draw_handshakes(
 
     Args:
         found: As `verification.handshakes.handshakes` gives them.
-        heading: What the drawing says of the design.
+        design: The name of the design.
+        clock_ns: Its clock period; None if it is not known.
         links: The names of those to draw; all by default. Inputs of the design come first, its outputs last.
         window: The cycles to draw, [begin, end) from the frame's first beat on; all by default.
 
@@ -65,17 +53,17 @@ def draw_handshakes(
     height = TOP + ROW * len(rows) + FOOT
     drawn = [draw_row(link, time, ROW * index) for index, link in enumerate(rows)]
     body = [
-        *_title(found, heading, window),
+        *_title(found, design, clock_ns, window),
         _legend(),
         tag(
             "g",
-            _spans(found, time, heading),
+            _spans(found, time, clock_ns),
             _grid(time, ROW * len(rows)),
             drawn,
             transform=f"translate({MARGIN + LABELS} {TOP})",
         ),
     ]
-    return _document(found, heading, body, height)
+    return _document(f"Handshakes of frame {found['frame']} of {design}", body, height)
 
 
 def ordered(links: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -92,9 +80,8 @@ def _detail(rows: int) -> int:
     return min(MOST_DETAIL, max(1, BINS // (PLOT * max(1, rows))))
 
 
-def _document(found: Mapping[str, Any], heading: Heading, body: list[Markup], height: int) -> str:
+def _document(what: str, body: list[Markup], height: int) -> str:
     width = MARGIN + LABELS + PLOT + MARGIN
-    what = f"Handshakes of frame {found['frame']} of {heading.design}"
     style = f"svg{{--sans:{SANS};background:var(--page)}}{colours()}{_STYLE}{ROW_STYLE}"
     drawing = tag(
         "svg",
@@ -119,18 +106,18 @@ def _head(element_id: str, orient: str) -> Markup:
     return tag("marker", head, id=element_id, orient=orient, markerUnits="userSpaceOnUse", **place)
 
 
-def _title(found: Mapping[str, Any], heading: Heading, window: tuple[int, int] | None) -> list[Markup]:
-    cycles, clock = found["cycles"], heading.clock_ns
+def _title(
+    found: Mapping[str, Any], design: str, clock: float | None, window: tuple[int, int] | None
+) -> list[Markup]:
     rate = f" at {1000 / clock:,.4g} MHz ({clock:g} ns a cycle)" if clock else ""
     shown = f" Shown: cycles {window[0]:,} to {window[1]:,}." if window else ""
     words = (
-        f"{plural(cycles, 'cycle')} from its first beat in to its last beat out{rate}. It began in cycle "
+        f"{plural(found['cycles'], 'cycle')} from its first beat in to its last beat out{rate}. It began in cycle "
         f"{found['first_cycle']:,} after the reset; inputs come at the estimated rate.{shown}"
     )
+    title = f"{design}, handshakes of frame {found['frame']}"
     return [
-        tag(
-            "text", f"{heading.design}, handshakes of frame {found['frame']}", class_="title", x=MARGIN, y=34
-        ),
+        tag("text", title, class_="title", x=MARGIN, y=34),
         tag("text", words, class_="soft", x=MARGIN, y=56),
     ]
 
@@ -168,9 +155,9 @@ def _grid(time: Timeline, height: int) -> Markup:
     return tag("g", lines, axis, name, class_="time")
 
 
-def _spans(found: Mapping[str, Any], time: Timeline, heading: Heading) -> list[Markup | None]:
+def _spans(found: Mapping[str, Any], time: Timeline, clock: float | None) -> list[Markup | None]:
     """Draw latency and interval above the rows."""
-    clock, cycles, interval = heading.clock_ns, found["cycles"], found["interval"]
+    cycles, interval = found["cycles"], found["interval"]
     took = f" = {_time(cycles * clock)}" if clock else ""
     drawn = [_span(time, 0, cycles, f"latency at this rate {plural(cycles, 'cycle')}{took}", -30, "latency")]
     if interval:
@@ -193,16 +180,11 @@ def _span(time: Timeline, begin: int, end: int, words: str, y: int, style: str) 
         lines = [(x, place - gap, begin >= time.begin, False), (place + gap, to_x, False, end <= time.end)]
     else:
         lines = [(x, to_x, begin >= time.begin, end <= time.end)]
-    paths = [
-        tag(
-            "path",
-            class_="span",
-            d=f"M{a:.1f} {y}H{b:.1f}",
-            marker_start="url(#head)" if head else None,
-            marker_end="url(#head)" if tail else None,
-        )
-        for a, b, head, tail in lines
-    ]
+    paths = []
+    for a, b, *heads in lines:
+        start, stop = ("url(#head)" if head else None for head in heads)
+        line = f"M{a:.1f} {y}H{b:.1f}"
+        paths.append(tag("path", class_="span", d=line, marker_start=start, marker_end=stop))
     anchor = "middle" if inside else "start"
     return tag("g", paths, tag("text", words, x=place, y=y + 4, text_anchor=anchor), class_=style)
 

@@ -43,7 +43,7 @@ def place(
     sizes: Sequence[tuple[float, float]],
     wires: Sequence[tuple[int, int]],
     room: float,
-    connector: Sequence[float],
+    connector: float,
 ) -> Placed:
     """Place blocks from left to right in as many rows as they need.
 
@@ -51,7 +51,7 @@ def place(
         sizes: Width and height of each block, in the order of the data.
         wires: Source and target of each wire, as indices into `sizes`.
         room: The width that the rows may have.
-        connector: How far below its top each block has its wires.
+        connector: How far below its top a block has its wires.
 
     Returns:
         The places. A wire to the next block of its row is straight; any other runs above a row, where no two share
@@ -65,7 +65,7 @@ def place(
 
     def end(block: int, side: float, offset: float) -> Point:
         x, y = corners[block]
-        return x + side * sizes[block][0], y + connector[block] + offset
+        return x + side * sizes[block][0], y + connector + offset
 
     routes = []
     for wire, (source, target) in enumerate(wires):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from brainsmith.figures import plural
@@ -21,7 +21,6 @@ class Block:
 
     name: str
     kernel: str = ""
-    module: str = ""
     cycles: float | None = None
     memory: Wire | None = None
 
@@ -101,7 +100,7 @@ def read_plan(design: object) -> Plan:
         else:
             wires.append(_wire(link, -1 if feeds else source, target))
     fed = {wire.target: wire for wire in wires if wire.source < 0}
-    drawn = tuple(_with_memory(block, fed.get(index)) for index, block in enumerate(blocks))
+    drawn = tuple(replace(block, memory=fed.get(index)) for index, block in enumerate(blocks))
     return Plan(_text(design, "top"), drawn, tuple(wire for wire in wires if wire.source >= 0), lost)
 
 
@@ -112,13 +111,7 @@ def short_ends(source: str, target: str) -> tuple[str, str]:
 
 def _block(layer: Mapping[str, Any]) -> Block:
     cycles = _number(layer.get("cycles")) or None
-    return Block(
-        _text(layer, "name"), _text(layer, "kernel") or "unknown kernel", _text(layer, "module"), cycles
-    )
-
-
-def _with_memory(block: Block, wire: Wire | None) -> Block:
-    return block if wire is None else Block(block.name, block.kernel, block.module, block.cycles, wire)
+    return Block(_text(layer, "name"), _text(layer, "kernel") or "unknown kernel", cycles)
 
 
 def _layer(end: str, places: Mapping[str, int]) -> int:

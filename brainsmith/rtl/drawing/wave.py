@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.errors import BuildError, OutputError, UsageError
 from brainsmith.figures import plural
-from brainsmith.rtl.drawing.handshakes_svg import Heading, draw_handshakes, ordered
+from brainsmith.rtl.drawing.handshakes_svg import draw_handshakes, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,12 +64,13 @@ def draw_wave(
         UsageError: There is no such frame, link or cycle.
     """
     from brainsmith.rtl.package.reading import read_package
+    from brainsmith.rtl.verification.frames import frame_count
     from brainsmith.rtl.verification.handshakes import handshakes
 
     package = read_package(folder)
     design = package.circuit()
     golden = {stream.layout.tensor: package.golden(stream.name) for stream in design.inputs}
-    frames = min(len(values) for values in golden.values())
+    frames = frame_count(golden)
     if not 0 <= frame < frames:
         raise UsageError(
             f"there is no frame {frame}: {package.folder} has {plural(frames, 'golden frame')}, 0 to {frames - 1}"
@@ -81,7 +82,7 @@ def draw_wave(
         raise UsageError(
             f"cycles {window[0]} to {window[1]} cannot be drawn: frame {frame} takes cycles 0 to {found['cycles']}"
         )
-    svg = draw_handshakes(found, Heading(design.top, _clock(package)), chosen, window)
+    svg = draw_handshakes(found, design.top, _clock(package), chosen, window)
     shown = tuple(link["name"] for link in ordered(found["links"]) if link["name"] in chosen)
     return Wave(svg, design.top, frame, found["cycles"], found["interval"], shown, package.changed)
 

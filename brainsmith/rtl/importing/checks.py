@@ -5,17 +5,16 @@ from __future__ import annotations
 import ast
 import warnings
 from keyword import iskeyword
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import RtlSourceError
 from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.node_claims import op_type_of
+from brainsmith.rtl.importing.record import content_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from brainsmith.plugin.info import PluginInfo
 
 
 def check_name(name: str, stem: str) -> None:
@@ -65,7 +64,7 @@ def check_free(name: str, contents: Mapping[Path, bytes], *, update: bool = Fals
         for kind in ("kernel", "backend")
         for info in registry.records(kind)
         if (info.name in (name, f"{name}RTL") or op_type_of(info) in ours)
-        and _content(info) not in own
+        and (not info.file or content_of(Path(info.file)) not in own)
         and info.file not in places
     ]
     if rivals:
@@ -74,15 +73,6 @@ def check_free(name: str, contents: Mapping[Path, bytes], *, update: bool = Fals
             f"the kernel cannot be called {name!r}: its names ({name}, {name}Kernel, {name}RTL) are taken:{lines}\n"
             "  give it another name with --name"
         )
-
-
-def _content(info: PluginInfo) -> bytes | None:
-    from pathlib import Path
-
-    try:
-        return Path(info.file).read_bytes() if info.file else None
-    except OSError:
-        return None
 
 
 def check_distinct(places: Iterable[tuple[Path, str]]) -> None:

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brainsmith.errors import RtlSourceError
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-KEYS = (
-    "name",
-    "description",
-    "files",
-    "set",
-    "tie",
-    "open",
-    "streams",
-    "parallel",
-    "cycles",
-    "early",
-    "golden",
-)
+_KINDS: dict[str, tuple[type, ...]] = {
+    "name": (str,),
+    "description": (str,),
+    "files": (list,),
+    "set": (dict,),
+    "tie": (dict,),
+    "open": (list,),
+    "streams": (dict,),
+    "parallel": (dict,),
+    "cycles": (int, str),
+    "early": (bool,),
+    "golden": (str,),
+}
+KEYS = tuple(_KINDS)
 """What a description file may say."""
 
 
@@ -65,24 +63,22 @@ class CoreDescription:
     name: str = ""
     description: str = ""
     files: tuple[str, ...] = ()
-    parameters: Mapping[str, int | str] = field(default_factory=dict)
-    held: Mapping[str, int] = field(default_factory=dict)
+    parameters: dict[str, int | str] = field(default_factory=dict)
+    held: dict[str, int] = field(default_factory=dict)
     left_open: tuple[str, ...] = ()
-    streams: Mapping[str, StreamText] = field(default_factory=dict)
-    parallel: Mapping[str, int | str] = field(default_factory=dict)
+    streams: dict[str, StreamText] = field(default_factory=dict)
+    parallel: dict[str, int | str] = field(default_factory=dict)
     cycles: int | str = ""
     early: bool = False
     golden: str = ""
 
     def over(self, other: CoreDescription) -> CoreDescription:
         """Return this description, completed by another where it says nothing."""
-        changes = {name: getattr(other, name) for name in _FIELDS if not getattr(self, name)}
-        merged = {name: {**getattr(other, name), **getattr(self, name)} for name in _TABLES}
-        return replace(self, **{**changes, **merged})
-
-
-_TABLES = ("parameters", "held", "streams", "parallel")
-_FIELDS = ("name", "description", "files", "left_open", "cycles", "early", "golden")
+        changes: dict[str, Any] = {}
+        for name, mine in vars(self).items():
+            theirs = getattr(other, name)
+            changes[name] = {**theirs, **mine} if isinstance(mine, dict) else mine or theirs
+        return CoreDescription(**changes)
 
 
 def number_or_text(text: str) -> int | str:
@@ -97,7 +93,7 @@ def parse_table(option: str, text: str | None) -> dict[str, int | str]:
         RtlSourceError: An entry is no such pair, or a name stands twice.
     """
     found: dict[str, int | str] = {}
-    for entry in _entries(text):
+    for entry in parse_list(text):
         name, equals, value = entry.partition("=")
         if not equals or not name.isidentifier() or not value:
             raise RtlSourceError(f"{option} takes NAME=VALUE, with commas between several, not {entry!r}")
@@ -109,7 +105,7 @@ def parse_table(option: str, text: str | None) -> dict[str, int | str]:
 
 def parse_list(text: str | None) -> tuple[str, ...]:
     """Read `A,B`."""
-    return tuple(_entries(text))
+    return tuple(entry.strip() for entry in (text or "").split(",") if entry.strip())
 
 
 def parse_streams(text: str | None) -> dict[str, StreamText]:
@@ -138,34 +134,25 @@ def read_description(file: Path) -> CoreDescription:
     Raises:
         RtlSourceError: It cannot be read, or what it says is of another form; with file, line and column.
     """
-    root = _compose(file)
-    values = {key: (value, mark) for key, value, mark in _entries_of(file, root)}
-    for key, (_, mark) in values.items():
-        if key not in KEYS:
+    said: dict[str, Any] = {}
+    marks = {}
+    for key, value, mark in _entries_of(file):
+        kinds = _KINDS.get(key)
+        if kinds is None:
             raise _at(file, mark, f"there is no key {key!r}; there is {', '.join(KEYS)}")
-
-    def take(key: str, kind: type | tuple[type, ...], default: Any) -> Any:
-        value, mark = values.get(key, (default, None))
-        if not isinstance(value, kind):
-            names = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
+        if not isinstance(value, kinds):
+            names = " or ".join(kind.__name__ for kind in kinds)
             raise _at(file, mark, f"{key} must be {names}, not {value!r}")
-        return value
-
+        said[key], marks[key] = value, mark
+    files, streams, golden = said.pop("files", []), said.pop("streams", {}), said.pop("golden", "")
     return CoreDescription(
-        name=take("name", str, ""),
-        description=take("description", str, ""),
-        files=tuple(str((file.parent / one).resolve()) for one in take("files", list, [])),
-        parameters=take("set", dict, {}),
-        held=take("tie", dict, {}),
-        left_open=tuple(take("open", list, [])),
-        streams={
-            name: _stream(file, values["streams"][1], name, said)
-            for name, said in take("streams", dict, {}).items()
-        },
-        parallel=take("parallel", dict, {}),
-        cycles=take("cycles", (int, str), ""),
-        early=take("early", bool, False),
-        golden=_beside(file, take("golden", str, "")),
+        files=tuple(str((file.parent / one).resolve()) for one in files),
+        parameters=said.pop("set", {}),
+        held=said.pop("tie", {}),
+        left_open=tuple(said.pop("open", [])),
+        streams={name: _stream(file, marks["streams"], name, stream) for name, stream in streams.items()},
+        golden=str(file.parent / golden) if golden else "",
+        **said,
     )
 
 
@@ -194,53 +181,32 @@ def golden_function(text: str) -> tuple[Path, str]:
     return file, name
 
 
-def _entries(text: str | None) -> list[str]:
-    return [entry.strip() for entry in (text or "").split(",") if entry.strip()]
-
-
-def _beside(file: Path, golden: str) -> str:
-    return str(file.parent / golden) if golden else ""
-
-
-def _compose(file: Path) -> Any:
+def _entries_of(file: Path) -> list[tuple[str, Any, Any]]:
+    """Return what a YAML table holds: keys, values, and where the keys stand."""
     import yaml
 
+    loader = yaml.SafeLoader("")
     try:
         root = yaml.compose(file.read_text("utf-8"), Loader=yaml.SafeLoader)
+        if not isinstance(root, yaml.MappingNode):
+            raise RtlSourceError(f"{file}:1:1: a description is a table with the keys {', '.join(KEYS)}")
+        return [
+            (str(key.value), loader.construct_object(value, deep=True), key.start_mark)
+            for key, value in root.value
+        ]
     except (OSError, UnicodeDecodeError) as error:
         raise RtlSourceError(f"{file}: cannot be read: {error}") from error
     except yaml.MarkedYAMLError as error:
         raise _at(file, error.problem_mark, f"not valid YAML: {error.problem}") from error
     except yaml.YAMLError as error:
         raise RtlSourceError(f"{file}: not valid YAML: {error}") from error
-    if not isinstance(root, yaml.MappingNode):
-        raise RtlSourceError(f"{file}:1:1: a description is a table with the keys {', '.join(KEYS)}")
-    return root
-
-
-def _entries_of(file: Path, root: Any) -> list[tuple[str, Any, Any]]:
-    import yaml
-
-    loader = yaml.SafeLoader("")
-    try:
-        return [
-            (str(key.value), loader.construct_object(value, deep=True), key.start_mark)
-            for key, value in root.value
-        ]
-    except yaml.MarkedYAMLError as error:
-        raise _at(file, error.problem_mark, f"not valid YAML: {error.problem}") from error
 
 
 def _stream(file: Path, mark: Any, name: str, said: Any) -> StreamText:
-    if (
-        not isinstance(said, dict)
-        or set(said) - {"shape", "datatype", "lanes"}
-        or not {"shape", "datatype"} <= set(said)
-        or not isinstance(said["shape"], list)
-    ):
-        raise _at(
-            file, mark, f"stream {name!r} must be a table of shape (a list), datatype and lanes, not {said!r}"
-        )
+    known = isinstance(said, dict) and {"shape", "datatype"} <= set(said) <= {"shape", "datatype", "lanes"}
+    if not known or not isinstance(said["shape"], list):
+        text = f"stream {name!r} must be a table of shape (a list), datatype and lanes, not {said!r}"
+        raise _at(file, mark, text)
     return StreamText(tuple(said["shape"]), str(said["datatype"]), said.get("lanes", 1))
 
 

@@ -19,7 +19,7 @@ from brainsmith.rtl.importing.port_roles import place_ports
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from brainsmith.rtl.importing.description import CoreDescription, StreamText
+    from brainsmith.rtl.importing.description import CoreDescription
     from brainsmith.rtl.importing.module_reader import ModuleInterface
     from brainsmith.rtl.importing.port_roles import PortRoles, PortStream
 
@@ -29,30 +29,28 @@ class ImportPlan:
     """A core that can be written as a kernel and a backend.
 
     Attributes:
-        name: Of the kernel.
-        description: One line.
+        said: Its description, in which name, description and cycles are stated.
         module: Its interface.
         roles: Of its ports.
         files: Of the core and of what it instantiates.
-        attributes: Of the node: the core's parameters and their values.
-        streams: The description of each stream.
-        parallel: Attributes that make it faster, each with what it must divide.
-        cycles: From frame to frame.
-        early: Whether it may begin a frame before its first input beat.
         golden: The file and the function.
     """
 
-    name: str
-    description: str
+    said: CoreDescription
     module: ModuleInterface
     roles: PortRoles
     files: tuple[Path, ...]
-    attributes: Mapping[str, int | str]
-    streams: Mapping[str, StreamText]
-    parallel: Mapping[str, int | str]
-    cycles: int | str
-    early: bool
-    golden: tuple[Path, str]
+    golden: tuple[Path, str] = (Path(), "")
+
+    @property
+    def name(self) -> str:
+        """The name of the kernel."""
+        return self.said.name
+
+    @property
+    def attributes(self) -> dict[str, int | str]:
+        """The attributes of the node: the core's parameters and their values."""
+        return {one.name: one.value for one in self.module.parameters if one.plain}
 
     @property
     def stem(self) -> str:
@@ -78,29 +76,19 @@ def plan_import(files: tuple[Path, ...], top: str, said: CoreDescription) -> Imp
         names = ", ".join(one.name for one in module.parameters) or "none"
         raise RtlSourceError(f"--set: module {top!r} has no parameter {unknown[0]!r}; it has {names}")
     roles = place_ports(module, said.held, said.left_open)
-    attributes = {one.name: one.value for one in module.parameters if one.plain}
-    plan = ImportPlan(
-        name=said.name or _camel(top),
-        description=" ".join(said.description.split()) or f"The core {top}, imported",
-        module=module,
-        roles=roles,
-        files=files,
-        attributes=attributes,
-        streams=said.streams,
-        parallel=said.parallel,
-        cycles=said.cycles,
-        early=said.early,
-        golden=(Path(), ""),
-    )
+    description = " ".join(said.description.split()) or f"The core {top}, imported"
+    said = replace(said, name=said.name or _camel(top), description=description)
+    plan = ImportPlan(said, module, roles, files)
     check_name(plan.name, plan.stem)
     _check_streams(plan)
     _check_parallel(plan)
-    return replace(plan, cycles=_cycles(plan), golden=golden_function(said.golden))
+    said = replace(said, cycles=_cycles(plan))
+    return replace(plan, said=said, golden=golden_function(said.golden))
 
 
 def frame_beats(plan: ImportPlan, stream: PortStream) -> int:
     """Return the beats of a frame in one of the core's streams."""
-    said = plan.streams[stream.name]
+    said = plan.said.streams[stream.name]
     shape = [evaluate(size, plan.attributes) for size in said.shape]
     return prod(shape) // evaluate(said.lanes, plan.attributes)
 
@@ -111,12 +99,12 @@ def _camel(top: str) -> str:
 
 def _check_streams(plan: ImportPlan) -> None:
     known = {stream.name: stream for stream in plan.roles.streams}
-    extra = [name for name in plan.streams if name not in known]
+    extra = [name for name in plan.said.streams if name not in known]
     if extra:
         raise RtlSourceError(
             f"module {plan.module.name!r} has no stream {extra[0]!r}; it has {', '.join(known)}"
         )
-    missing = [stream for name, stream in known.items() if name not in plan.streams]
+    missing = [stream for name, stream in known.items() if name not in plan.said.streams]
     if missing:
         lines = "".join(f"\n  {_described(stream)}" for stream in missing)
         example = " ".join(f"{stream.name}=SHAPE:DATATYPE:LANES" for stream in missing)
@@ -140,7 +128,7 @@ def _misfit(plan: ImportPlan, stream: PortStream) -> str:
     """Say how a stream's description differs from its ports; empty if it does not."""
     from qonnx.core.datatype import DataType
 
-    said = plan.streams[stream.name]
+    said = plan.said.streams[stream.name]
     try:
         shape = [evaluate(size, plan.attributes) for size in said.shape]
         lanes = evaluate(said.lanes, plan.attributes)
@@ -160,16 +148,15 @@ def _misfit(plan: ImportPlan, stream: PortStream) -> str:
 
 
 def _check_parallel(plan: ImportPlan) -> None:
-    for name, limit in plan.parallel.items():
+    for name, limit in plan.said.parallel.items():
         if not isinstance(plan.attributes.get(name), int):
             numbers = ", ".join(one for one, value in plan.attributes.items() if isinstance(value, int))
             raise RtlSourceError(
                 f"--parallel: module {plan.module.name!r} has no parameter {name!r} that is a number; it has {numbers}"
             )
         if _number("--parallel", limit, plan.attributes) % int(plan.attributes[name]):
-            raise RtlSourceError(
-                f"--parallel: {name} is {plan.attributes[name]}, which does not divide {limit}"
-            )
+            value = plan.attributes[name]
+            raise RtlSourceError(f"--parallel: {name} is {value}, which does not divide {limit}")
 
 
 def _number(option: str, expression: int | str, values: Mapping[str, int | str]) -> int:
@@ -181,7 +168,7 @@ def _number(option: str, expression: int | str, values: Mapping[str, int | str])
 
 def _cycles(plan: ImportPlan) -> int | str:
     """Return the stated cycles, or else the beats of the longest stream."""
-    cycles = plan.cycles or max(_beats_text(plan, stream) for stream in plan.roles.streams)[1]
+    cycles = plan.said.cycles or max(_beats_text(plan, stream) for stream in plan.roles.streams)[1]
     if _number("--cycles", cycles, plan.attributes) < 1:
         raise RtlSourceError(f"--cycles: {cycles!r} is less than 1")
     return cycles
@@ -189,7 +176,7 @@ def _cycles(plan: ImportPlan) -> int | str:
 
 def _beats_text(plan: ImportPlan, stream: PortStream) -> tuple[int, str]:
     """Return the beats of a frame, and an expression for them."""
-    said = plan.streams[stream.name]
+    said = plan.said.streams[stream.name]
     sizes = " * ".join(_bracketed(size) for size in said.shape if size != 1) or "1"
     return frame_beats(plan, stream), sizes if said.lanes == 1 else f"{sizes} // {_bracketed(said.lanes)}"
 

@@ -87,8 +87,7 @@ def place_ports(
         RtlSourceError: A port fits no convention; all that are so. Or the clocks are of several domains.
     """
     held = dict(held or {})
-    ports = {port.name: port for port in module.ports}
-    _check_named(module, ports, held, left_open)
+    _check_named(module, held, left_open)
     rest = [port for port in module.ports if port.name not in held and port.name not in left_open]
     clocks = tuple(port.name for port in rest if _is_single_input(port) and _CLOCK.fullmatch(port.name))
     _check_one_clock(module, clocks)
@@ -112,21 +111,17 @@ def _is_single_input(port: ModulePort) -> bool:
     return port.is_input and port.bits == 1
 
 
-def _check_named(
-    module: ModuleInterface,
-    ports: Mapping[str, ModulePort],
-    held: Mapping[str, int],
-    left_open: Sequence[str],
-) -> None:
-    for name, is_input in (*((name, True) for name in held), *((name, False) for name in left_open)):
-        kind = "input" if is_input else "output"
-        option = "--tie" if is_input else "--open"
-        if name not in ports:
-            raise RtlSourceError(
-                f"{option}: module {module.name!r} has no port {name!r}; it has {', '.join(ports)}"
-            )
-        if ports[name].is_input != is_input:
-            raise RtlSourceError(f"{option}: port {name!r} of {module.name!r} is no {kind}")
+def _check_named(module: ModuleInterface, held: Mapping[str, int], left_open: Sequence[str]) -> None:
+    ports = {port.name: port for port in module.ports}
+    for option, kind, names in (("--tie", "input", held), ("--open", "output", left_open)):
+        for name in names:
+            if name not in ports:
+                listed = ", ".join(ports)
+                raise RtlSourceError(
+                    f"{option}: module {module.name!r} has no port {name!r}; it has {listed}"
+                )
+            if ports[name].is_input != (kind == "input"):
+                raise RtlSourceError(f"{option}: port {name!r} of {module.name!r} is not an {kind}")
 
 
 def _check_one_clock(module: ModuleInterface, clocks: tuple[str, ...]) -> None:

@@ -48,7 +48,7 @@ def planned(contents: Mapping[Path, bytes], record: Path) -> Update:
     recorded = _read(record)
     update = Update([], [], [])
     for path, data in contents.items():
-        here = _content(path)
+        here = content_of(path)
         if here is None:
             update.written.append(path)
         elif here != data:
@@ -57,10 +57,11 @@ def planned(contents: Mapping[Path, bytes], record: Path) -> Update:
     return update
 
 
-def _content(path: Path) -> bytes | None:
+def content_of(path: Path) -> bytes | None:
+    """Return what a file holds; None if it does not exist or cannot be read, which writing it will report."""
     try:
         return path.read_bytes()
-    except OSError:  # it does not exist; or it cannot be read, which writing it will say
+    except OSError:
         return None
 
 

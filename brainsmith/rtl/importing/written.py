@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from brainsmith.errors import RtlSourceError
 from brainsmith.rtl.importing.checks import check_distinct, check_free, check_golden_file, check_python
 from brainsmith.rtl.importing.module_reader import READER
-from brainsmith.rtl.importing.record import planned, record_of, record_place
+from brainsmith.rtl.importing.record import content_of, planned, record_of, record_place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +56,7 @@ def write_import(
     made = {path: data for path, data in contents.items() if path != test}
     if update:
         return _written_over(contents, made, record, force=force)
-    taken = [path for path, data in contents.items() if path.exists() and _read_bytes(path) != data]
+    taken = [path for path, data in contents.items() if path.exists() and content_of(path) != data]
     if taken:
         raise RtlSourceError(
             f"{', '.join(map(str, taken))}: this file exists with other content, and is not overwritten\n"
@@ -81,13 +81,8 @@ def _written_over(
             f"{names}: edited since an earlier import wrote {it}, and not overwritten\n"
             "  move the edits into the core, its golden function or its description; or --update --force overwrites them"
         )
-    changed = [
-        *plan.written,
-        *plan.edited,
-        *(plan.kept if force else ()),
-        *(() if test.exists() else (test,)),
-    ]
-    ordered = [path for path in contents if path in changed]
+    changed = [*plan.written, *plan.edited, *(plan.kept if force else ())]
+    ordered = [path for path in contents if path in changed or (path == test and not test.exists())]
     _write({**{path: contents[path] for path in ordered}, record: record_of(made)})
     return Written(tuple(ordered), () if force else tuple(plan.kept))
 
@@ -98,8 +93,7 @@ def _write(files: Mapping[Path, bytes]) -> None:
     try:
         for path, data in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            was = path.read_bytes() if path.exists() else None
-            before[path] = was
+            before[path] = path.read_bytes() if path.exists() else None
             path.write_bytes(data)
     except OSError as error:
         for path, was in before.items():
@@ -137,16 +131,9 @@ def _read(file: Path) -> str:
         ) from error
 
 
-def _read_bytes(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except OSError:  # a folder, or one that may not be read: in any case another content
-        return None
-
-
 def kernel_file(plan: ImportPlan, golden: str) -> str:
     """Return the kernel."""
-    early = "    early = True\n" if plan.early else ""
+    early = "    early = True\n" if plan.said.early else ""
     return f'''"""{plan.name}: what the core {_doc(plan.module.name)} computes, in Python."""
 
 from brainsmith.plugin.core import kernel
@@ -157,17 +144,17 @@ from .{golden} import {plan.golden[1]} as golden_function
 
 @kernel(
     name="{plan.name}",
-    description={_text(plan.description)},
+    description={_text(plan.said.description)},
     requires=("finn-plus",),
     domain="brainsmith.kernels",
 )
 class {plan.name}Kernel(StreamKernel):
-    """{_doc(plan.description)}."""
+    """{_doc(plan.said.description)}."""
 
     attributes = {_table(plan.attributes, 4)}
     inputs = ({_streams(plan, fed=True)})
     outputs = ({_streams(plan, fed=False)})
-    cycles = {_value(plan.cycles)}
+    cycles = {_value(plan.said.cycles)}
 {early}    golden = staticmethod(golden_function)
 '''
 
@@ -179,7 +166,7 @@ def backend_file(plan: ImportPlan) -> str:
     pins = [f"clocks={_value(roles.clocks)}", f"reset={_text(roles.reset)}"]
     pins += ["reset_low=True"] if roles.reset_low else []
     pins += [f"held={_table(dict(roles.held), 12)}"] if roles.held else []
-    parallel = f"    parallel = {_table(plan.parallel, 4)}\n" if plan.parallel else ""
+    parallel = f"    parallel = {_table(plan.said.parallel, 4)}\n" if plan.said.parallel else ""
     return f'''"""{plan.name}RTL: the core {_doc(plan.module.name)} as a layer."""
 
 from brainsmith.plugin.core import backend
@@ -193,7 +180,7 @@ from .{plan.stem} import {plan.name}Kernel
     name="{plan.name}RTL",
     kernel="{plan.name}",
     backend_type="rtl",
-    description={_text(plan.description)},
+    description={_text(plan.said.description)},
     requires=("finn-plus", {_text(READER)}),
     domain="brainsmith.backends.rtl",
 )
@@ -227,7 +214,7 @@ def _streams(plan: ImportPlan, *, fed: bool) -> str:
     texts = []
     for stream in plan.roles.streams:
         if stream.fed == fed:
-            said = plan.streams[stream.name]
+            said = plan.said.streams[stream.name]
             lanes = "" if said.lanes == 1 else f", lanes={_value(said.lanes)}"
             text = f"StreamType({_text(stream.name)}, {_value(said.shape)}, {_text(said.datatype)}{lanes})"
             texts += [text] * stream.count

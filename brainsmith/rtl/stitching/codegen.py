@@ -79,9 +79,8 @@ def generate_layers(
             node.op_type, node.domain = f"{node.op_type}_rtl", FINN_RTL
     copy = copy.transform(GiveUniqueNodeNames())
     for node in copy.graph.node:
-        if (
-            node.op_type == CONVERTER
-        ):  # FINN gives its output a random name, and the design would never be the same
+        if node.op_type == CONVERTER:
+            # FINN gives its output a random name, and the design would never be the same.
             copy.rename_tensor(node.output[0], f"{node.name}_out0")
             copy.set_tensor_datatype(node.output[0], getCustomOp(node).get_output_datatype())
     nodes = {node.name: getCustomOp(node) for node in copy.graph.node}

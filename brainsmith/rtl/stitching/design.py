@@ -180,18 +180,14 @@ class Design:
         """Tell whether a layer gives windows of several pixels, which padding alone does not fill."""
         if not layer.kernel.startswith("ConvolutionInputGenerator"):
             return False
-        taken = {
-            link.layout.shape[-1] for link in self.links if link.target.layer == layer.name and link.layout
-        }
-        given = {
-            link.layout.shape[-1] for link in self.links if link.source.layer == layer.name and link.layout
-        }
+        channels = [(link, link.layout.shape[-1]) for link in self.links if link.layout]
+        taken = {count for link, count in channels if link.target.layer == layer.name}
+        given = {count for link, count in channels if link.source.layer == layer.name}
         return taken != given
 
     def digest(self) -> str:
         """Return 40 hexadecimal digits that stand for the whole content."""
-        text = json.dumps(asdict(self), sort_keys=True)
-        return digest(text)
+        return digest(json.dumps(asdict(self), sort_keys=True))
 
     def with_depths(self, depths: Mapping[str, int]) -> Design:
         """Return the design with other FIFOs.

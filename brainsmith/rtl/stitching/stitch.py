@@ -61,14 +61,20 @@ def stitch(model: ModelWrapper, library: Library | None = None) -> Design:
     for layer in code.values():
         memories += layer.memories
     early = early_layers(nodes)
+    inputs = _inputs(model, nodes)
+    links = _links(model, inputs, nodes, code)
     return Design(
         top=TOP,
         layers=tuple(
             one for name, node in nodes.items() for one in _layers(name, node, code[name], name in early)
         ),
-        links=tuple(_links(model, nodes, code)),
-        inputs=tuple(_inputs(model, nodes)),
-        outputs=tuple(_outputs(model, nodes)),
+        links=tuple(links),
+        inputs=tuple(inputs),
+        outputs=tuple(
+            DesignStream(link.target.stream, link.bits, link.layout)
+            for link in links
+            if link.layout and link.target.layer == DESIGN
+        ),
         sources=tuple(sources.values()),
         memories=tuple(memories),
     )
@@ -82,9 +88,11 @@ def _layers(name: str, node: Any, code: LayerCode, early: bool) -> list[Layer]:
     )
 
 
-def _links(model: ModelWrapper, nodes: dict[str, Any], code: dict[str, LayerCode]) -> list[Link]:
+def _links(
+    model: ModelWrapper, inputs: list[DesignStream], nodes: dict[str, Any], code: dict[str, LayerCode]
+) -> list[Link]:
     sources: dict[str, tuple[End, int, Layout]] = {}
-    for stream in _inputs(model, nodes):
+    for stream in inputs:
         sources[stream.layout.tensor] = (End(DESIGN, stream.name), stream.bits, stream.layout)
     links = []
     for node in model.graph.node:
@@ -102,7 +110,8 @@ def _links(model: ModelWrapper, nodes: dict[str, Any], code: dict[str, LayerCode
                 links.append(Link(_name(source), source, target, int(layer.get_instream_width_padded(at))))
         for at, tensor in enumerate(node.output):
             bits = int(layer.get_outstream_width_padded(at))
-            sources[tensor] = (End(node.name, f"out{at}_V"), bits, _given(model, layer, at))
+            lanes, kind = layer.get_folded_output_shape(at)[-1], layer.get_output_datatype(at)
+            sources[tensor] = (End(node.name, f"out{at}_V"), bits, _layout(model, tensor, lanes, kind))
     for at, value in enumerate(model.graph.output):
         source, bits, layout = sources.pop(value.name)
         links.append(Link(_name(source), source, End(DESIGN, f"m_axis_{at}"), bits, layout))
@@ -129,23 +138,6 @@ def _inputs(model: ModelWrapper, nodes: dict[str, Any]) -> list[DesignStream]:
         bits = int(layer.get_instream_width_padded(index))
         found.append(DesignStream(f"s_axis_{at}", bits, _layout(model, tensor, lanes, kind, _TAKEN)))
     return found
-
-
-def _outputs(model: ModelWrapper, nodes: dict[str, Any]) -> list[DesignStream]:
-    found = []
-    for at, value in enumerate(model.graph.output):
-        producer = model.find_producer(value.name)
-        index = list(producer.output).index(value.name)
-        layer = nodes[producer.name]
-        bits = int(layer.get_outstream_width_padded(index))
-        found.append(DesignStream(f"m_axis_{at}", bits, _given(model, layer, index)))
-    return found
-
-
-def _given(model: ModelWrapper, layer: Any, index: int) -> Layout:
-    """Return how a layer gives one of its outputs."""
-    lanes, kind = layer.get_folded_output_shape(index)[-1], layer.get_output_datatype(index)
-    return _layout(model, layer.onnx_node.output[index], lanes, kind)
 
 
 def _layout(model: ModelWrapper, tensor: str, lanes: int, kind: Any, advice: str = _INSIDE) -> Layout:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from brainsmith.errors import BrainsmithError, BuildError
 from brainsmith.plugin import get_plugin_manager
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from brainsmith.plugin.registry import Registry
 
 _DOTS = {"MVAU_rtl": "MW", "VVAU_rtl": "Kernel"}
-"""Layers that are FINN's matrix-vector unit (`mvu_vvu_axi`), and what says how many products are one result."""
+"""Layers that are FINN's matrix-vector unit (`mvu_vvu_axi`), and the attribute that gives the products of one result."""
 
 _LIMITS = {"MVAU_rtl": "MW", "VVAU_rtl": "the size of Kernel"}
 
@@ -46,9 +47,8 @@ def check_layers(model: ModelWrapper, part: str = "") -> None:
     """
     others = [node for node in model.graph.node if not is_rtl(node)]
     if others:
-        lines = "".join(
-            f"\n  {node.name} ({node.op_type}): {_what_to_do(node, model, part)}" for node in others
-        )
+        advice = ((node, _what_to_do(node, model, part)) for node in others)
+        lines = "".join(f"\n  {node.name} ({node.op_type}): {what}" for node, what in advice)
         unequal = _joins_of_unequal_scales(model, others)
         if unequal:
             lines += (
@@ -123,7 +123,7 @@ def dot_length(layer: Any) -> int:
         layer: QONNX's instance of a node.
     """
     attribute = _DOTS.get(layer.onnx_node.op_type)
-    return prod(_values(layer.get_nodeattr(attribute))) if attribute else 0
+    return int(np.prod(layer.get_nodeattr(attribute))) if attribute else 0
 
 
 def _takes_all(layer: Any) -> bool:
@@ -135,10 +135,6 @@ def _limits(nodes: Mapping[str, Any], names: list[str]) -> str:
     """Name what SIMD must stay below in some layers."""
     kinds = {nodes[name].onnx_node.op_type for name in names}
     return " or ".join(text for kind, text in _LIMITS.items() if kind in kinds)
-
-
-def _values(attribute: Any) -> list[int]:
-    return [int(attribute)] if isinstance(attribute, int) else [int(value) for value in attribute]
 
 
 def _what_to_do(node: NodeProto, model: ModelWrapper, part: str) -> str:
@@ -158,9 +154,8 @@ def _what_to_do(node: NodeProto, model: ModelWrapper, part: str) -> str:
     refusals = {info.qualified: _refusal(info, kernel, node, model, part) for info in rtl}
     found = [name for name, reason in refusals.items() if not reason]
     if rtl and not found:
-        reasons = "; ".join(
-            f"{name}, which does not support this layer: {reason}" for name, reason in refusals.items()
-        )
+        refused = (f"{name}, which does not support this layer: {why}" for name, why in refusals.items())
+        reasons = "; ".join(refused)
         return f"kernel {kernel.name} has the RTL backend {reasons}"
     if found:
         return (
@@ -183,12 +178,10 @@ def _refusal(backend: PluginInfo, kernel: PluginInfo, node: NodeProto, model: Mo
             return finn_supports(model, _unspecialised(node, kernel), "rtl", part).reason
         supports: Any = getattr(backend.load(), "supports", None)
         answer = SUPPORTED if supports is None else supports(getCustomOp(node))
+    except BrainsmithError as error:
+        return str(error)
     except Exception as error:  # noqa: BLE001  (a plugin may raise anything; it is the reason)
-        return (
-            str(error)
-            if isinstance(error, BrainsmithError)
-            else f"its `supports` raised {type(error).__name__}: {error}"
-        )
+        return f"its `supports` raised {type(error).__name__}: {error}"
     return "" if answer else str(getattr(answer, "reason", "")) or "it does not say why"
 
 

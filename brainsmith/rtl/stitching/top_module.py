@@ -14,13 +14,15 @@ from brainsmith.rtl.stitching.design import DESIGN
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from brainsmith.rtl.stitching.design import Design, End, Layer, Link
+    from brainsmith.rtl.stitching.design import Design, Layer, Link
 
 _CLOCKS = {"ap_clk": "ap_clk", "ap_clk2x": "ap_clk", "ap_rst_n": "ap_rst_n"}
 """Nothing here is pumped, so the second clock is the first."""
 
 _TIED = (("s_axilite_", ""), ("s_axis_0_", "memstream"), ("in1_V_", "Thresholding_rtl"))
 """Inputs that a design leaves alone, and in which kernel: AXI-Lite in any, and what selects one of a memory's sets."""
+
+_KINDS = ("data", "valid", "ready")
 
 DEPTH, FILL = "_depth", "_maxcount"
 """What follows a link's name at the ports of an adjustable FIFO: its depth goes in, the most beats in it come out."""
@@ -79,7 +81,7 @@ class Probe:
     def stream(self) -> Stream:
         """The ports."""
         name = f"probe_{self.link.name}_{self.side}"
-        return Stream(name, *(f"{name}_{kind}" for kind in ("data", "valid", "ready")))
+        return Stream(name, *(f"{name}_{kind}" for kind in _KINDS))
 
 
 def probe_design(design: Design) -> tuple[Probe, ...]:
@@ -108,38 +110,29 @@ def _probe_ports(probe: Probe) -> list[str]:
 
 def _probe(probe: Probe) -> str:
     nets = f"{probe.link.name}_{'from' if probe.side == 'source' else 'to'}"
-    stream = probe.stream
-    ends = {"data": stream.data, "valid": stream.valid, "ready": stream.ready}
-    return "\n".join(f"assign {port} = {nets}_{kind};" for kind, port in ends.items())
+    return "\n".join(f"assign {probe.stream.name}_{kind} = {nets}_{kind};" for kind in _KINDS)
 
 
 def _design_ends(link: Link) -> list[str]:
     """Connect a link to the design's own ports."""
-    lines = []
-    if link.source.layer == DESIGN:
-        port = link.source.stream
-        lines += [
-            f"assign {link.name}_from_data = {port}_tdata;",
-            f"assign {link.name}_from_valid = {port}_tvalid;",
-            f"assign {port}_tready = {link.name}_from_ready;",
-        ]
-    if link.target.layer == DESIGN:
-        port = link.target.stream
-        lines += [
-            f"assign {port}_tdata = {link.name}_to_data;",
-            f"assign {port}_tvalid = {link.name}_to_valid;",
-            f"assign {link.name}_to_ready = {port}_tready;",
-        ]
-    return lines
+    fed, given = link.source.layer == DESIGN, link.target.layer == DESIGN
+    lines = _joined(f"{link.source.stream}_t", f"{link.name}_from_") if fed else []
+    return lines + (_joined(f"{link.name}_to_", f"{link.target.stream}_t") if given else [])
+
+
+def _joined(source: str, target: str) -> list[str]:
+    """Connect two streams, each given by what stands before `data`, `valid` and `ready` in the names of its nets."""
+    return [
+        f"assign {target}data = {source}data;",
+        f"assign {target}valid = {source}valid;",
+        f"assign {source}ready = {target}ready;",
+    ]
 
 
 def _between(link: Link, capacity: int) -> str:
     name = link.name
     if not capacity and not link.depth:
-        return (
-            f"assign {name}_to_data = {name}_from_data;\nassign {name}_to_valid = {name}_from_valid;\n"
-            f"assign {name}_from_ready = {name}_to_ready;"
-        )
+        return "\n".join(_joined(f"{name}_from_", f"{name}_to_"))
     module, parameters = "fifo", f".DEPTH({link.depth}), .DATA_WIDTH({link.bits})"
     more = ".count(), .maxcount()"
     if capacity:
@@ -157,21 +150,13 @@ def _between(link: Link, capacity: int) -> str:
 def _instance(layer: Layer, links: tuple[Link, ...]) -> str:
     nets = dict(_CLOCKS)
     for link in links:
-        nets |= _nets(link, link.source, "from", layer)
-        nets |= _nets(link, link.target, "to", layer)
+        for end, side in ((link.source, "from"), (link.target, "to")):
+            if end.layer == layer.name:
+                for kind in _KINDS:
+                    net = f"{link.name}_{side}_{kind}"
+                    nets |= {f"{end.stream}_t{kind}": net, f"{end.stream}_T{kind.upper()}": net}
     connected = [f".{port}({_net(layer, port, is_input, nets)})" for port, is_input in layer.ports]
     return f"{layer.module} {layer.name}_inst (\n    " + ",\n    ".join(connected) + "\n);"
-
-
-def _nets(link: Link, end: End, side: str, layer: Layer) -> dict[str, str]:
-    if end.layer != layer.name:
-        return {}
-    names = {kind: f"{link.name}_{side}_{kind}" for kind in ("data", "valid", "ready")}
-    return {
-        f"{end.stream}_{spelt}": net
-        for kind, net in names.items()
-        for spelt in (f"t{kind}", f"T{kind.upper()}")
-    }
 
 
 def _net(layer: Layer, port: str, is_input: bool, nets: dict[str, str]) -> str:

@@ -32,6 +32,10 @@ class Mismatch:
     expected: int
     found: int
 
+    def __str__(self) -> str:
+        index = ", ".join(map(str, self.index))
+        return f"frame {self.frame} at [{index}]: {self.found} instead of {self.expected}"
+
 
 @dataclass(frozen=True)
 class Comparison:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from brainsmith.rtl.stitching.design import Design, Link
-    from brainsmith.rtl.verification.compare import Comparison, Mismatch
+    from brainsmith.rtl.verification.compare import Comparison
     from brainsmith.rtl.verification.waits import Standstill
 
 Kind = Literal["right", "layer", "fifo", "stalled", "slow", "unseen"]
@@ -17,41 +17,26 @@ Kind = Literal["right", "layer", "fifo", "stalled", "slow", "unseen"]
 
 @dataclass(frozen=True)
 class LinkState:
-    """What moved at a link.
+    """What moved at a link that carries a tensor, against the golden model.
 
     Attributes:
-        name: Of the link.
-        source: Where it begins.
-        target: Where it ends.
-        tensor: What it carries.
-        depth: Of its FIFO.
-        beats: How many should have moved.
-        given: How many came from the source.
-        taken: How many the target took.
-        blocked: Cycles in which the source offered a beat that was not taken.
-        starved: Cycles in which the target was ready for a beat that was not there.
-        wrong: Values of the source that are not the golden model's, of those that moved.
-        values: How many values were compared.
+        link: The link.
+        source: What it was given.
+        target: What was taken from it, behind its FIFO.
+        early: Whether its source may give beats of a frame that was not fed.
     """
 
-    name: str
-    source: str
-    target: str
-    tensor: str
-    depth: int
-    beats: int
-    given: int
-    taken: int
-    blocked: int
-    starved: int
-    wrong: int
-    values: int
+    link: Link
+    source: Comparison
+    target: Comparison
+    early: bool
 
     def __str__(self) -> str:
-        wrong = f", {self.wrong} of {self.values} values wrong" if self.wrong else ""
-        left = f", {self.given - self.taken} in its FIFO (depth {self.depth})" if self.depth else ""
+        link, seen = self.link, self.source
+        wrong = f", {seen.wrong} of {seen.values} values wrong" if seen.wrong else ""
+        left = f", {seen.moved - self.target.moved} in its FIFO (depth {link.depth})" if link.depth else ""
         return (
-            f"{self.name} ({self.source} -> {self.target}): {self.given} of {self.beats} beats{left}{wrong}"
+            f"{link.name} ({link.source} -> {link.target}): {seen.moved} of {seen.beats} beats{left}{wrong}"
         )
 
 
@@ -69,11 +54,7 @@ class Diagnosis:
         layer: At fault; empty if none is, or a FIFO, or a circle of waits.
         kernel: Of the layer.
         link: Where the first wrong or missing value is.
-        first: The first wrong value; None if beats are missing or too many.
-        wrong: Values at the link that are not the golden model's.
-        values: How many were compared.
-        moved: Beats that moved at the link.
-        beats: How many should have.
+        seen: What moved there, of a layer or a FIFO at fault.
         standstill: Why the run did not end.
         problem: What the simulation itself reports.
         links: What moved at every link, in the order of the design.
@@ -85,24 +66,16 @@ class Diagnosis:
     layer: str = ""
     kernel: str = ""
     link: str = ""
-    first: Mismatch | None = None
-    wrong: int = 0
-    values: int = 0
-    moved: int = 0
-    beats: int = 0
+    seen: Comparison | None = None
     standstill: Standstill | None = None
     problem: str = ""
     links: tuple[LinkState, ...] = ()
-
-    def data(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return asdict(self)
 
     def __str__(self) -> str:
         lines = [self._verdict()]
         if self.standstill is not None:
             lines += [f"  {reason}" for reason in self.standstill.reasons]
-        if self.kind != "right" and self.first is None:
+        if self.kind != "right" and not (self.seen and self.seen.first):
             lines += [f"  {state}" for state in self.links]
         if self.standstill is not None and self.standstill.circle:
             full = " or ".join(map(repr, self.standstill.full)) or "a link between them"
@@ -115,8 +88,8 @@ class Diagnosis:
 
     def _verdict(self) -> str:
         where = f"layer {self.layer!r} ({self.kernel})" if self.layer else f"the FIFO of link {self.link!r}"
-        if self.kind in ("layer", "fifo"):
-            return f"{where} is at fault: {_RIGHT[self.kind]}, and at {self.link!r} {self._what()}"
+        if self.seen is not None:
+            return f"{where} is at fault: {_RIGHT[self.kind]}, and at {self.link!r} {_what(self.seen)}"
         if self.kind == "stalled":
             return f"{self._stuck()} stands still after {plural(self.cycles, 'cycle')} and {plural(self.frames, 'frame')}:"
         if self.kind == "slow":
@@ -131,36 +104,15 @@ class Diagnosis:
         held = self.standstill and not self.standstill.circle and self.link
         return f"the FIFO of link {self.link!r} is at fault: the design" if held else "the design"
 
-    def _what(self) -> str:
-        if self.first is not None:
-            index = ", ".join(map(str, self.first.index))
-            return (
-                f"{self.wrong} of {self.values} values are wrong, first in frame {self.first.frame} at [{index}]: "
-                f"{self.first.found} instead of {self.first.expected}"
-            )
-        kind = "only " if self.moved < self.beats else ""
-        return f"{kind}{self.moved} of {self.beats} beats moved"
-
 
 _RIGHT = {"layer": "its inputs are right", "fifo": "what goes into it is right"}
 
 
-def link_state(link: Link, source: Comparison, taken: int, blocked: int, starved: int) -> LinkState:
-    """Describe a link that carries a tensor."""
-    return LinkState(
-        name=link.name,
-        source=str(link.source),
-        target=str(link.target),
-        tensor=link.layout.tensor if link.layout else "",
-        depth=link.depth,
-        beats=source.beats,
-        given=source.moved,
-        taken=taken,
-        blocked=blocked,
-        starved=starved,
-        wrong=source.wrong,
-        values=source.values,
-    )
+def _what(seen: Comparison) -> str:
+    if seen.first is not None:
+        return f"{seen.wrong} of {seen.values} values are wrong, first in {seen.first}"
+    kind = "" if seen.complete else "only "
+    return f"{kind}{seen.moved} of {seen.beats} beats moved"
 
 
 def kernel_of(design: Design, layer: str) -> str:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError, SimulationStalledError
 from brainsmith.rtl.verification.diagnose import judge_links
-from brainsmith.rtl.verification.frames import estimated_cycles, is_short, run_design
+from brainsmith.rtl.verification.frames import (
+    estimated_cycles,
+    first_frames,
+    frame_count,
+    is_short,
+    run_design,
+)
 from brainsmith.rtl.verification.watch import build_watched, watch_design
 
 if TYPE_CHECKING:
@@ -91,14 +97,13 @@ def explain(
         limit: That of the failed run; used only if all of its frames are needed to show the fault.
         cache: Where simulations are kept.
     """
-    total = min(len(tensor) for tensor in inputs.values())
+    total = frame_count(inputs)
     simulator = build_watched(design, cache, quick=is_short(design, total))
     frames = design.latency // max(design.interval, 1) + FEW
     while True:
         frames = min(frames, total)
-        fed = {name: tensor[:frames] for name, tensor in inputs.items()}
         allowed = limit if frames == total else 1000 + 20 * estimated_cycles(design, frames)
-        run = watch_design(simulator, design, fed, stalls=stalls, limit=allowed)
+        run = watch_design(simulator, design, first_frames(inputs, frames), stalls=stalls, limit=allowed)
         found = judge_links(run, golden(frames) if golden else {})
         if found.kind != "right" or frames == total:
             return found

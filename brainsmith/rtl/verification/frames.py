@@ -88,6 +88,16 @@ def run_design(
     return DesignRun(outputs, interval, latency, result)
 
 
+def frame_count(tensors: Mapping[str, NDArray[Any]]) -> int:
+    """Return how many frames all of some tensors have."""
+    return min(len(tensor) for tensor in tensors.values())
+
+
+def first_frames(tensors: Mapping[str, NDArray[Any]], count: int) -> dict[str, NDArray[Any]]:
+    """Return the first frames of tensors."""
+    return {name: tensor[:count] for name, tensor in tensors.items()}
+
+
 def design_beats(
     design: Design, inputs: Mapping[str, NDArray[Any]]
 ) -> tuple[int, dict[str, Words], dict[str, int]]:

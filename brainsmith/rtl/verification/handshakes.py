@@ -9,7 +9,7 @@ import numpy as np
 from brainsmith.errors import SimulationError
 from brainsmith.rtl.simulation.result import PHASES
 from brainsmith.rtl.simulation.stalls import Stalls
-from brainsmith.rtl.verification.frames import is_short
+from brainsmith.rtl.verification.frames import first_frames, frame_count, is_short
 from brainsmith.rtl.verification.watch import build_watched, watch_design
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ def handshakes(
         SimulationError: The run fails.
         ValueError: There is no such frame, or values do not fit.
     """
-    frames = min(len(tensor) for tensor in inputs.values())
+    frames = frame_count(inputs)
     if not 0 <= frame < frames:
         raise ValueError(f"frame must be from 0 to {frames - 1}, not {frame!r}")
-    fed = {name: tensor[: frame + 1 + FOLLOWERS] for name, tensor in inputs.items()}
+    fed = first_frames(inputs, frame + 1 + FOLLOWERS)
     stalls = {stream.name: _even(stream.layout.beats, design.interval) for stream in design.inputs}
-    simulator = build_watched(design, cache, quick=is_short(design, len(next(iter(fed.values())))))
+    simulator = build_watched(design, cache, quick=is_short(design, frame_count(fed)))
     span = _span(_trusted(watch_design(simulator, design, fed, stalls=stalls)), frame)
     run = _trusted(watch_design(simulator, design, fed, stalls=stalls, window=span))
     links = [

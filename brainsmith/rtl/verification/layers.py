@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError, VerificationError
@@ -14,7 +14,7 @@ from brainsmith.rtl.stitching.design import DESIGN, DesignStream, End, Link
 from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.chances import stall_chance
 from brainsmith.rtl.verification.compare import compare_words
-from brainsmith.rtl.verification.frames import design_beats, estimated_cycles, is_short
+from brainsmith.rtl.verification.frames import design_beats, estimated_cycles, frame_count, is_short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,29 +59,17 @@ class LayerCheck:
         """Tell whether all of its outputs are the golden model's, and all of its inputs were taken."""
         return not (self.wrong or self.missing or self.untaken or self.surplus)
 
-    def data(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return asdict(self)
-
     def __str__(self) -> str:
         text = f"layer {self.layer!r} ({self.kernel}) alone"
         if self.right:
             return f"{text} computes what the golden model computes: {self.values} values of {plural(self.frames, 'frame')}"
-        found = [f"{self.wrong} of {self.values} values are wrong"] if self.wrong else []
-        if self.first is not None:
-            index = ", ".join(map(str, self.first.index))
-            found[0] += (
-                f", first in frame {self.first.frame} at [{index}]: {self.first.found} instead of "
-                f"{self.first.expected}"
-            )
-        found += [f"{self.missing} beats are missing"] if self.missing else []
-        found += [f"{self.untaken} beats of its inputs are not taken"] if self.untaken else []
-        found += (
-            [f"it offers more beats than the frames have, in {plural(self.surplus, 'cycle')}"]
-            if self.surplus
-            else []
+        found = (
+            (self.wrong, f"{self.wrong} of {self.values} values are wrong, first in {self.first}"),
+            (self.missing, f"{self.missing} beats are missing"),
+            (self.untaken, f"{self.untaken} beats of its inputs are not taken"),
+            (self.surplus, f"it offers more beats than the frames have, in {plural(self.surplus, 'cycle')}"),
         )
-        return f"{text} is wrong: {'; '.join(found)}"
+        return f"{text} is wrong: {'; '.join(words for count, words in found if count)}"
 
 
 def verify_layers(
@@ -106,7 +94,7 @@ def verify_layers(
         ValueError: Golden values are not whole or do not fit.
     """
     apart = take_apart(design)
-    simulator = build_simulator(plan_design(apart), cache=cache, quick=is_short(design, _frames(golden)))
+    simulator = build_simulator(plan_design(apart), cache=cache, quick=is_short(design, frame_count(golden)))
     runs = []
     with Task("each layer alone", 2, "runs") as task:
         for stalls in ({}, _stalls(apart, seed)):
@@ -152,10 +140,6 @@ def take_apart(design: Design) -> Design:
     return replace(design, links=tuple(links), inputs=tuple(inputs), outputs=tuple(outputs))
 
 
-def _frames(golden: Mapping[str, NDArray[Any]]) -> int:
-    return min(len(tensor) for tensor in golden.values())
-
-
 def _stalls(apart: Design, seed: int) -> dict[str, Stalls]:
     """Return stalls that fit the pace of each stream's own layer."""
     cycles = {layer.name: layer.cycles for layer in apart.layers}
@@ -189,20 +173,19 @@ def _check(
     for link in apart.links:
         if link.source.layer != layer.name or link.layout is None:
             continue
+        tensor = golden[link.layout.tensor]
         for run in runs:
             traffic = run.streams[link.target.stream]
-            found.append(
-                compare_words(link.layout, traffic.words, len(traffic.words), golden[link.layout.tensor])
-            )
+            found.append(compare_words(link.layout, traffic.words, len(traffic.words), tensor))
             surplus += 0 if layer.early else traffic.surplus
     return LayerCheck(
         layer=layer.name,
         kernel=layer.kernel,
-        frames=_frames(golden),
+        frames=frame_count(golden),
         values=sum(one.values for one in found),
         wrong=sum(one.wrong for one in found),
         missing=sum(one.beats - one.moved for one in found),
-        untaken=sum(_untaken(layer, apart, run, _frames(golden)) for run in runs),
+        untaken=sum(_untaken(layer, apart, run, frame_count(golden)) for run in runs),
         surplus=surplus,
         first=next((one.first for one in found if one.first), None),
     )

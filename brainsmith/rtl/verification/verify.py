@@ -8,8 +8,9 @@ longer stalls.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from brainsmith.rtl.simulation.build import build_simulator
 from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.chances import LEAST_SHARE, random_stalls
 from brainsmith.rtl.verification.explain import explain, run_explained
-from brainsmith.rtl.verification.frames import estimated_cycles, is_short
+from brainsmith.rtl.verification.frames import estimated_cycles, first_frames, frame_count, is_short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,10 +95,6 @@ class Verification:
     cycles_per_second: int
     runs: tuple[StalledRun, ...]
 
-    def data(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return asdict(self)
-
 
 def verify_design(
     design: Design,
@@ -130,9 +127,8 @@ def verify_design(
     """
     _check_telling(inputs, golden)
     simulator = build_verified(design, inputs, seeds, cache)
-    bench = _Bench(
-        simulator, design, inputs, golden, limit, tensors or (lambda count: _first(golden, count)), cache
-    )
+    tensors = tensors or partial(first_frames, golden)
+    bench = _Bench(simulator, design, inputs, golden, limit, tensors, cache)
     runs = []
     with Task("the whole design", 1 + len(seeds), "runs") as task:
         smooth = bench.run({}, limit)
@@ -142,7 +138,7 @@ def verify_design(
     stalled = [run for run, _ in runs]
     results = [smooth.result, *(run.result for _, run in runs)]
     ends = ("input", "output")
-    frames = min(len(tensor) for tensor in inputs.values())
+    frames = frame_count(inputs)
     cycles = sum(result.cycles for result in results)
     return Verification(
         frames=frames,
@@ -170,8 +166,7 @@ def build_verified(
         SimulationError: It cannot be built.
         ToolError: A tool is missing or too old.
     """
-    frames = min(len(tensor) for tensor in inputs.values())
-    quick = is_short(design, frames * (1 + len(seeds)))
+    quick = is_short(design, frame_count(inputs) * (1 + len(seeds)))
     return build_simulator(plan_design(design), cache=cache, quick=quick)
 
 
@@ -215,38 +210,25 @@ class _Bench:
 
     def stalled(self, seed: int, more: float) -> tuple[StalledRun, DesignRun]:
         """Run all frames with stalls of one seed, which become longer until both ends stall often enough."""
-        limit = self.limit
+        frames, limit = frame_count(self.inputs), self.limit
+        ends = {"input": self.design.inputs, "output": self.design.outputs}
+        names = {end: [stream.name for stream in streams] for end, streams in ends.items()}
         for _ in range(ATTEMPTS):
             stalls = random_stalls(self.design, seed, more)
             if self.limit is None:
-                limit = int(1000 + 20 * more * estimated_cycles(self.design, self._frames))
+                limit = int(1000 + 20 * more * estimated_cycles(self.design, frames))
             run = self.run(stalls, limit)
-            shares = {
-                kind: round(min(map(run.result.stalled_share, names)), 4)
-                for kind, names in self._ends().items()
-            }
+            found = run.result
+            shares = {end: round(min(map(found.stalled_share, names[end])), 4) for end in ends}
             if min(shares.values()) >= LEAST_SHARE:
-                streams = run.result.streams
-                stalled = {
-                    kind: sum(streams[name].stalled for name in names) for kind, names in self._ends().items()
-                }
-                return StalledRun(seed, run.result.cycles, stalled, shares, 0), run
+                stalled = {end: sum(found.streams[name].stalled for name in names[end]) for end in ends}
+                return StalledRun(seed, found.cycles, stalled, shares, 0), run
             more *= 2
         listed = ", ".join(f"{kind} {share(part, 1)}" for kind, part in shares.items())
         raise VerificationError(
             f"random stalls stop the design's ends in too few cycles ({listed}; {share(LEAST_SHARE, 0)} are needed), so "
-            f"they show nothing\n  verify with more than {self._frames} frames"
+            f"they show nothing\n  verify with more than {frames} frames"
         )
-
-    @property
-    def _frames(self) -> int:
-        return min(len(tensor) for tensor in self.inputs.values())
-
-    def _ends(self) -> dict[str, list[str]]:
-        return {
-            "input": [stream.name for stream in self.design.inputs],
-            "output": [stream.name for stream in self.design.outputs],
-        }
 
     def _difference(self, run: DesignRun) -> str:
         """Say how many frames differ, and where the first difference is; empty if none does."""
@@ -276,7 +258,3 @@ def _check_telling(inputs: Tensors, golden: Tensors) -> None:
                 f"the {what} of all {len(stacks[0])} frames are the same, so a simulation whose inputs were not "
                 "applied would not be noticed\n  verify with inputs that differ and lead to different results"
             )
-
-
-def _first(golden: Tensors, count: int) -> Tensors:
-    return {name: tensor[:count] for name, tensor in golden.items()}

@@ -60,7 +60,7 @@ class _Search:
             if following is None:
                 return Standstill(culprit, link.name, tuple(self.reasons), False)
             link, lacking = following
-        self.reasons.append(f"so all of these wait for each other, from {_name(link)} on")
+        self.reasons.append(f"so all of these wait for each other, from {link.name!r} on")
         circle = path[path.index((link, lacking)) :]
         full = tuple(one.name for one, lacks in circle if not lacks)
         return Standstill("", link.name, tuple(self.reasons), True, full, _fork(circle))
@@ -70,7 +70,7 @@ class _Search:
         source, target = self.run.sources[link.name], self.run.targets[link.name]
         held = source.moved - target.moved
         if held:
-            self.reasons.append(f"the FIFO of {_name(link)} holds {plural(held, 'beat')} and gives none")
+            self.reasons.append(f"the FIFO of {link.name!r} holds {plural(held, 'beat')} and gives none")
             return link.name, None
         if link.source.layer == DESIGN:
             self.reasons.append(f"input {link.source} gives no further beat: {self._progress(link)}")
@@ -81,12 +81,12 @@ class _Search:
     def _jam(self, link: Link) -> tuple[str, tuple[Link, bool] | None]:
         """Explain why a beat that is offered at the beginning of a link is not taken."""
         if link.depth and self.run.targets[link.name].phase != "blocked":
-            self.reasons.append(f"the FIFO of {_name(link)} takes no beat and gives none")
+            self.reasons.append(f"the FIFO of {link.name!r} takes no beat and gives none")
             return link.name, None
         held = self.run.sources[link.name].moved - self.run.targets[link.name].moved
-        full = f"the FIFO of {_name(link)} is full with {plural(held, 'beat')}: " if link.depth else ""
+        full = f"the FIFO of {link.name!r} is full with {plural(held, 'beat')}: " if link.depth else ""
         taker = f"layer {link.target.layer!r}" if link.target.layer else f"output {link.target}"
-        self.reasons.append(f"{full}{taker} does not take a beat at {_name(link)}, {self._progress(link)}")
+        self.reasons.append(f"{full}{taker} does not take a beat at {link.name!r}, {self._progress(link)}")
         if link.target.layer == DESIGN:
             return DESIGN, None
         return self._at(link.target.layer, "does not take what is offered")
@@ -94,12 +94,9 @@ class _Search:
     def _at(self, layer: str, otherwise: str) -> tuple[str, tuple[Link, bool] | None]:
         """Return what a layer waits for: a beat, or room for one."""
         for link in self.links:
-            lacks = self.run.targets[link.name].phase in ("idle", "starved")
-            if (
-                link.target.layer == layer
-                and lacks
-                and self.run.targets[link.name].moved < self.run.beats(link)
-            ):
+            taken = self.run.targets[link.name]
+            lacks = taken.phase in ("idle", "starved") and taken.moved < self.run.beats(link)
+            if link.target.layer == layer and lacks:
                 return "", (link, True)
         for link in self.links:
             if link.source.layer == layer and self.run.sources[link.name].phase == "blocked":
@@ -110,9 +107,9 @@ class _Search:
     def _missing(self, link: Link) -> str:
         moved, beats = self.run.sources[link.name].moved, self.run.beats(link)
         if moved >= beats or link.layout is None:
-            return f"{_name(link)} has all of its {beats} beats"
+            return f"{link.name!r} has all of its {beats} beats"
         frame, beat = divmod(moved, link.layout.beats)
-        return f"{_name(link)} lacks beat {beat} (of {link.layout.beats}) of frame {frame}, {self._progress(link)}"
+        return f"{link.name!r} lacks beat {beat} (of {link.layout.beats}) of frame {frame}, {self._progress(link)}"
 
     def _progress(self, link: Link) -> str:
         return f"{self.run.sources[link.name].moved} of {self.run.beats(link)} moved"
@@ -124,7 +121,3 @@ def _fork(circle: list[tuple[Link, bool]]) -> str:
         if lacking and not lacks and link.source.layer == following.source.layer:
             return link.source.layer
     return ""
-
-
-def _name(link: Link) -> str:
-    return f"{link.name!r}"

@@ -19,11 +19,11 @@ from starlette.routing import Route
 
 from brainsmith.errors import BrainsmithError, WireError
 from brainsmith.plugin.loading import describe_error
-from brainsmith.runtime.log import note, warn
 from brainsmith.runtime.serving import protocol
 from brainsmith.runtime.serving.protocol import RefusedError
 from brainsmith.runtime.serving.token import is_token
 from brainsmith.runtime.serving.wire import decode, encode, from_json, to_json
+from brainsmith.runtime.target_log import note, warn
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

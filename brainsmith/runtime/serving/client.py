@@ -14,10 +14,10 @@ from httpcore import ConnectionPool, NetworkStream, ReadTimeout, SyncBackend
 
 from brainsmith.errors import RemoteError, WireError
 from brainsmith.forks import in_children
-from brainsmith.runtime.log import warn
 from brainsmith.runtime.serving import protocol
 from brainsmith.runtime.serving.protocol import UnknownAtServerError
 from brainsmith.runtime.serving.wire import decode, from_json
+from brainsmith.runtime.target_log import warn
 
 if TYPE_CHECKING:
     from brainsmith.runtime.serving.wire import Array, Head
@@ -220,9 +220,8 @@ def _left() -> float:
 
 def _tls(url: str, verify: str | bool) -> ssl.SSLContext:
     if not url.startswith("https:"):
-        return ssl.SSLContext(
-            ssl.PROTOCOL_TLS_CLIENT
-        )  # of no use, and made without reading what is trusted here
+        # Of no use, and made without reading what is trusted here.
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         context = ssl.create_default_context(cafile=verify if isinstance(verify, str) else None)
     except OSError as error:

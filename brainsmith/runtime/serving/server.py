@@ -18,9 +18,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from brainsmith.errors import TargetError, UsageError
-from brainsmith.runtime.log import note
 from brainsmith.runtime.serving.application import DRAIN_SECONDS, Application
 from brainsmith.runtime.serving.protocol import PROTOCOL, PROTOCOL_HEADER
+from brainsmith.runtime.target_log import note
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -230,9 +230,8 @@ def _tls(certificate: str | None, key: str | None) -> ssl.SSLContext | None:
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
-        context.load_cert_chain(
-            certificate, key, password=lambda: b""
-        )  # which is asked for at the terminal otherwise
+        # Without a function, OpenSSL asks for a password at the terminal.
+        context.load_cert_chain(certificate, key, password=lambda: b"")
     except OSError as error:
         with_key = f" with the key {key}" if key else ""
         raise UsageError(

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import DeviceError, TargetError, UsageError
-from brainsmith.forks import lock_of
 from brainsmith.runtime.availability import why_unsupported
-from brainsmith.runtime.content import content_of, digest_of
 from brainsmith.runtime.devices import find_device
-from brainsmith.runtime.live import live_target_of
-from brainsmith.runtime.manager import ResourceManager
+from brainsmith.runtime.live_target import live_target_of
+from brainsmith.runtime.recent import Recent
+from brainsmith.runtime.resource_content import content_of, digest_of
+from brainsmith.runtime.resource_manager import ResourceManager
 from brainsmith.runtime.serving.limits import Limits
+from brainsmith.runtime.serving.model_screening import check_config, check_model
 from brainsmith.runtime.serving.protocol import UNKNOWN_MODEL, UNKNOWN_PREPARED, RefusedError, model_content
-from brainsmith.runtime.serving.screening import check_config, check_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.runtime.prepared import Prepared
-    from brainsmith.runtime.registry import TargetRegistry
     from brainsmith.runtime.serving.wire import Array, Head
+    from brainsmith.runtime.target_registry import TargetRegistry
 
 REMOTE = "remote"
 """The target that is a client, and so not served."""
@@ -56,9 +55,8 @@ class Service:
 
     def __init__(self, name: str, limits: Limits | None = None, folders: Sequence[str] = ()) -> None:
         self.limits = limits or Limits()
-        self._lock = lock_of()
-        self._sent: OrderedDict[str, bytes] = OrderedDict()
-        self._prepared: OrderedDict[str, Prepared] = OrderedDict()
+        self._sent: Recent[str, bytes] = Recent(MODELS)
+        self._prepared: Recent[str, Prepared] = Recent(PREPARED)
         self._folders = {content_of(folder): folder for folder in folders}
         self._manager = ResourceManager({"device": "auto"})
         self.info = _named(self._manager.registry, name)
@@ -95,8 +93,7 @@ class Service:
 
     def has(self, content: str) -> bool:
         """Tell whether there is a model or folder of a content."""
-        with self._lock:
-            return content in self._sent or content in self._folders
+        return content in self._folders or self._sent.find(content) is not None
 
     def store(self, content: str, data: bytes) -> dict[str, Any]:
         """Keep a model that was sent.
@@ -108,11 +105,7 @@ class Service:
         if model_content(data) != content:
             raise RefusedError(400, f"what was sent does not have the content {content!r} that its path says")
         check_model(data)
-        with self._lock:
-            self._sent[content] = data
-            self._sent.move_to_end(content)
-            while len(self._sent) > MODELS:
-                self._sent.popitem(last=False)
+        self._sent.keep(content, data)
         return {}
 
     def prepare(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,11 +130,7 @@ class Service:
         device = f"{self.info.qualified}:{device_id}"
         prepared = self._manager.prepare_resource(self._resource(content), config, device=device)
         name = digest_of(prepared.key, "the key")
-        with self._lock:
-            self._prepared[name] = prepared
-            self._prepared.move_to_end(name)
-            while len(self._prepared) > PREPARED:
-                self._prepared.popitem(last=False)
+        self._prepared.keep(name, prepared)
         signature = prepared.signature
         return {"prepared": name, "signature": None if signature is None else signature.to_plain()}
 
@@ -164,13 +153,9 @@ class Service:
         keep = head.get("keep")
         if keep is not None and not (isinstance(keep, list) and all(isinstance(one, str) for one in keep)):
             raise RefusedError(400, f"keep must be a list of names or null, not {keep!r}")
-        with self._lock:
-            prepared = self._prepared.get(name)
-            if prepared is None:
-                raise RefusedError(
-                    404, f"nothing is prepared under {name!r}: prepare it again", UNKNOWN_PREPARED
-                )
-            self._prepared.move_to_end(name)
+        prepared = self._prepared.find(name)
+        if prepared is None:
+            raise RefusedError(404, f"nothing is prepared under {name!r}: prepare it again", UNKNOWN_PREPARED)
         if keep != []:
             options = {**options, "keep": keep}
         outputs = self._manager.execute(prepared, arrays, **options)
@@ -182,19 +167,15 @@ class Service:
         Raises:
             TargetError: Its `cleanup` raised.
         """
-        with self._lock:
-            self._prepared.clear()
-            self._sent.clear()
+        self._prepared.clear()
+        self._sent.clear()
         self._manager.close()
 
     def _resource(self, content: str) -> bytes | str:
-        with self._lock:
-            if content in self._folders:
-                return self._folders[content]
-            if content in self._sent:
-                self._sent.move_to_end(content)
-                return self._sent[content]
-        raise RefusedError(404, f"there is no model of content {content!r}: send it first", UNKNOWN_MODEL)
+        found = self._folders.get(content) or self._sent.find(content)
+        if found is None:
+            raise RefusedError(404, f"there is no model of content {content!r}: send it first", UNKNOWN_MODEL)
+        return found
 
 
 def _named(registry: TargetRegistry, name: str) -> PluginInfo:

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.execution.node_session import open_node
 from brainsmith.transforms.graph_view import attribute, is_standard
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeAlias
 
     from onnx import NodeProto
 
     from brainsmith.transforms.graph_view import GraphView
-
-    Singles: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
-    Doubles: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
+    from brainsmith.transforms.lattice.array_types import Doubles, Singles, Whole
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class ChainLink:
     node: NodeProto
     source: str
     apply: Callable[[Singles], Singles]
-    signs: np.ndarray[Any, np.dtype[np.int64]]
+    signs: Whole
     factor: Doubles | None = None
     added: Doubles | None = None
     axis: int | None = None
@@ -74,22 +72,28 @@ def _arithmetic(view: GraphView, node: NodeProto) -> ChainLink | None:
     if found is None:
         return None
     values, axis = found
-    functions: dict[str, Callable[[Singles], Singles]] = {
-        "Mul": lambda x: np.multiply(x, values[:, None]),
-        "Div": lambda x: np.divide(x, values[:, None]),
-        "Add": lambda x: np.add(x, values[:, None]),
-        "Sub": lambda x: np.subtract(x, values[:, None]) if at == 0 else np.subtract(values[:, None], x),
-    }
-    exact = values.astype(np.float64)
-    if node.op_type in ("Mul", "Div"):
-        if node.op_type == "Div" and not exact.all():
-            return None
-        factor, added = (exact if node.op_type == "Mul" else 1 / exact), np.zeros(1)
-    elif node.op_type == "Sub" and at == 1:
-        factor, added = -np.ones(1), exact
-    else:
-        factor, added = np.ones(1), (exact if node.op_type == "Add" else -exact)
-    return ChainLink(node, node.input[at], functions[node.op_type], _signs(factor), factor, added, axis)
+    exact, one, none = values.astype(np.float64), np.ones(1), np.zeros(1)
+    column = values[:, None]
+    if node.op_type == "Mul":
+        return _linear(node, at, lambda x: x * column, exact, none, axis)
+    if node.op_type == "Div":
+        return _linear(node, at, lambda x: x / column, 1 / exact, none, axis) if exact.all() else None
+    if node.op_type == "Add":
+        return _linear(node, at, lambda x: x + column, one, exact, axis)
+    if at == 0:
+        return _linear(node, at, lambda x: x - column, one, -exact, axis)
+    return _linear(node, at, lambda x: column - x, -one, exact, axis)
+
+
+def _linear(
+    node: NodeProto,
+    at: int,
+    apply: Callable[[Singles], Singles],
+    factor: Doubles,
+    added: Doubles,
+    axis: int | None,
+) -> ChainLink:
+    return ChainLink(node, node.input[at], apply, _signs(factor), factor, added, axis)
 
 
 def _by_channel(view: GraphView, name: str, operand: Any) -> tuple[Singles, int | None] | None:
@@ -163,27 +167,15 @@ _CURVES = ("Elu", "HardSigmoid", "Selu", "Sigmoid", "Softplus", "Tanh")
 def _curve(node: NodeProto) -> ChainLink:
     """Return a function that rises all along, computed by ONNX Runtime, whose rounding is its own."""
     sessions: list[Any] = []
+    source = node.input[0]
 
     def apply(x: Singles) -> Singles:
         if not sessions:
-            sessions.append(_session(node))
-        return np.asarray(sessions[0].run(None, {"x": x})[0])
+            sessions.append(open_node(node, 17, {source: np.dtype(np.float32)}, node.output))
+        return np.asarray(sessions[0].run(None, {source: x})[0])
 
-    return ChainLink(node, node.input[0], apply, np.ones(1, np.int64))
-
-
-def _session(node: NodeProto) -> Any:
-    import onnxruntime
-    from onnx import TensorProto, helper
-
-    alone = type(node)()
-    alone.CopyFrom(node)
-    alone.input[:], alone.output[:] = ["x"], ["y"]
-    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [None, None]) for name in "xy"]
-    graph = helper.make_graph([alone], "curve", ends[:1], ends[1:])
-    model = helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 17)])
-    return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    return ChainLink(node, source, apply, np.ones(1, np.int64))
 
 
-def _signs(factors: Doubles) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _signs(factors: Doubles) -> Whole:
     return np.where(factors < 0, -1, 1).astype(np.int64)

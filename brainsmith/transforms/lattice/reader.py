@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from brainsmith.graph.ends import input_values
 from brainsmith.transforms.graph_view import is_standard
-from brainsmith.transforms.lattice import rules
+from brainsmith.transforms.lattice import operator_rules as rules
 from brainsmith.transforms.lattice.links import link_of
-from brainsmith.transforms.lattice.values import Lattice, of_array, of_integers
+from brainsmith.transforms.lattice.value_lattice import Lattice, of_array, of_integers
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -86,14 +86,8 @@ class Lattices:
             return rules.of_conv(view, node, [first])
         if first is None:
             return None
-        if node.op_type in ("ReduceMean", "ReduceSum", "GlobalAveragePool"):
-            return rules.of_reduction(view, node, first)
-        if node.op_type == "AveragePool":
-            return rules.of_average_pool(node, first)
-        if node.op_type == "Transpose":
-            return rules.of_transpose(view, node, first)
-        if node.op_type == "Pad":
-            return rules.of_pad(view, node, first)
+        if (rule := rules.OF_ONE.get(node.op_type)) is not None:
+            return rule(view, node, first)
         if node.op_type in rules.KEEPS and rules.KEEPS[node.op_type](node):
             return first
         return first.uniform() if node.op_type in rules.MOVES else None

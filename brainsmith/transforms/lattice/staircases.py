@@ -12,14 +12,12 @@ from brainsmith.transforms.graph_view import attribute
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeAlias
 
     from onnx import NodeProto
 
     from brainsmith.transforms.graph_view import GraphView
+    from brainsmith.transforms.lattice.array_types import Singles, Whole
 
-    Singles: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
-    Whole: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
 DOMAINS = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")
 QUANTISERS = ("Quant", "IntQuant", "BipolarQuant")

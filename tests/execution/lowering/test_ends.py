@@ -10,7 +10,7 @@ from qonnx.core.modelwrapper import ModelWrapper
 
 from tests.execution.lowering.one_node import expected, functions, model_of, program_of
 from tests.execution.lowering.single_node import assert_same_bits
-from tests.execution.lowering.test_standard_operators import (
+from tests.execution.operators.test_standard_operators import (
     EXACT,
     OTHER_ENDS,
     ROUNDED,
@@ -92,4 +92,4 @@ def test_a_span_outlasts_a_node_that_is_left_to_the_reference():
         model.set_tensor_datatype(name, DataType[datatype])
     program = program_of(model, faithful=True)
     checked = [made.outputs for made in program.instructions if made.function.startswith("checks.")]
-    assert (functions(program), checked) == (["foreign.node", "arithmetic.binary"], [("x",)])
+    assert (functions(program), checked) == (["foreign.node", "arithmetic.apply"], [("x",)])

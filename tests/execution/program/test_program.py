@@ -12,8 +12,8 @@ from brainsmith.execution.signature import ModelSignature, TensorSpec
 
 SIGNATURE = ModelSignature((TensorSpec("x", (1, 2)),), (TensorSpec("y", (1, 2)), TensorSpec("c", (3,))))
 STEPS = (
-    Instruction("arithmetic.binary", ("x", "two"), ("t",), {"name": "Mul"}, "node 'a' (Mul)"),
-    Instruction("arithmetic.binary", ("t", "two"), ("y",), {"name": "Add"}, "node 'b' (Add)"),
+    Instruction("arithmetic.apply", ("x", "two"), ("t",), {"name": "Mul"}, "node 'a' (Mul)"),
+    Instruction("arithmetic.apply", ("t", "two"), ("y",), {"name": "Add"}, "node 'b' (Add)"),
 )
 CONSTANTS = {"two": np.float32([2, 2]), "c": np.float32([1, 2, 3])}
 
@@ -78,8 +78,8 @@ def test_an_unknown_instruction(name):
 def test_names_of_functions():
     from brainsmith.execution.program.functions import arithmetic
 
-    assert name_of(arithmetic.add) == "arithmetic.add"
-    assert find("arithmetic.add", {}) is arithmetic.add
+    assert name_of(arithmetic.clip) == "arithmetic.clip"
+    assert find("arithmetic.clip", {}) is arithmetic.clip
 
 
 def test_products_have_one_thread_inside_and_those_before_outside():

@@ -5,10 +5,10 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from brainsmith.rtl.drawing.handshakes_svg import PLOT, Heading, draw_handshakes, ordered
+from brainsmith.rtl.drawing.handshakes_svg import PLOT, draw_handshakes, ordered
 
 SVG = "{http://www.w3.org/2000/svg}"
-HEADING = Heading("finn_design", 5.0)
+HEADING = ("finn_design", 5.0)
 
 
 def link(name, source, target, beats, **runs):
@@ -29,7 +29,7 @@ FRAME = frame(
 
 
 def drawn(found=FRAME, **more):
-    return ET.fromstring(draw_handshakes(found, HEADING, **more))
+    return ET.fromstring(draw_handshakes(found, *HEADING, **more))
 
 
 def rows(root):
@@ -112,7 +112,7 @@ def test_latency_interval_clock_and_legend_are_there():
 
 
 def test_without_a_clock_or_a_following_frame():
-    words = texts(ET.fromstring(draw_handshakes(frame(*FRAME["links"], interval=None), Heading("d"))))
+    words = texts(ET.fromstring(draw_handshakes(frame(*FRAME["links"], interval=None), "d")))
     assert "latency at this rate 540 cycles" in words
     assert not [text for text in words if "interval" in text or "MHz" in text]
 
@@ -135,7 +135,7 @@ def test_some_links_and_some_cycles():
 def test_frames_of_any_length_fit(cycles):
     busy = [[at, at + 1] for at in range(0, cycles, 2)]
     content = draw_handshakes(
-        frame(link("in", "s_axis_0", "m_axis_0", [0, cycles - 1], moved=busy), cycles=cycles), HEADING
+        frame(link("in", "s_axis_0", "m_axis_0", [0, cycles - 1], moved=busy), cycles=cycles), *HEADING
     )
     assert len(content) < 60_000
     xs = area(rows(ET.fromstring(content))["in"], "moved")
@@ -154,7 +154,7 @@ def test_a_beat_before_the_frame_has_no_mark():
 def test_odd_names_do_nothing():
     evil = "</title><script>alert(1)</script>&\"'\x00"
     found = frame(link(evil, f"{evil}.out0_V", "m_axis_0", [0, 1]))
-    root = ET.fromstring(draw_handshakes(found, Heading(evil)))
+    root = ET.fromstring(draw_handshakes(found, evil))
     assert [item.tag for item in root.iter() if "script" in item.tag] == []
     assert list(rows(root)) == [evil.replace("\x00", "\ufffd")]
 

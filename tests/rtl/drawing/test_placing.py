@@ -23,7 +23,7 @@ def designs(draw):
 @given(designs())
 def test_nothing_overlaps_and_no_wire_crosses_a_block(design):
     sizes, wires = design
-    placed = place(sizes, wires, ROOM, [40.0] * len(sizes))
+    placed = place(sizes, wires, ROOM, 40.0)
     boxes = [(x, y, x + w, y + h) for (x, y), (w, h) in zip(placed.corners, sizes, strict=True)]
     for index, (left, top, right, bottom) in enumerate(boxes):
         assert 0 <= left < right <= placed.width <= ROOM
@@ -47,7 +47,7 @@ def test_nothing_overlaps_and_no_wire_crosses_a_block(design):
 @given(designs())
 def test_wires_of_different_rows_share_no_lane(design):
     sizes, wires = design
-    placed = place(sizes, wires, ROOM, [40.0] * len(sizes))
+    placed = place(sizes, wires, ROOM, 40.0)
     tops = {y for _, y in placed.corners}
     spans = []
     for wire, route in enumerate(placed.routes):
@@ -60,19 +60,19 @@ def test_wires_of_different_rows_share_no_lane(design):
 
 
 def test_a_chain_is_read_like_text():
-    placed = place([(164.0, 80.0)] * 5, [(0, 1), (1, 2), (2, 3), (3, 4)], 730.0, [40.0] * 5)
+    placed = place([(164.0, 80.0)] * 5, [(0, 1), (1, 2), (2, 3), (3, 4)], 730.0, 40.0)
     assert [y for _, y in placed.corners] == [0.0, 0.0, 0.0, 131.0, 131.0]
     assert [len(route) for route in placed.routes] == [2, 2, 6, 2]
     assert placed.corners[0][0] == placed.corners[3][0]
 
 
 def test_no_blocks():
-    placed = place([], [], ROOM, [])
+    placed = place([], [], ROOM, 40.0)
     assert (placed.corners, placed.routes, placed.height) == ([], [], 0.0)
 
 
 def test_of_a_forks_wires_the_one_to_the_next_block_is_straight():
-    placed = place([(164.0, 80.0)] * 8, [(0, 1), (1, 2), (0, 2), (0, 4), (4, 5), (1, 5)], ROOM, [40.0] * 8)
+    placed = place([(164.0, 80.0)] * 8, [(0, 1), (1, 2), (0, 2), (0, 4), (4, 5), (1, 5)], ROOM, 40.0)
     straight, middle, over, down, last, back = placed.routes
     for route in (straight, middle, last):
         assert len(route) == 2

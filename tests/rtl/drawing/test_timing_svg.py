@@ -1,9 +1,18 @@
 """A timing diagram: what is offered, what waits, what moves."""
 
+import importlib.util
 import re
+import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
-from brainsmith.rtl.drawing.timing_svg import Signal, draw_timing
+SCRIPT = Path(__file__).parents[3] / "docs" / "kernels" / "timing_svg.py"
+SPEC = importlib.util.spec_from_file_location("timing_svg", SCRIPT)
+timing_svg = importlib.util.module_from_spec(SPEC)
+sys.modules["timing_svg"] = timing_svg
+SPEC.loader.exec_module(timing_svg)
+draw_timing = timing_svg.draw_timing
+Signal = timing_svg.Signal
 
 HELD = Signal("in0_V", (True, True, True, False), (False, True, True, True), ("5", "5", "-6", ""))
 

@@ -95,8 +95,8 @@ def test_a_port_that_fits_nothing_is_named_with_what_to_do():
             "--tie: module 'm' has no port 'nope'; it has ap_clk, ap_rst_n, s_axis_tdata, s_axis_tvalid, "
             "s_axis_tready",
         ),
-        (({"s_axis_tready": 0}, ()), "--tie: port 's_axis_tready' of 'm' is no input"),
-        (({}, ("ap_clk",)), "--open: port 'ap_clk' of 'm' is no output"),
+        (({"s_axis_tready": 0}, ()), "--tie: port 's_axis_tready' of 'm' is not an input"),
+        (({}, ("ap_clk",)), "--open: port 'ap_clk' of 'm' is not an output"),
     ],
 )
 def test_what_is_named_must_be_there(arguments, said):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from brainsmith.rtl.verification.diagnose import diagnose as diagnose_design
+from brainsmith.rtl.verification.explain import explain
 from brainsmith.store.file_lock import FileLock
 from tests.rtl.verification.faulty import DOUBLE, DROP, HANG, SWAP, make_faulty
 
@@ -41,9 +41,12 @@ def changed(text, word, flip):
 def test_a_design_without_a_fault_is_right(diagnose, mlp):
     found = diagnose()
     assert str(found) == "every link of the design carries what the golden model computes, for 6 frames"
-    assert [link.name for link in found.links] == [link.name for link in mlp.design.links if not link.weights]
-    assert all(link.given == link.taken == link.beats and not link.wrong for link in found.links)
-    assert {link.values for link in found.links} == {6 * 64, 6 * 32, 6 * 10}
+    assert [state.link.name for state in found.links] == [
+        link.name for link in mlp.design.links if not link.weights
+    ]
+    for state in found.links:
+        assert state.source.moved == state.target.moved == state.source.beats and not state.source.wrong
+    assert {state.source.values for state in found.links} == {6 * 64, 6 * 32, 6 * 10}
 
 
 @pytest.mark.parametrize("layer", ["MVAU_rtl_0", "MVAU_rtl_1", "MVAU_rtl_2"])
@@ -52,13 +55,13 @@ def test_one_wrong_bit_of_one_weight_names_the_layer(layer, diagnose, faulty):
     found = diagnose(memories={name: changed(faulty.clean[name], 0, 1)})
     assert (found.kind, found.layer, found.kernel) == ("layer", layer, "MVAU_rtl")
     assert found.link == f"{layer}_out0_V"
-    assert (found.first.frame, found.first.index) == (0, (0, 0))
-    assert 0 < found.wrong <= FRAMES  # one output channel of each frame
-    assert found.values == FRAMES * {"MVAU_rtl_0": 64, "MVAU_rtl_1": 32, "MVAU_rtl_2": 10}[layer]
+    assert (found.seen.first.frame, found.seen.first.index) == (0, (0, 0))
+    assert 0 < found.seen.wrong <= FRAMES  # one output channel of each frame
+    assert found.seen.values == FRAMES * {"MVAU_rtl_0": 64, "MVAU_rtl_1": 32, "MVAU_rtl_2": 10}[layer]
     assert str(found) == (
-        f"layer '{layer}' (MVAU_rtl) is at fault: its inputs are right, and at '{layer}_out0_V' {found.wrong} of "
-        f"{found.values} values are wrong, first in frame 0 at [0, 0]: {found.first.found} instead of "
-        f"{found.first.expected}"
+        f"layer '{layer}' (MVAU_rtl) is at fault: its inputs are right, and at '{layer}_out0_V' {found.seen.wrong} of "
+        f"{found.seen.values} values are wrong, first in frame 0 at [0, 0]: {found.seen.first.found} instead of "
+        f"{found.seen.first.expected}"
     )
 
 
@@ -69,8 +72,12 @@ def test_two_channels_swapped_in_the_weights_name_the_layer(diagnose, faulty, te
     found = diagnose(memories={"MVAU_rtl_1_memblock.dat": "\n".join(swapped)})
     assert (found.kind, found.layer) == ("layer", "MVAU_rtl_1")
     golden = tensors["MVAU_rtl_1_out0"][0, 0]
-    assert (found.first.index, found.first.expected, found.first.found) == ((0, 0), golden[0], golden[1])
-    assert found.wrong == 2 * FRAMES
+    assert (found.seen.first.index, found.seen.first.expected, found.seen.first.found) == (
+        (0, 0),
+        golden[0],
+        golden[1],
+    )
+    assert found.seen.wrong == 2 * FRAMES
 
 
 def test_a_threshold_that_matters_names_the_layer_and_one_that_does_not_is_said(diagnose, faulty):
@@ -86,7 +93,7 @@ def test_a_threshold_that_matters_names_the_layer_and_one_that_does_not_is_said(
     for found in outcomes:
         if found.kind == "layer":
             assert (found.layer, found.kernel) == ("Thresholding_rtl_1", "Thresholding_rtl")
-            assert found.first.found != found.first.expected
+            assert found.seen.first.found != found.seen.first.expected
         else:
             assert (
                 str(found) == "every link of the design carries what the golden model computes, for 6 frames"
@@ -98,7 +105,7 @@ def test_a_threshold_that_matters_names_the_layer_and_one_that_does_not_is_said(
 def test_a_dropped_beat_names_the_layer(layer, diagnose):
     found = diagnose(layer=layer, what=DROP, beat=20)
     assert (found.kind, found.layer, found.link) == ("layer", layer, f"{layer}_out0_V")
-    assert (found.moved, found.wrong > 0) == (found.beats - 1, True)
+    assert (found.seen.moved, found.seen.wrong > 0) == (found.seen.beats - 1, True)
     assert "did not end within" in found.problem
 
 
@@ -106,7 +113,7 @@ def test_a_dropped_beat_names_the_layer(layer, diagnose):
 def test_a_doubled_beat_names_the_layer(layer, diagnose):
     found = diagnose(layer=layer, what=DOUBLE, beat=20)
     assert (found.kind, found.layer, found.link) == ("layer", layer, f"{layer}_out0_V")
-    assert found.wrong > 0
+    assert found.seen.wrong > 0
 
 
 @pytest.mark.parametrize("layer", ["StreamingDataWidthConverter_rtl_0", "StreamingDataWidthConverter_rtl_1"])
@@ -116,8 +123,8 @@ def test_two_channels_swapped_in_a_stream_name_the_layer_unless_they_are_equal(l
     differs = lanes[:, 0] != lanes[:, 1]
     beat = int(np.flatnonzero(differs)[0])
     found = diagnose(layer=layer, what=SWAP, beat=beat)
-    assert (found.kind, found.layer, found.wrong) == ("layer", layer, 2)
-    assert (found.first.expected, found.first.found) == tuple(lanes[beat, :2])
+    assert (found.kind, found.layer, found.seen.wrong) == ("layer", layer, 2)
+    assert (found.seen.first.expected, found.seen.first.found) == tuple(lanes[beat, :2])
     assert diagnose(layer=layer, what=SWAP, beat=int(np.flatnonzero(~differs)[0])).kind == "right"
 
 
@@ -170,9 +177,10 @@ def test_links_without_golden_tensors_are_not_compared(faulty, mlp, tensors):
     name = "MVAU_rtl_0_memblock.dat"
     fault = {"memories": {name: changed(faulty.clean[name], 0, 1 << 23)}}
     found = faulty.diagnose(mlp.inputs(FRAMES), only, **fault)
-    assert {link.values for link in found.links} == {0, 60}
+    assert {state.source.values for state in found.links} == {0, 60}
 
 
 @pytest.mark.slow
 def test_a_design_is_built_with_probes_and_diagnosed(mlp, tensors, simulations):
-    assert diagnose_design(mlp.design, mlp.inputs(FRAMES), tensors, cache=simulations).kind == "right"
+    found = explain(mlp.design, mlp.inputs(FRAMES), lambda count: tensors, cache=simulations)
+    assert (found.kind, found.frames) == ("right", FRAMES)

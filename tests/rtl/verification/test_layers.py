@@ -7,7 +7,7 @@ import pytest
 from brainsmith.errors import SimulationError, VerificationError
 from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.plan import Memory
-from brainsmith.rtl.verification.diagnose import diagnose
+from brainsmith.rtl.verification.explain import explain
 from brainsmith.rtl.verification.layers import LayerCheck, check_layers, take_apart, verify_layers
 from tests.rtl.verification.branches import branches
 
@@ -119,9 +119,13 @@ def test_a_layer_of_the_cnn_is_named_alone_and_in_the_design(cnn, simulations):
     golden = cnn.frames.tensors(2)
     assert cnn.design.surplus == ()  # no window of several pixels is filled by padding alone
     assert all(check.right for check in verify_layers(cnn.design, golden, cache=simulations))
-    found = diagnose(cnn.design, cnn.inputs(2), golden, cache=simulations)
+    found = explain(cnn.design, cnn.inputs(2), lambda count: golden, cache=simulations)
     assert found.kind == "right"
-    assert any(link.given > link.beats for link in found.links if link.name.startswith("FMPadding"))
+    assert any(
+        state.source.moved > state.source.beats
+        for state in found.links
+        if state.link.name.startswith("FMPadding")
+    )
     memories = tuple(
         _flipped(one) if one.name == "MVAU_rtl_2_memblock.dat" else one for one in cnn.design.memories
     )
@@ -129,5 +133,5 @@ def test_a_layer_of_the_cnn_is_named_alone_and_in_the_design(cnn, simulations):
     assert [check.layer for check in verify_layers(wrong, golden, cache=simulations) if not check.right] == [
         "MVAU_rtl_2"
     ]
-    found = diagnose(wrong, cnn.inputs(2), golden, cache=simulations)
+    found = explain(wrong, cnn.inputs(2), lambda count: golden, cache=simulations)
     assert (found.kind, found.layer) == ("layer", "MVAU_rtl_2")

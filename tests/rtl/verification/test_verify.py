@@ -1,7 +1,7 @@
 """Whole designs against the golden model, with and without stalls; what would show nothing is refused."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_the_whole_test_set_of_the_mlp(mlp, simulations):
     assert done.stalled_cycles == {
         end: sum(run.stalled[end] for run in done.runs) for end in ("input", "output")
     }
-    plain = json.loads(json.dumps(done.data()))
+    plain = json.loads(json.dumps(asdict(done)))
     assert (plain["runs"][1]["seed"], plain["stalled_cycles"]) == (2, done.stalled_cycles)
 
 

@@ -3,7 +3,7 @@
 import onnx
 from onnx import helper
 
-from brainsmith.runtime.serving.screening import check_model
+from brainsmith.runtime.serving.model_screening import check_model
 from brainsmith.runtime.serving.sending import model_bytes, why_not_whole
 from tests.build import graphs
 

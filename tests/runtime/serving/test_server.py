@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from onnx import helper
 
 from brainsmith.errors import DeviceError, TargetError, TargetUnavailableError, UsageError
-from brainsmith.runtime.content import content_of
+from brainsmith.runtime.resource_content import content_of
 from brainsmith.runtime.serving.limits import Limits
 from brainsmith.runtime.serving.protocol import model_content
 from brainsmith.runtime.serving.server import TargetServer
@@ -137,7 +137,9 @@ def test_what_a_model_names_is_not_read_here(server, monkeypatch, tmp_path, doma
     data = model.SerializeToString()
     with_what_it_names = content_of(data)
     read = []
-    monkeypatch.setattr("brainsmith.runtime.content.facts_of", lambda *given, **words: read.append(given))
+    monkeypatch.setattr(
+        "brainsmith.runtime.resource_content.facts_of", lambda *given, **words: read.append(given)
+    )
     status, _, said = ask(server, "PUT", f"/models/{with_what_it_names}", data)
     assert (status, said["message"]) == (
         400,
@@ -466,7 +468,7 @@ def test_what_was_used_last_is_kept():
             for flag in (True, False, True)
         ]
         assert names[0] == names[2] != names[1]
-        assert list(server.service._prepared) == [names[1], names[0]]
+        assert list(server.service._prepared._values) == [names[1], names[0]]
         assert PREPARED == 32
 
 

@@ -92,15 +92,6 @@ def spread_pixels(images: Array, *, strides: Pair) -> Array:
 
 
 @instruction
-def enlarge(images: Array, *, factors: Pair) -> Array:
-    """Repeat each pixel so often along rows and columns."""
-    runs, batch, height, width, channels = images.shape
-    shape = (runs, batch, height, factors[0], width, factors[1], channels)
-    repeated = np.broadcast_to(images[:, :, :, None, :, None], shape)
-    return repeated.reshape(runs, batch, height * factors[0], width * factors[1], channels)
-
-
-@instruction
 def shift_sums(means: Array, *, count: int, shift: int) -> Any:
     """Return sums, shifted right, of whole numbers whose means were taken over so many."""
     sums = np.rint(means * np.float32(count))

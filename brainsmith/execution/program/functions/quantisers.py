@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.program.functions.rounding import ROUNDINGS, integer_limits
+from brainsmith.execution.program.functions.rounding import ROUNDINGS
 from brainsmith.execution.program.table import instruction
 
 if TYPE_CHECKING:
@@ -24,40 +24,29 @@ PIECE = 1 << 16
 
 @instruction
 def quant(
-    x: Array,
-    scale: Array,
-    zero_point: Array,
-    bits: Array,
-    *,
-    signed: bool,
-    narrow: bool,
-    rounding: str,
+    x: Array, scale: Array, zero_point: Array, *, limits: tuple[float, float] | None, rounding: str
 ) -> Array:
-    """Round values to integers of so many bits, times a scale: `(round(clip(x / scale + zero)) - zero) * scale`.
+    """Round values to integers, times a scale: `(round(clip(x / scale + zero)) - zero) * scale`.
 
-    One signed bit gives -1 and 1, times the scale. NaN stays NaN. (QONNX 1.0, Quant.)
+    NaN stays NaN. (QONNX 1.0, Quant.)
 
     Args:
         x: Float32.
         scale: Broadcast to the tensor.
         zero_point: Likewise.
-        bits: One number.
-        signed: Whether the integers are.
-        narrow: Whether the integer without a counterpart is left out.
+        limits: The least and the greatest integer; None takes -1 and 1, by the sign.
         rounding: A key of ROUNDINGS.
     """
-    low, high = integer_limits(bits.reshape(()), signed, narrow)
-    bipolar = signed and float(bits.reshape(())) == 1
     rounded = ROUNDINGS[rounding]
 
     def piece(part: Array, by: Array, zero: Array, out: Array) -> None:
         np.divide(part, by, out=out)
         np.add(out, zero, out=out)
-        if bipolar:
+        if limits is None:
             np.copyto(out, np.where(out >= 0, np.float32(1), np.float32(-1)))
         else:
-            np.minimum(out, np.float32(high), out=out)
-            np.maximum(out, np.float32(low), out=out)
+            np.minimum(out, np.float32(limits[1]), out=out)
+            np.maximum(out, np.float32(limits[0]), out=out)
             rounded(out, out=out)
         np.subtract(out, zero, out=out)
         np.multiply(out, by, out=out)
@@ -79,68 +68,48 @@ def bipolar_quant(x: Array, scale: Array) -> Array:
 
 
 @instruction
-def trunc(x: Array, scale: Array, zero_point: Array, step: Array, *, rounding: str) -> Array:
-    """Drop the last bits of integers with a scale: `(round(rint(x / scale + zero) / step) - zero) * scale`.
-
-    (QONNX 1.0, Trunc of opset 1.)
-
-    Args:
-        x: Float32.
-        scale: Broadcast to the tensor.
-        zero_point: Likewise.
-        step: The power of two that is divided by.
-        rounding: A key of ROUNDINGS.
-    """
-    rounded = ROUNDINGS[rounding]
-
-    def piece(part: Array, by: Array, zero: Array, step: Array, out: Array) -> None:
-        _in_units(part, by, zero, step, out)
-        rounded(out, out=out)
-        np.subtract(out, zero, out=out)
-        np.multiply(out, by, out=out)
-
-    return _in_pieces(piece, x, scale, zero_point, step)
-
-
-@instruction
-def trunc_to_scale(
+def trunc(
     x: Array,
     scale: Array,
     zero_point: Array,
-    bits: Array,
+    step: Array,
+    out_zero: Array,
     out_scale: Array,
     *,
-    signed: bool,
-    narrow: bool,
+    limits: tuple[float, float] | None,
     rounding: str,
 ) -> Array:
-    """Drop the last bits of integers with a scale, for a scale of the output, and clip them to its range.
+    """Drop the last bits of integers: `(round(clip(rint(x / scale + zero) / step)) - out_zero) * out_scale`.
 
-    They are divided by the power of two next to the scales' ratio. (QONNX 1.0, Trunc of opset 2.)
+    (QONNX 1.0, Trunc of opsets 1 and 2.)
 
     Args:
         x: Float32.
         scale: Of the input; broadcast to the tensor.
         zero_point: Of the input; likewise.
-        bits: Of the output; one number.
+        step: The power of two that is divided by.
+        out_zero: The zero point of the output.
         out_scale: Of the output.
-        signed: Whether the output's integers are.
-        narrow: Whether the integer without a counterpart is left out.
+        limits: The least and the greatest integer of the output; None does not clip.
         rounding: A key of ROUNDINGS.
     """
-    low, high = integer_limits(bits.reshape(()), signed, narrow)
     rounded = ROUNDINGS[rounding]
-    step = 2 ** np.rint(np.log2(out_scale / scale))
 
-    def piece(part: Array, by: Array, zero: Array, step: Array, after: Array, out: Array) -> None:
-        _in_units(part, by, zero, step, out)
-        np.copyto(out, high, where=out > high)
-        np.copyto(out, low, where=out < low)  # where `maximum` may give a 0 the other sign
+    def piece(
+        part: Array, by: Array, zero: Array, step: Array, back: Array, after: Array, out: Array
+    ) -> None:
+        np.divide(part, by, out=out)
+        np.add(out, zero, out=out)
+        np.rint(out, out=out)
+        np.divide(out, step, out=out)
+        if limits is not None:  # where `minimum` and `maximum` may give a 0 the other sign
+            np.copyto(out, limits[1], where=out > limits[1])
+            np.copyto(out, limits[0], where=out < limits[0])
         rounded(out, out=out)
-        np.subtract(out, zero / step, out=out)
+        np.subtract(out, back, out=out)
         np.multiply(out, after, out=out)
 
-    return _in_pieces(piece, x, scale, zero_point, step, out_scale)
+    return _in_pieces(piece, x, scale, zero_point, step, out_zero, out_scale)
 
 
 @instruction
@@ -182,14 +151,6 @@ def float_quant(
         np.multiply(values, by, out=out)
 
     return _in_pieces(piece, x, scale)
-
-
-def _in_units(part: Array, by: Array, zero: Array, step: Array, out: Array) -> None:
-    """Write whole numbers of scales, from the zero point on, divided by a step."""
-    np.divide(part, by, out=out)
-    np.add(out, zero, out=out)
-    np.rint(out, out=out)
-    np.divide(out, step, out=out)
 
 
 def _in_pieces(piece: Callable[..., None], x: Array, *parameters: Array) -> Array:

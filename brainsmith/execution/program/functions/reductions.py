@@ -14,20 +14,21 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
 
-_REDUCE: dict[str, Callable[..., Any]] = {
+REDUCTIONS: dict[str, Callable[..., Any]] = {
     "Max": np.max,
     "Min": np.min,
     "Prod": np.prod,
     "Sum": np.sum,
     "Mean": np.mean,
 }
+"""By the name of ONNX's operator without its first syllable."""
 
 
 @instruction
 def reduce(values: Array, *, name: str, axes: Shape, keep: bool, exact: str) -> Array:
     """Reduce axes of each run (`Sum`, `Mean`, `Max`, `Min`, `Prod`), computing in a type; the given type comes back."""
     wide = values.astype(exact, copy=False)
-    result = _REDUCE[name](wide, axis=tuple(axis + 1 for axis in axes), keepdims=keep)
+    result = REDUCTIONS[name](wide, axis=tuple(axis + 1 for axis in axes), keepdims=keep)
     return np.asarray(result, values.dtype)
 
 

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, Any]
 
 
-def _from_zero(values: Array, out: Array) -> Any:
+def _from_zero(values: Array, out: Array | None = None) -> Any:
     return np.multiply(np.sign(values), np.ceil(np.abs(values)), out=out)
 
 
-def _half_from_zero(values: Array, out: Array) -> Any:
+def _half_from_zero(values: Array, out: Array | None = None) -> Any:
     return np.multiply(np.sign(values), np.floor(np.abs(values) + values.dtype.type(0.5)), out=out)
 
 
-def _half_to_zero(values: Array, out: Array) -> Any:
+def _half_to_zero(values: Array, out: Array | None = None) -> Any:
     return np.multiply(np.sign(values), np.ceil(np.abs(values) - values.dtype.type(0.5)), out=out)
 
 
@@ -34,7 +34,8 @@ ROUNDINGS: dict[str, Callable[..., Any]] = {
     "HALF_UP": _half_from_zero,
     "HALF_DOWN": _half_to_zero,
 }
-"""Functions of values and `out`, by name: UP and DOWN are from and towards 0, the modes with HALF say where one goes."""
+"""Functions of values, and of `out` where there is one, by name: UP and DOWN are from and towards 0, the modes with HALF
+say where one goes."""
 
 
 def integer_limits(bits: Array, signed: bool, narrow: bool) -> tuple[Any, Any]:

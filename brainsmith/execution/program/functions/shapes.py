@@ -39,12 +39,6 @@ def cast(values: Array, *, dtype: str) -> Array:
 
 
 @instruction
-def expand(values: Array, *, shape: Shape) -> Array:
-    """Broadcast each run of a stack to a shape of the same rank."""
-    return np.broadcast_to(values, (len(values), *shape))
-
-
-@instruction
 def concatenate(*values: Array, shapes: tuple[Shape | None, ...], axis: int) -> Array:
     """Join tensors on an axis of a run.
 
@@ -75,13 +69,13 @@ def slices(values: Array, *, starts: Shape, ends: tuple[int | None, ...], steps:
 
 
 @instruction
-def pad(values: Array, fill: Array | None, *, before: Shape, after: Shape, mode: str) -> Array:
+def pad(values: Array, *, before: Shape, after: Shape, fill: float, mode: str) -> Array:
     """Surround each run of a stack: with a value, with itself mirrored (`reflect`), or with its edge (`edge`)."""
     widths = [(0, 0), *zip(before, after, strict=True)]
     if mode != "constant":
         return np.pad(values, widths, mode=mode)  # type: ignore[call-overload,no-any-return]
     shape = tuple(size + low + high for size, (low, high) in zip(values.shape, widths, strict=True))
-    result = np.full(shape, 0 if fill is None else fill.item(), values.dtype)
+    result = np.full(shape, fill, values.dtype)
     result[tuple(slice(w[0], w[0] + n) for n, w in zip(values.shape, widths, strict=True))] = values
     return result
 
@@ -109,9 +103,10 @@ def tile(values: Array, *, repeats: Shape) -> Array:
 
 
 @instruction
-def resample(values: Array, *indices: Array) -> Array:
-    """Take, along each axis of a run, the entries that constant indices name; None leaves an axis as it is."""
-    for axis, index in enumerate(indices):
-        if index is not None:
-            values = np.take(values, index, axis=axis + 1)
-    return values
+def enlarge(values: Array, *, factors: Shape) -> Array:
+    """Repeat each entry of a run so often along its axes."""
+    runs, *shape = values.shape
+    apart = values.reshape(runs, *(size for one in shape for size in (one, 1)))
+    repeated = [size for pair in zip(shape, factors, strict=True) for size in pair]
+    wanted = [size * factor for size, factor in zip(shape, factors, strict=True)]
+    return np.broadcast_to(apart, (runs, *repeated)).reshape(runs, *wanted)

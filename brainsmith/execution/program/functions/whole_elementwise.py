@@ -2,44 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from brainsmith.execution.program.functions.arithmetic import FUNCTIONS
 from brainsmith.execution.program.table import instruction
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 Array = np.ndarray[Any, Any]
-
-
-def _difference(left: Array, right: Array) -> Any:
-    return np.abs(left - right)
-
-
-OPERATIONS: dict[str, Callable[[Array, Array], Any]] = {
-    "Add": np.add,
-    "Sub": np.subtract,
-    "AbsDiff": _difference,
-    "Mul": np.multiply,
-    "Div": np.divide,
-    "And": np.logical_and,
-    "Or": np.logical_or,
-    "Xor": np.logical_xor,
-    "Equal": np.equal,
-    "Less": np.less,
-    "LessOrEqual": np.less_equal,
-    "Greater": np.greater,
-    "GreaterOrEqual": np.greater_equal,
-    "BitwiseAnd": np.bitwise_and,
-    "BitwiseOr": np.bitwise_or,
-    "BitwiseXor": np.bitwise_xor,
-    "Max": np.maximum,
-    "ShiftLeft": np.left_shift,
-    "ShiftRight": np.right_shift,
-}
-"""By the end of the name of FINN's layer; shifts with their direction."""
 
 
 WHOLE = "float32"
@@ -53,7 +23,7 @@ def combine(left: Array, right: Array, *, name: str, types: tuple[str, str]) -> 
     Args:
         left: A stack or a constant.
         right: Likewise.
-        name: A key of OPERATIONS.
+        name: A key of FUNCTIONS.
         types: In which type of NumPy's each is taken: int64, WHOLE for whole numbers whose results it holds, "" for
             its own.
     """
@@ -62,7 +32,7 @@ def combine(left: Array, right: Array, *, name: str, types: tuple[str, str]) -> 
         for array, kind in zip((left, right), types, strict=True)
     ]
     with np.errstate(all="ignore"):
-        result = np.asarray(OPERATIONS[name](*ready))
+        result = np.asarray(FUNCTIONS[name](*ready))
     if WHOLE in types and result.dtype == WHOLE:
         np.add(result, 0, out=result)  # whole numbers have no -0, which a product of floats may be
     return result.astype(np.float32, copy=False)

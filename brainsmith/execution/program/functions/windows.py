@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.execution.program.functions.shapes import pad
 from brainsmith.execution.program.table import instruction
 
 if TYPE_CHECKING:
@@ -176,12 +177,7 @@ def _channel_by_channel(taps: list[Array], weights: Array) -> Array:
 def _padded(images: Array, before: Shape, after: Shape, fill: float) -> Array:
     if not any(before) and not any(after):
         return images
-    space = images.shape[2:]
-    shape = tuple(size + low + high for size, low, high in zip(space, before, after, strict=True))
-    result = np.full((*images.shape[:2], *shape), fill, images.dtype)
-    inside = tuple(slice(low, low + size) for size, low in zip(space, before, strict=True))
-    result[(slice(None), slice(None), *inside)] = images
-    return result
+    return pad(images, before=(0, *before), after=(0, *after), fill=fill, mode="constant")
 
 
 def _positions(space: Shape, kernel: Shape, strides: Shape, dilations: Shape) -> Shape:

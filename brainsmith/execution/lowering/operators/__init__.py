@@ -1,1 +1,0 @@
-"""The lowerings, a module for each subject; `..registry` finds every module in this folder."""
