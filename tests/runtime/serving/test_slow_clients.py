@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from brainsmith.runtime.serving.limits import Limits
-from tests.runtime.serving.served import ask, raw, says, served
+from tests.runtime.serving.served import answer_on, ask, raw, says, served
 
 HEAD = b"POST /prepare HTTP/1.1\r\nHost: localhost\r\nBrainsmith-Protocol: 2\r\nContent-Length: %d\r\n\r\n"
 
@@ -63,7 +63,7 @@ def test_one_that_sends_a_byte_now_and_then_has_the_time_of_a_request(stalls):
         while not select.select([connection], [], [], 0.1)[0]:
             connection.sendall(b"x")
         assert time.perf_counter() - begin < 5
-        assert says(connection.recv(65536)) == (408, "the request did not come within 0.5 s")
+        assert says(answer_on(connection)) == (408, "the request did not come within 0.5 s")
 
 
 def test_what_has_no_room_waits_for_it(stalls):
