@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.steps.step_reports import read_report
-from brainsmith.web.content import Fields, fields, items
+from brainsmith.web.report_fields import Fields, fields, items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,13 +10,13 @@ import numpy as np
 
 from brainsmith.errors import InputError, TargetError
 from brainsmith.runtime.prepared import Prepared
-from brainsmith.runtime.use import execute_prepared
+from brainsmith.runtime.target_calls import execute_prepared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from brainsmith.execution.signature import ModelSignature, TensorSpec
-    from brainsmith.runtime.use import Outputs
+    from brainsmith.runtime.target_calls import Outputs
 
 
 @dataclass(frozen=True)

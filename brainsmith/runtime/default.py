@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from brainsmith.plugin.records import RecordList
     from brainsmith.runtime.resource_manager import ResourceManager
-    from brainsmith.runtime.use import Outputs
+    from brainsmith.runtime.target_calls import Outputs
 
 
 class Runtime:

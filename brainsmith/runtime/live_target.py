@@ -12,10 +12,10 @@ from brainsmith.errors import BrainsmithError, DeviceError, InputError, TargetEr
 from brainsmith.forks import in_children, lock_of
 from brainsmith.plugin.loading import describe_error
 from brainsmith.runtime.capabilities import Capabilities
-from brainsmith.runtime.inside import enter, leave, wait_for_end
 from brainsmith.runtime.prepared_cache import PreparedCache
 from brainsmith.runtime.profile import Meter
 from brainsmith.runtime.target_log import note, warn
+from brainsmith.runtime.thread_calls import enter, leave, wait_for_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -10,16 +10,16 @@ from brainsmith.forks import lock_of
 from brainsmith.plugin.core import get_registry as plugin_registry
 from brainsmith.runtime.chain import Chain, make_chain
 from brainsmith.runtime.devices import AUTO, find_device
-from brainsmith.runtime.holdings import Holdings
-from brainsmith.runtime.inside import ChangeLock
+from brainsmith.runtime.held_targets import Holdings
 from brainsmith.runtime.manager_config import ManagerConfig
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.recent import Recent
 from brainsmith.runtime.resource_content import content_of
 from brainsmith.runtime.resource_info import describe_held, describe_prepared
+from brainsmith.runtime.target_calls import execute_prepared, prepare
 from brainsmith.runtime.target_choice import TargetChoice
 from brainsmith.runtime.target_log import note
-from brainsmith.runtime.use import execute_prepared, prepare
+from brainsmith.runtime.thread_calls import ChangeLock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from brainsmith.runtime.live_target import LiveTarget
     from brainsmith.runtime.profile import Profile
     from brainsmith.runtime.target import Target
+    from brainsmith.runtime.target_calls import Outputs
     from brainsmith.runtime.target_registry import TargetRegistry
-    from brainsmith.runtime.use import Outputs
 
 _REMEMBERED = 256
 """Resources for which it is known which target is the best; those that were used last."""

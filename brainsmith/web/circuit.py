@@ -9,10 +9,10 @@ from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.block_diagram import block_diagram
 from brainsmith.rtl.drawing.plan import Plan, read_plan, short_ends
-from brainsmith.web.content import Fields, fields, first_text, items, numbers
 from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.elements import cell, count_cell, graph_frame, scrolling, section, sentence, table
-from brainsmith.web.wave import wave_figure
+from brainsmith.web.report_fields import Fields, fields, first_text, items, numbers
+from brainsmith.web.wave_figure import wave_figure
 
 _NONE = "The build made no circuit: its output was estimates only, or it ended earlier."
 # The drawing for wide, middle and narrow pages: the style sheet shows the one that fits.

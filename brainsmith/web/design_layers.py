@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from brainsmith.figures import number
 from brainsmith.rtl.drawing.plan import MEMORY
-from brainsmith.web.content import Fields, fields, first_text, items
+from brainsmith.web.report_fields import Fields, fields, first_text, items
 
 RESOURCES = ("lut", "bram18", "dsp", "uram")
 _CONVERTER = "StreamingDataWidthConverter"

@@ -9,12 +9,12 @@ from brainsmith.figures import count, plural
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.families import FAMILIES
 from brainsmith.rtl.drawing.placing import Point
-from brainsmith.web.content import text
 from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.graph_data import Edge, Graph, Node
-from brainsmith.web.layers import measures
-from brainsmith.web.layout import GraphLayout, layered
-from brainsmith.web.nodes import Box, draw_node
+from brainsmith.web.graph_layout import GraphLayout, layered
+from brainsmith.web.layers_section import measures
+from brainsmith.web.node_boxes import Box, draw_node
+from brainsmith.web.report_fields import text
 
 MARGIN = 14
 # A taller drawing, in pixels, is printed over several pages, because on one it could not be read.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from brainsmith import figures
 from brainsmith.markup import Markup, tag
-from brainsmith.web.content import Subject
 from brainsmith.web.elements import message
+from brainsmith.web.report_fields import Subject
 from brainsmith.web.verdict import Verdict
 
 _SIGNS = {

@@ -16,16 +16,16 @@ from brainsmith.rtl.drawing.block_diagram import STYLE
 from brainsmith.rtl.drawing.theme import arrow
 from brainsmith.web import header, sections
 from brainsmith.web.circuit import circuit_section
-from brainsmith.web.content import Fields, fields, items, read_files, read_subject, text
 from brainsmith.web.design_layers import DesignLayer, read_fifos, read_layers
 from brainsmith.web.graph import Drawing, draw
 from brainsmith.web.graph_data import read_graph
-from brainsmith.web.layers import layers_section
+from brainsmith.web.layers_section import layers_section
+from brainsmith.web.report_fields import Fields, fields, items, read_files, read_subject, text
 from brainsmith.web.step_result import read_steps
 from brainsmith.web.steps import steps_section
 from brainsmith.web.summary import summary
 from brainsmith.web.synthesis import synthesis_section
-from brainsmith.web.targets import targets_section
+from brainsmith.web.targets_section import targets_section
 from brainsmith.web.verdict import judge
 
 # An empty icon: without one a browser asks the server for /favicon.ico.

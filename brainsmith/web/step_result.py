@@ -1,6 +1,6 @@
 """What came of a step of a build: one value, in the build, in `report.json` and on the page.
 
-Reading never raises, as :mod:`brainsmith.web.content` says; what is None there is what a report does not state.
+Reading never raises, as :mod:`brainsmith.web.report_fields` says; what is None there is what a report does not state.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brainsmith.figures import number
-from brainsmith.web.content import Fields, fields, first_text, items, text
+from brainsmith.web.report_fields import Fields, fields, first_text, items, text
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from brainsmith import figures
 from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
-from brainsmith.web.content import Fields, Subject, fields, first_text, items, numbers, total
 from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.elements import message, section, sentence
-from brainsmith.web.layers import slowest
+from brainsmith.web.layers_section import slowest
+from brainsmith.web.report_fields import Fields, Subject, fields, first_text, items, numbers, total
 from brainsmith.web.step_result import StepResult
 
 _NO_ACCURACY = "Accuracy was not measured: no labelled samples were given, or the build ended earlier."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from brainsmith.figures import count, number, plural, small
-from brainsmith.web.content import Fields, fields, first_text, numbers, read_shortfalls, text, total
+from brainsmith.web.report_fields import Fields, fields, first_text, numbers, read_shortfalls, text, total
 from brainsmith.web.step_result import StepResult
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from brainsmith.web.content import Subject, read_subject, text
 from brainsmith.web.design_layers import read_layers
+from brainsmith.web.report_fields import Subject, read_subject, text
 from brainsmith.web.step_result import read_steps
 
 

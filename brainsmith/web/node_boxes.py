@@ -10,9 +10,9 @@ from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.block_diagram import load_bar
 from brainsmith.rtl.drawing.families import family
 from brainsmith.rtl.drawing.placing import Point
-from brainsmith.web.content import text
 from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.graph_data import Node
+from brainsmith.web.report_fields import text
 
 # Widths of an average character in pixels, of the widest of the fonts that the style sheet names.
 CHARACTER, SMALL_CHARACTER = 7.9, 6.2

@@ -1,6 +1,6 @@
 """The section of the targets: agreement, difference, and what could not be compared."""
 
-from brainsmith.web.targets import targets_section
+from brainsmith.web.targets_section import targets_section
 from tests.web.pages import Page
 
 EQUAL = {

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brainsmith.web.layout import layered
+from brainsmith.web.graph_layout import layered
 from brainsmith.web.rows import NODE_GAP
 
 SIZE = st.tuples(st.integers(10, 200).map(float), st.integers(10, 80).map(float))
