@@ -107,7 +107,7 @@ class _Part:
 def _named_op(op: Any) -> Any:
     """Return the op of a name, and anything else as it is."""
     if isinstance(op, str):
-        from brainsmith.autodiff.registry import get_custom_op
+        from brainsmith.autodiff.op_registry import get_custom_op
 
         return get_custom_op(op)
     return op

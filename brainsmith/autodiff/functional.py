@@ -34,7 +34,7 @@ from brainsmith.autodiff.functional_shapes import reshape as reshape
 from brainsmith.autodiff.functional_shapes import squeeze as squeeze
 from brainsmith.autodiff.functional_shapes import stack as stack
 from brainsmith.autodiff.functional_shapes import transpose as transpose
-from brainsmith.autodiff.primitives import choices, normalisations, products
+from brainsmith.autodiff.primitives import elementwise, gathers, normalisations, products
 from brainsmith.autodiff.primitives.elementwise import derivatives_of_choice, elementwise_step
 from brainsmith.autodiff.primitives.elementwise import relu as _relu
 from brainsmith.autodiff.primitives.elementwise import sigmoid as _sigmoid
@@ -217,8 +217,8 @@ def var(x: Any, axis: Axes = None, keepdims: bool = False) -> Any:
 def argmax(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     """Return the index of the greatest element along an axis, or in the flattened array; it has no gradient."""
     if axis is not None:
-        return run_op(choices.ARGMAX, (x,), {"axis": axis, "keepdims": keepdims})
-    found = run_op(choices.ARGMAX, (reshape(x, (-1,)),), {"axis": 0, "keepdims": keepdims})
+        return run_op(gathers.ARGMAX, (x,), {"axis": axis, "keepdims": keepdims})
+    found = run_op(gathers.ARGMAX, (reshape(x, (-1,)),), {"axis": 0, "keepdims": keepdims})
     return reshape(found, (1,) * np.ndim(x)) if keepdims else found
 
 
@@ -234,7 +234,7 @@ def where(condition: Any, chosen: Any, other: Any) -> Any:
         )
     elif not values:
         chosen, other = (np.asarray(value, np.float32) for value in (chosen, other))
-    return run_op(choices.WHERE, (condition, chosen, other))
+    return run_op(elementwise.WHERE, (condition, chosen, other))
 
 
 def clip(x: Any, low: float | None = None, high: float | None = None) -> Any:
@@ -242,14 +242,14 @@ def clip(x: Any, low: float | None = None, high: float | None = None) -> Any:
     if all(bound is None or isinstance(bound, int | float | np.generic) for bound in (low, high)):
         bounds = {"low": low, "high": high}
         plain = {key: b.item() if isinstance(b, np.generic) else b for key, b in bounds.items()}
-        return run_op(choices.CLIP, (x,), plain)
+        return run_op(elementwise.CLIP, (x,), plain)
     raised = x if low is None else maximum(x, low)
     return raised if high is None else minimum(raised, high)
 
 
 def cast(x: Any, dtype: Any) -> Any:
     """Return the elements as another dtype."""
-    return run_op(choices.CAST, (x,), {"dtype": np.dtype(dtype).name})
+    return run_op(elementwise.CAST, (x,), {"dtype": np.dtype(dtype).name})
 
 
 def softmax(x: Any, axis: int = -1) -> Any:

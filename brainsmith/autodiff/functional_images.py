@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.autodiff.calls import run_op
-from brainsmith.autodiff.primitives import images, selection
+from brainsmith.autodiff.primitives import gathers, images, movements
 
 if TYPE_CHECKING:
     from brainsmith.autodiff.primitives.windows import Pair
@@ -28,9 +28,9 @@ def global_average_pool(x: Any) -> Any:
 
 def flatten(x: Any) -> Any:
     """Return each sample as one row, (N, everything)."""
-    return run_op(selection.FLATTEN, (x,))
+    return run_op(movements.FLATTEN, (x,))
 
 
 def top_k(x: Any, k: int = 1) -> Any:
     """Return the k greatest values of each row, the greatest first, of equals the first; and their indices."""
-    return run_op(selection.TOP_K, (x,), {"k": k})
+    return run_op(gathers.TOP_K, (x,), {"k": k})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.autodiff.calls import run_op
-from brainsmith.autodiff.primitives import choices, shapes
+from brainsmith.autodiff.primitives import gathers, movements
 from brainsmith.autodiff.tape.indexing import steps_of
 from brainsmith.errors import OpError
 
@@ -20,40 +20,40 @@ if TYPE_CHECKING:
 def reshape(x: Any, shape: int | Sequence[int]) -> Any:
     """Return the same elements in another shape; one axis may be -1."""
     wanted = (shape,) if isinstance(shape, int | np.integer) else shape
-    return run_op(shapes.RESHAPE, (x,), {"shape": tuple(int(size) for size in wanted)})
+    return run_op(movements.RESHAPE, (x,), {"shape": tuple(int(size) for size in wanted)})
 
 
 def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     """Return the axes in another order, reversed by default."""
-    return run_op(shapes.TRANSPOSE, (x,), {"axes": None if axes is None else tuple(axes)})
+    return run_op(movements.TRANSPOSE, (x,), {"axes": None if axes is None else tuple(axes)})
 
 
 def squeeze(x: Any, axis: Axes = None) -> Any:
     """Return x without axes of length 1: the named ones, or all."""
     wanted = tuple(at for at, size in enumerate(np.shape(x)) if size == 1) if axis is None else axis
-    return run_op(shapes.SQUEEZE, (x,), {"axis": wanted})
+    return run_op(movements.SQUEEZE, (x,), {"axis": wanted})
 
 
 def expand_dims(x: Any, axis: int | tuple[int, ...]) -> Any:
     """Return x with new axes of length 1, which are at these places of the result."""
-    return run_op(shapes.EXPAND_DIMS, (x,), {"axis": axis})
+    return run_op(movements.EXPAND_DIMS, (x,), {"axis": axis})
 
 
 def expand(x: Any, shape: Sequence[int]) -> Any:
     """Return x repeated to a shape, as broadcasting does."""
-    return run_op(shapes.EXPAND, (x,), {"shape": tuple(shape)})
+    return run_op(movements.EXPAND, (x,), {"shape": tuple(shape)})
 
 
 def pad(x: Any, widths: Sequence[Sequence[int]]) -> Any:
     """Return x with zeros around it: (before, behind) for each axis."""
     return run_op(
-        shapes.PAD, (x,), {"widths": tuple((int(before), int(behind)) for before, behind in widths)}
+        movements.PAD, (x,), {"widths": tuple((int(before), int(behind)) for before, behind in widths)}
     )
 
 
 def concat(values: Sequence[Any], axis: int = 0) -> Any:
     """Return several values one behind the other along an axis."""
-    return run_op(shapes.concat_of(len(values)), tuple(values), {"axis": axis})
+    return run_op(movements.concat_of(len(values)), tuple(values), {"axis": axis})
 
 
 def stack(values: Sequence[Any], axis: int = 0) -> Any:
@@ -63,12 +63,12 @@ def stack(values: Sequence[Any], axis: int = 0) -> Any:
 
 def gather(x: Any, indices: Any, axis: int = 0) -> Any:
     """Return elements along an axis by an array of indices."""
-    return run_op(choices.GATHER, (x, _whole(indices)), {"axis": axis})
+    return run_op(gathers.GATHER, (x, _whole(indices)), {"axis": axis})
 
 
 def gather_nd(x: Any, indices: Any) -> Any:
     """Return elements by several indices at once: the last axis of the indices numbers the leading axes of x."""
-    return run_op(choices.GATHER_ND, (x, _whole(indices)))
+    return run_op(gathers.GATHER_ND, (x, _whole(indices)))
 
 
 def index(x: Any, key: Any) -> Any:

@@ -63,7 +63,7 @@ def _as_op(op: Any) -> Op:
     from brainsmith.autodiff.op import Op
 
     if isinstance(op, str):
-        from brainsmith.autodiff.registry import get_custom_op
+        from brainsmith.autodiff.op_registry import get_custom_op
 
         return get_custom_op(op)
     if isinstance(op, type) and issubclass(op, Op):

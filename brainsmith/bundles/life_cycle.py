@@ -153,7 +153,7 @@ class LoadedBundle:
             self._check_owner(item, records)
             rival = ops.get(info.name) if info.type == "op" else owners.get((info.type, info.reference))
             if rival is not None:
-                from brainsmith.autodiff.registry import exists_already
+                from brainsmith.autodiff.op_registry import exists_already
 
                 raise self._clash(exists_already(info, rival))
             try:

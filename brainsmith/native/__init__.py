@@ -11,13 +11,13 @@ from brainsmith.lazy_names import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brainsmith.native.library import NativeLibrary as NativeLibrary
-    from brainsmith.native.library import open_library as open_library
+    from brainsmith.native.native_library import NativeLibrary as NativeLibrary
+    from brainsmith.native.native_library import open_library as open_library
     from brainsmith.native.native_op import NativeOp as NativeOp
 
 _HOMES = {
-    "NativeLibrary": "brainsmith.native.library",
-    "open_library": "brainsmith.native.library",
+    "NativeLibrary": "brainsmith.native.native_library",
+    "open_library": "brainsmith.native.native_library",
     "NativeOp": "brainsmith.native.native_op",
 }
 

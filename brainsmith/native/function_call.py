@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 
 from brainsmith.native import abi
-from brainsmith.native.table import ERROR_BYTES
+from brainsmith.native.plugin_table import ERROR_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

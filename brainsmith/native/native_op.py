@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from brainsmith.autodiff.op import Array, Shape
     from brainsmith.native.function_call import Signature
-    from brainsmith.native.library import NativeLibrary
+    from brainsmith.native.native_library import NativeLibrary
     from brainsmith.native.plugin_op import CallKind
 
 _MOST_FRAMES = 256

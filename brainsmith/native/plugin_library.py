@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.figures import plural
-from brainsmith.native.checks import check_file, check_hash, read_library
 from brainsmith.native.copy import LibraryCopy
+from brainsmith.native.library_checks import check_file, check_hash, read_library
 
 if TYPE_CHECKING:
     import os

@@ -11,7 +11,7 @@ from brainsmith.autodiff.op import Op
 from brainsmith.errors import GradientError, OpError
 from brainsmith.native import abi
 from brainsmith.native.gradients import expect_written, fitting_gradients, fitting_outputs, mark
-from brainsmith.native.rules import CODES, ShapeRules
+from brainsmith.native.shape_rules import CODES, ShapeRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

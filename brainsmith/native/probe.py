@@ -16,7 +16,7 @@ from brainsmith.errors import (
     NativeLibraryError,
     PluginCrashError,
 )
-from brainsmith.native.checks import no_entry
+from brainsmith.native.library_checks import no_entry
 from brainsmith.plugin.processes import start_python
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _NO_VERSION = re.compile(r"(?P<library>[^\s:]+): version [`'](?P<name>[^']+)' no
 
 
 def probe(path: Path, copy: LibraryCopy, time_limit: float) -> dict[str, Any]:
-    """Load, read and unload a library in a child process, and return its table (`table.describe`).
+    """Load, read and unload a library in a child process, and return its table (`plugin_table.describe`).
 
     Every opening probes. A verdict is not kept: it hangs on more than the file, such as the libraries that it needs.
 

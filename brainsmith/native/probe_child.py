@@ -11,8 +11,8 @@ import os
 import resource
 
 from brainsmith.native import abi
-from brainsmith.native.loading import load
-from brainsmith.native.table import create, describe
+from brainsmith.native.dynamic_loading import load
+from brainsmith.native.plugin_table import create, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

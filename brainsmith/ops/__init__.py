@@ -30,23 +30,23 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.compiling.compiled_op import CompiledOp as CompiledOp
     from brainsmith.autodiff.compiling.compiled_op import compile_op as compile_op
     from brainsmith.autodiff.compiling.compiled_op import fuse as fuse
+    from brainsmith.autodiff.custom_layer import CustomLayer as CustomLayer
     from brainsmith.autodiff.exporting.export import export_onnx as export_onnx
     from brainsmith.autodiff.graphs.model_ops import check_ops as check_ops
     from brainsmith.autodiff.graphs.model_ops import load_model as load_model
     from brainsmith.autodiff.graphs.model_ops import save_model as save_model
-    from brainsmith.autodiff.layer import CustomLayer as CustomLayer
     from brainsmith.autodiff.modes import lazy as lazy
     from brainsmith.autodiff.modes import no_grad as no_grad
     from brainsmith.autodiff.op import Gradient as Gradient
     from brainsmith.autodiff.op import Op as Op
+    from brainsmith.autodiff.op_registry import execute_custom_op as execute_custom_op
+    from brainsmith.autodiff.op_registry import get_custom_op as get_custom_op
+    from brainsmith.autodiff.op_registry import is_custom_op_registered as is_custom_op_registered
+    from brainsmith.autodiff.op_registry import list_custom_ops as list_custom_ops
+    from brainsmith.autodiff.op_registry import register_custom_op as register_custom_op
+    from brainsmith.autodiff.op_registry import unregister_custom_op as unregister_custom_op
     from brainsmith.autodiff.optimisers import Adam as Adam
     from brainsmith.autodiff.optimisers import Sgd as Sgd
-    from brainsmith.autodiff.registry import execute_custom_op as execute_custom_op
-    from brainsmith.autodiff.registry import get_custom_op as get_custom_op
-    from brainsmith.autodiff.registry import is_custom_op_registered as is_custom_op_registered
-    from brainsmith.autodiff.registry import list_custom_ops as list_custom_ops
-    from brainsmith.autodiff.registry import register_custom_op as register_custom_op
-    from brainsmith.autodiff.registry import unregister_custom_op as unregister_custom_op
     from brainsmith.autodiff.tape.tensor import Tensor as Tensor
     from brainsmith.autodiff.torch_function import as_torch_function as as_torch_function
     from brainsmith.autodiff.torch_function import torch_apply as torch_apply
@@ -71,14 +71,14 @@ _HOMES = {
     "lazy": "brainsmith.autodiff.modes",
     "load_model": "brainsmith.autodiff.graphs.model_ops",
     "save_model": "brainsmith.autodiff.graphs.model_ops",
-    "execute_custom_op": "brainsmith.autodiff.registry",
-    "get_custom_op": "brainsmith.autodiff.registry",
-    "is_custom_op_registered": "brainsmith.autodiff.registry",
-    "list_custom_ops": "brainsmith.autodiff.registry",
-    "register_custom_op": "brainsmith.autodiff.registry",
-    "unregister_custom_op": "brainsmith.autodiff.registry",
+    "execute_custom_op": "brainsmith.autodiff.op_registry",
+    "get_custom_op": "brainsmith.autodiff.op_registry",
+    "is_custom_op_registered": "brainsmith.autodiff.op_registry",
+    "list_custom_ops": "brainsmith.autodiff.op_registry",
+    "register_custom_op": "brainsmith.autodiff.op_registry",
+    "unregister_custom_op": "brainsmith.autodiff.op_registry",
     "Tensor": "brainsmith.autodiff.tape.tensor",
-    "CustomLayer": "brainsmith.autodiff.layer",
+    "CustomLayer": "brainsmith.autodiff.custom_layer",
     "Adam": "brainsmith.autodiff.optimisers",
     "Sgd": "brainsmith.autodiff.optimisers",
     "no_grad": "brainsmith.autodiff.modes",

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.autodiff.builder import CustomOpBuilder
+from brainsmith.autodiff.op_registry import register_custom_op, unregister_custom_op
 from brainsmith.autodiff.primitives.elementwise import POW, sigmoid
 from brainsmith.autodiff.primitives.normalisations import LAYER_NORM
-from brainsmith.autodiff.registry import register_custom_op, unregister_custom_op
 from brainsmith.autodiff.special import erf
 from brainsmith.errors import DuplicatePluginError, OpError
 from brainsmith.forks import lock_of

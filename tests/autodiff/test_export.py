@@ -13,9 +13,9 @@ from qonnx.transformation.infer_shapes import InferShapes
 from brainsmith import ops
 from brainsmith.autodiff import functional as F
 from brainsmith.autodiff.modes import no_grad
+from brainsmith.autodiff.primitives.gathers import TOP_K
 from brainsmith.autodiff.primitives.images import CONV2D, GLOBAL_AVERAGE_POOL, MAX_POOL2D
-from brainsmith.autodiff.primitives.selection import FLATTEN, TOP_K
-from brainsmith.autodiff.primitives.shapes import TRANSPOSE
+from brainsmith.autodiff.primitives.movements import FLATTEN, TRANSPOSE
 from brainsmith.autodiff.tape.tensor import Tensor, apply_op
 from brainsmith.errors import OpError
 from brainsmith.execution.execute import Executor

@@ -9,7 +9,7 @@ from qonnx.core.onnx_exec import execute_onnx
 from brainsmith import ops
 from brainsmith.autodiff import functional as F
 from brainsmith.autodiff.lazy.evaluation import _groups, _needed
-from brainsmith.autodiff.lazy.tensor import LazyTensor
+from brainsmith.autodiff.lazy.lazy_tensor import LazyTensor
 from brainsmith.autodiff.modes import is_lazy, no_grad
 from brainsmith.autodiff.tape.tensor import Tensor, apply_op
 from brainsmith.errors import GradientError, OpError

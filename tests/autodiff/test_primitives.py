@@ -9,10 +9,11 @@ from brainsmith.autodiff.calls import call_op, promised
 from brainsmith.autodiff.checking.gradcheck import gradcheck
 from brainsmith.autodiff.functional import erf
 from brainsmith.autodiff.op import attributes_of
-from brainsmith.autodiff.primitives import choices as c
+from brainsmith.autodiff.primitives import elementwise as e
+from brainsmith.autodiff.primitives import gathers as c
+from brainsmith.autodiff.primitives import movements as s
 from brainsmith.autodiff.primitives import normalisations as n
 from brainsmith.autodiff.primitives import products as p
-from brainsmith.autodiff.primitives import shapes as s
 from brainsmith.autodiff.primitives.elementwise import ELEMENTWISE as E
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.autodiff.primitives.primitive import Primitive, sum_to
@@ -198,9 +199,9 @@ MOVED = [
     (s.EXPAND_DIMS, X[:, None, :, :, None], {"axis": (1, 4)}),
     (s.EXPAND, np.broadcast_to(X, (5, 2, 3, 4)), {"shape": (5, 2, 3, 4)}),
     (s.PAD, np.pad(X, ((0, 0), (1, 2), (3, 0))), {"widths": ((0, 0), (1, 2), (3, 0))}),
-    (c.CLIP, np.clip(X, -1, 0.5), {"low": -1, "high": 0.5}),
-    (c.CLIP, np.maximum(X, -1), {"low": -1.0}),
-    (c.CAST, X, {"dtype": "float64"}),
+    (e.CLIP, np.clip(X, -1, 0.5), {"low": -1, "high": 0.5}),
+    (e.CLIP, np.maximum(X, -1), {"low": -1.0}),
+    (e.CAST, X, {"dtype": "float64"}),
     (c.ARGMAX, X.argmax(1), {"axis": 1}),
     (c.ARGMAX, X.argmax(-1, keepdims=True), {"keepdims": True}),
 ]
@@ -226,7 +227,7 @@ def test_arrays_one_behind_the_other():
 def test_where(seed, shapes):
     a, b = drawn(seed, shapes[0], REAL), drawn(seed + 1, shapes[1], REAL)
     condition = drawn(seed + 2, np.broadcast_shapes(*shapes), REAL) > 0
-    check(c.WHERE, [condition, a, b], np.where(condition, a, b))
+    check(e.WHERE, [condition, a, b], np.where(condition, a, b))
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])

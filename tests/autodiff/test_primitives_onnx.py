@@ -8,10 +8,11 @@ from onnx import TensorProto, helper, numpy_helper
 
 from brainsmith.autodiff.calls import call_op
 from brainsmith.autodiff.op import attributes_of
-from brainsmith.autodiff.primitives import choices as c
+from brainsmith.autodiff.primitives import elementwise as e
+from brainsmith.autodiff.primitives import gathers as c
+from brainsmith.autodiff.primitives import movements as s
 from brainsmith.autodiff.primitives import normalisations as n
 from brainsmith.autodiff.primitives import products as p
-from brainsmith.autodiff.primitives import shapes as s
 from brainsmith.autodiff.primitives.elementwise import ELEMENTWISE as E
 from brainsmith.autodiff.primitives.onnx_form import OnnxCall, OnnxForm
 from brainsmith.autodiff.primitives.reductions import REDUCTIONS as R
@@ -64,11 +65,11 @@ CASES = [
     (s.EXPAND, [Y], {"shape": (2, 3, 4)}),
     (s.PAD, [X], {"widths": ((0, 0), (1, 2), (3, 0))}),
     (s.concat_of(2), [X, X[:, :1]], {"axis": -2}),
-    (c.CLIP, [X], {"low": -1, "high": 0.5}),
-    (c.CLIP, [X], {"high": 0.5}),
-    (c.CLIP, [X], {"low": 0}),
-    (c.WHERE, [TRUTH, X, Y], {}),
-    (c.CAST, [X], {"dtype": "int32"}),
+    (e.CLIP, [X], {"low": -1, "high": 0.5}),
+    (e.CLIP, [X], {"high": 0.5}),
+    (e.CLIP, [X], {"low": 0}),
+    (e.WHERE, [TRUTH, X, Y], {}),
+    (e.CAST, [X], {"dtype": "int32"}),
     (c.ARGMAX, [X], {"axis": 1}),
     (c.ARGMAX, [np.ones((2, 3), np.float32)], {"keepdims": True}),
     (c.GATHER, [X, np.array([[1, 0], [-1, 1]])], {"axis": -1}),
@@ -162,6 +163,6 @@ def test_a_form_without_functions_is_the_operator_alone():
 
 
 def test_every_dtype_of_onnx_has_its_number():
-    for name, number in c.ONNX_DTYPES.items():
+    for name, number in e.ONNX_DTYPES.items():
         assert number == helper.np_dtype_to_tensor_dtype(np.dtype(name))
         assert TensorProto.DataType.Name(number)

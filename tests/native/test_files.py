@@ -19,7 +19,7 @@ from brainsmith.errors import (
     NativeLibraryError,
 )
 from brainsmith.native import open_library
-from brainsmith.native.checks import check_file
+from brainsmith.native.library_checks import check_file
 from tests.native.building import build_plugin
 from tests.native.opening import refused
 

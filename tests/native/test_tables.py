@@ -10,7 +10,7 @@ from brainsmith.errors import (
     NativeLibraryError,
 )
 from brainsmith.native import open_library
-from brainsmith.native.checks import check_table
+from brainsmith.native.library_checks import check_table
 from tests.native.building import build_plugin
 from tests.native.opening import refused
 

@@ -123,7 +123,7 @@ def _report(op: Op, points: int, tally: _Tally) -> GradientReport:
 
 def _as_op(op: Any, inputs: Sequence[Any] | None) -> Op:
     if isinstance(op, str):
-        from brainsmith.autodiff.registry import get_custom_op
+        from brainsmith.autodiff.op_registry import get_custom_op
 
         return get_custom_op(op)
     if isinstance(op, Op):

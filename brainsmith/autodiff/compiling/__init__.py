@@ -13,14 +13,14 @@ as numpy does and takes any dtypes and strides.
     tracer.py         from numpy code to an expression
     dtypes.py         numpy's promotion
     numpy_form.py     computes an expression with numpy; bounds of errors
-    layout.py         a call's arrays as rows and columns
+    call_layout.py    a call's arrays as rows and columns
     kernel.py         an expression with dtypes and layout: what is compiled
     source.py         its C++; vector_math.hpp and reductions.hpp have the functions, entry.hpp the call
     threads.py        how many threads share a call
-    library.py        builds and keeps it
+    kernel_cache.py   builds and keeps it
     compiled.py       an expression as a function of arrays
     compiled_op.py    an op that is compiled
     chain_op.py       chains of ops as one
     ruled_forward.py  an op's forward, its results of the dtype of its rule
-    content.py        keys of attributes and ops
+    content_keys.py   keys of attributes and ops
 """

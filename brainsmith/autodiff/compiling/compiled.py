@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.autodiff.compiling.call_layout import CallLayout, plan_layout
 from brainsmith.autodiff.compiling.expression import DTYPES, Expression
 from brainsmith.autodiff.compiling.functions import FUNCTIONS
 from brainsmith.autodiff.compiling.kernel import Kernel
-from brainsmith.autodiff.compiling.layout import CallLayout, plan_layout
-from brainsmith.autodiff.compiling.library import load_kernel
+from brainsmith.autodiff.compiling.kernel_cache import load_kernel
 from brainsmith.autodiff.compiling.numpy_form import compute
 from brainsmith.autodiff.compiling.source import write_source
 from brainsmith.autodiff.compiling.threads import threads_for

@@ -9,14 +9,14 @@ import numpy as np
 from brainsmith.autodiff.calls import as_arrays
 from brainsmith.autodiff.compiling.chain_op import ChainOp
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
-from brainsmith.autodiff.compiling.content import content_key, op_key
+from brainsmith.autodiff.compiling.content_keys import content_key, op_key
 from brainsmith.autodiff.compiling.expression import DTYPES
 from brainsmith.autodiff.compiling.function_op import FunctionOp
 from brainsmith.autodiff.compiling.numpy_form import error_bounds
 from brainsmith.autodiff.compiling.ruled_forward import ruled_forward
 from brainsmith.autodiff.compiling.tracer import trace
 from brainsmith.autodiff.op import Op
-from brainsmith.autodiff.registry import get_custom_op
+from brainsmith.autodiff.op_registry import get_custom_op
 from brainsmith.errors import OpError
 from brainsmith.forks import cached_property
 

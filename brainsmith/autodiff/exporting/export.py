@@ -72,8 +72,8 @@ def _model(
 ) -> Any:
     from onnx import helper
 
+    from brainsmith.autodiff.exporting.graph_names import Names
     from brainsmith.autodiff.exporting.graph_writer import OPSET, GraphWriter
-    from brainsmith.autodiff.exporting.names import Names
 
     check_apart(inputs)
     records = records_between(inputs, outputs)

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
-from brainsmith.autodiff.exporting.names import Names, input_names
-from brainsmith.autodiff.exporting.schema import check_dtypes
+from brainsmith.autodiff.exporting.graph_names import Names, input_names
+from brainsmith.autodiff.exporting.operator_schemas import check_dtypes
 from brainsmith.autodiff.exporting.walk import key_of
 from brainsmith.autodiff.graphs.node_attributes import to_node
 from brainsmith.autodiff.graphs.node_lookup import FUSED, OPS_DOMAIN
 from brainsmith.autodiff.graphs.op_definition import is_same_op
 from brainsmith.autodiff.primitives.elementwise import Elementwise
+from brainsmith.autodiff.primitives.movements import Transpose
 from brainsmith.autodiff.primitives.onnx_form import OnnxCall, OnnxForm, OnnxNode
 from brainsmith.autodiff.primitives.primitive import Primitive
 from brainsmith.autodiff.primitives.products import MatMul
 from brainsmith.autodiff.primitives.reductions import Reduction, axes_of
-from brainsmith.autodiff.primitives.shapes import Transpose
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _fused_node(op: Elementwise, record: Record) -> OnnxNode:
 
 
 def _check_registered(op: Op) -> None:
-    from brainsmith.autodiff.registry import get_custom_op, is_custom_op_registered
+    from brainsmith.autodiff.op_registry import get_custom_op, is_custom_op_registered
 
     if not is_custom_op_registered(op.name):
         raise OpError(

@@ -66,7 +66,7 @@ def _replay(text: str, *inputs: Any) -> Any:
 def _op_function(node: NodeProto) -> Callable[..., Any] | None:
     """Return the forward of the op of a node; None if there is no such op, or it validates its inputs."""
     from brainsmith.autodiff.compiling.compiled_op import CompiledOp
-    from brainsmith.autodiff.registry import get_custom_op, is_custom_op_registered
+    from brainsmith.autodiff.op_registry import get_custom_op, is_custom_op_registered
 
     if not is_custom_op_registered(node.op_type):
         return None

@@ -14,7 +14,7 @@ from qonnx.custom_op.base import CustomOp
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
 from brainsmith.autodiff.compiling.expression import Expression
 from brainsmith.autodiff.compiling.numpy_form import compute
-from brainsmith.autodiff.graphs.nodes import KnownTensors, constant_node
+from brainsmith.autodiff.graphs.op_node import KnownTensors, constant_node
 from brainsmith.errors import OpError
 from brainsmith.figures import plural
 

@@ -12,7 +12,7 @@ from qonnx.custom_op.base import CustomOp
 
 from brainsmith.autodiff.graphs.missing_op import missing_text
 from brainsmith.autodiff.graphs.node_lookup import OPS_DOMAIN, op_node_class
-from brainsmith.autodiff.registry import is_custom_op_registered
+from brainsmith.autodiff.op_registry import is_custom_op_registered
 from brainsmith.errors import MissingOpError
 from brainsmith.plugin.node_types import forget_type
 

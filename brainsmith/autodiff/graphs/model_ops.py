@@ -12,7 +12,7 @@ from brainsmith.autodiff.graphs.missing_op import missing_text
 from brainsmith.autodiff.graphs.node_lookup import FUSED, OPS_DOMAIN
 from brainsmith.autodiff.graphs.op_definition import definition_hash
 from brainsmith.autodiff.op import Op
-from brainsmith.autodiff.registry import get_custom_op, list_custom_ops
+from brainsmith.autodiff.op_registry import get_custom_op, list_custom_ops
 from brainsmith.errors import MissingOpError
 from brainsmith.plugin.core import get_registry
 

@@ -78,8 +78,8 @@ def op_node_class(op_type: str) -> Any:
     from qonnx.custom_op.base import CustomOp
 
     from brainsmith.autodiff.graphs.missing_node import MissingOpNode
-    from brainsmith.autodiff.graphs.nodes import node_class
-    from brainsmith.autodiff.registry import get_custom_op, is_custom_op_registered
+    from brainsmith.autodiff.graphs.op_node import node_class
+    from brainsmith.autodiff.op_registry import get_custom_op, is_custom_op_registered
 
     if not is_custom_op_registered(op_type):
         return MissingOpNode

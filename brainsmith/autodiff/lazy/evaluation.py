@@ -9,13 +9,13 @@ import numpy as np
 
 from brainsmith.autodiff.compiling.chain_op import looks_at_values
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
-from brainsmith.autodiff.compiling.content import content_key, op_key
+from brainsmith.autodiff.compiling.content_keys import content_key, op_key
 from brainsmith.autodiff.compiling.numpy_form import compute
 from brainsmith.autodiff.compiling.ruled_forward import ruled_forward
 from brainsmith.autodiff.compiling.tracer import trace
 from brainsmith.autodiff.graphs.grouping import Candidate, group
 from brainsmith.autodiff.graphs.traceable import TraceableFunction, elementwise
-from brainsmith.autodiff.lazy.tensor import Deferred, LazyTensor, compute_one
+from brainsmith.autodiff.lazy.lazy_tensor import Deferred, LazyTensor, compute_one
 from brainsmith.errors import ToolError
 
 if TYPE_CHECKING:

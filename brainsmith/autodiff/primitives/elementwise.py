@@ -8,16 +8,17 @@ functions themselves, numpy's ufuncs on Tensors (`tape/numpy_calls.py`), export,
 from __future__ import annotations
 
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
 from brainsmith.autodiff.calls import run_op
-from brainsmith.autodiff.primitives.onnx_form import OnnxForm
+from brainsmith.autodiff.primitives.onnx_form import OnnxCall, OnnxForm
 from brainsmith.autodiff.primitives.primitive import Primitive, sum_to
+from brainsmith.errors import GradientError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from brainsmith.autodiff.op import Array, Shape
 
@@ -167,3 +168,94 @@ MUL = Elementwise("mul", np.multiply, "Mul", lambda g, a, b, out: g * b, lambda 
 DIV = Elementwise("div", np.true_divide, "Div", lambda g, a, b, out: g / b, lambda g, a, b, out: -g * out / b)
 POW = Elementwise("pow", _power, "Pow", _by_base, _by_exponent, like=np.power, forms=(np.power,), ulps=(5, 4))
 NEG = Elementwise("neg", np.negative, "Neg", lambda g, x, out: -g)
+
+
+class Where(Primitive):
+    """The second input where the first one is true, the third one elsewhere."""
+
+    name, num_inputs = "where", 3
+    not_differentiable = (0,)
+    onnx = OnnxForm("Where", since=9)
+
+    def forward(self, *inputs: Array, **attributes: Any) -> Any:
+        """Choose element by element."""
+        condition, chosen, other = inputs
+        return np.where(condition.astype(np.bool_, copy=False), chosen, other)
+
+    def gradient(
+        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
+    ) -> Array:
+        """Let through what was chosen."""
+        mine = (inputs[0] != 0) == (at == 1)
+        return sum_to(np.where(mine, grad_output, np.zeros((), grad_output.dtype)), inputs[at].shape)
+
+    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
+        """Follow numpy's broadcasting."""
+        return np.broadcast_shapes(*shapes)
+
+    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+        """Follow numpy's promotion."""
+        return np.result_type(*dtypes[1:])
+
+
+def _bounds(call: OnnxCall) -> tuple[Array | None, ...]:
+    low, high = (call.attributes[name] for name in ("low", "high"))
+    return tuple(None if bound is None else np.array(bound, call.dtype) for bound in (low, high))
+
+
+class Clip(Primitive):
+    """x, but no less than `low` and no more than `high`, which are numbers; None is no bound."""
+
+    name = "clip"
+    attributes: ClassVar[Mapping[str, Any]] = {"low": None, "high": None}
+    onnx = OnnxForm("Clip", since=11, constants=_bounds)
+
+    def forward(self, *inputs: Array, **attributes: Any) -> Any:
+        """Clip it."""
+        return np.clip(inputs[0], attributes["low"], attributes["high"])
+
+    def gradient(
+        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
+    ) -> Array:
+        """Let through what is between the bounds, or on one."""
+        return np.asarray(grad_output * (inputs[0] == output))
+
+    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+        """Follow numpy's promotion."""
+        return self.forward(np.ones(1, dtypes[0]), **attributes).dtype
+
+
+ONNX_DTYPES = {
+    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9, "float16": 10,
+    "float64": 11, "uint32": 12, "uint64": 13,
+}  # fmt: skip
+"""The numbers of dtypes in ONNX (`TensorProto.DataType`)."""
+
+
+class Cast(Primitive):
+    """The elements as another `dtype`; there is a gradient only to floating-point numbers."""
+
+    name = "cast"
+    attributes: ClassVar[Mapping[str, Any]] = {"dtype": "float32"}
+    onnx = OnnxForm(
+        "Cast", since=9, attributes=lambda call: {"to": ONNX_DTYPES[np.dtype(call.attributes["dtype"]).name]}
+    )
+
+    def forward(self, *inputs: Array, **attributes: Any) -> Any:
+        """Convert them."""
+        return inputs[0].astype(attributes["dtype"])
+
+    def gradient(
+        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
+    ) -> Array:
+        """Give the gradient the input's dtype."""
+        if output.dtype.kind != "f":
+            raise GradientError(f"a cast to {output.dtype} has no gradient; to leave it out, use x.detach()")
+        return grad_output.astype(inputs[0].dtype)
+
+    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+        """Give the dtype."""
+        return np.dtype(attributes["dtype"])
+
+
+WHERE, CLIP, CAST = Where(), Clip(), Cast()

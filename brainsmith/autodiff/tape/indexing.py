@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.autodiff.primitives import choices, shapes
+from brainsmith.autodiff.primitives import gathers, movements
 from brainsmith.errors import OpError
 from brainsmith.figures import plural
 
@@ -69,11 +69,13 @@ def _plain_steps(shape: Shape, entries: list[Any]) -> list[Step]:
     steps: list[Step] = []
     if cuts:
         starts, stops, axes, strides = zip(*cuts, strict=True)
-        steps.append((shapes.SLICE, (), {"starts": starts, "stops": stops, "axes": axes, "steps": strides}))
+        steps.append(
+            (movements.SLICE, (), {"starts": starts, "stops": stops, "axes": axes, "steps": strides})
+        )
     if dropped:
-        steps.append((shapes.SQUEEZE, (), {"axis": tuple(dropped)}))
+        steps.append((movements.SQUEEZE, (), {"axis": tuple(dropped)}))
     if added:
-        steps.append((shapes.EXPAND_DIMS, (), {"axis": tuple(added)}))
+        steps.append((movements.EXPAND_DIMS, (), {"axis": tuple(added)}))
     return steps
 
 
@@ -106,11 +108,11 @@ def _array_steps(shape: Shape, entries: list[Any]) -> list[Step]:
         (axis,) = chosen
         whole: list[Any] = [slice(None) if at == axis else entry for at, entry in enumerate(entries)]
         found = _integers(entries[axis], shape[axis], axis)
-        return [*_plain_steps(shape, whole), (choices.GATHER, (found,), {"axis": axis})]
+        return [*_plain_steps(shape, whole), (gathers.GATHER, (found,), {"axis": axis})]
     if chosen != list(range(len(chosen))) or any(entry != slice(None) for entry in entries[len(chosen) :]):
         raise OpError("several arrays that index a Tensor must be in front, and only whole axes behind them")
     arrays = [np.asarray(_integers(entries[axis], shape[axis], axis)) for axis in chosen]
-    return [(choices.GATHER_ND, (np.stack(np.broadcast_arrays(*arrays), axis=-1),), {})]
+    return [(gathers.GATHER_ND, (np.stack(np.broadcast_arrays(*arrays), axis=-1),), {})]
 
 
 def _integers(entry: Any, size: int, axis: int) -> Any:

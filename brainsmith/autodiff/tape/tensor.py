@@ -34,7 +34,7 @@ def apply_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] = _NON
         OpError: The inputs are not what the op takes; or the op gave what its rules do not say.
     """
     if is_lazy():
-        from brainsmith.autodiff.lazy.tensor import defer
+        from brainsmith.autodiff.lazy.lazy_tensor import defer
 
         return defer(op, inputs, attributes)
     arrays, plain = [], True

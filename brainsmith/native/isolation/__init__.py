@@ -6,14 +6,14 @@ from brainsmith.lazy_names import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from brainsmith.native.isolation.isolated_library import IsolatedLibrary as IsolatedLibrary
+    from brainsmith.native.isolation.isolated_library import open_isolated as open_isolated
     from brainsmith.native.isolation.isolated_op import IsolatedOp as IsolatedOp
-    from brainsmith.native.isolation.library import IsolatedLibrary as IsolatedLibrary
-    from brainsmith.native.isolation.library import open_isolated as open_isolated
 
 _HOMES = {
-    "IsolatedLibrary": "brainsmith.native.isolation.library",
+    "IsolatedLibrary": "brainsmith.native.isolation.isolated_library",
     "IsolatedOp": "brainsmith.native.isolation.isolated_op",
-    "open_isolated": "brainsmith.native.isolation.library",
+    "open_isolated": "brainsmith.native.isolation.isolated_library",
 }
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -66,7 +66,7 @@ class WorkerConnection:
         try:
             with theirs:
                 self._child = start_python(
-                    "from brainsmith.native.isolation.worker import main\n"
+                    "from brainsmith.native.isolation.worker_child import main\n"
                     f"main({theirs.fileno()}, {place!r}, {copy.beside!r}, {host_version!r})\n",
                     [theirs.fileno(), copy.descriptor],
                 )

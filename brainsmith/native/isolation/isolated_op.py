@@ -14,7 +14,7 @@ from brainsmith.native.function_call import StatusError
 from brainsmith.native.isolation.pool import PoolBlock, place_of
 from brainsmith.native.isolation.shared import shared_like
 from brainsmith.native.plugin_op import READY, PluginOp
-from brainsmith.native.rules import CODES
+from brainsmith.native.shape_rules import CODES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

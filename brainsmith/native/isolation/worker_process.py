@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from brainsmith import __version__
 from brainsmith.errors import NativeLibraryError, OpError, PluginCrashError
 from brainsmith.forks import in_children, lock_of
-from brainsmith.native.checks import check_table
 from brainsmith.native.function_call import StatusError
 from brainsmith.native.isolation import channel as ch
 from brainsmith.native.isolation.connection import WorkerConnection, WorkerEndedError
 from brainsmith.native.isolation.pool import Pool
+from brainsmith.native.library_checks import check_table
 from brainsmith.native.native_op import Standing
 from brainsmith.native.probe import probe
 

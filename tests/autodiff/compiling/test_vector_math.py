@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from brainsmith.autodiff.compiling import library
+from brainsmith.autodiff.compiling import kernel_cache
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
 from brainsmith.autodiff.compiling.functions import FUNCTIONS
 from brainsmith.autodiff.compiling.kernel import Kernel
@@ -97,8 +97,8 @@ def test_the_compiler_makes_vectors_of_it(name, tmp_path):
     (tmp_path / "unit.cpp").write_text(write_source(Kernel(expression, (np.dtype("f4"),), "c", store)))
     command = [
         shutil.which("g++"),
-        *library.FLAGS,
-        *library.NATIVE,
+        *kernel_cache.FLAGS,
+        *kernel_cache.NATIVE,
         "-fopt-info-vec",
         "unit.cpp",
         "-o",

@@ -13,12 +13,12 @@ from brainsmith import __version__
 from brainsmith.errors import NativeLibraryError
 from brainsmith.forks import in_children, lock_of
 from brainsmith.native import abi
-from brainsmith.native.checks import check_table, check_time_limit, no_entry
-from brainsmith.native.loading import load
+from brainsmith.native.dynamic_loading import load
+from brainsmith.native.library_checks import check_table, check_time_limit, no_entry
 from brainsmith.native.native_op import NativeOp, Standing, Usage
 from brainsmith.native.plugin_library import PluginLibrary, checked_copy
+from brainsmith.native.plugin_table import create, describe
 from brainsmith.native.probe import loader_error, probe
-from brainsmith.native.table import create, describe
 from brainsmith.plugin.log import debug
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from brainsmith.native.copy import LibraryCopy
-    from brainsmith.native.isolation.library import IsolatedLibrary
+    from brainsmith.native.isolation.isolated_library import IsolatedLibrary
 
 PROBE_SECONDS = 10.0
 CLOSE_SECONDS = 30.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.native.checks import check_time_limit
 from brainsmith.native.isolation.isolated_op import IsolatedOp
 from brainsmith.native.isolation.worker_process import Worker, start_worker
+from brainsmith.native.library_checks import check_time_limit
 from brainsmith.native.plugin_library import PluginLibrary, checked_copy
 
 if TYPE_CHECKING:

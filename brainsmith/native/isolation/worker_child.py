@@ -16,10 +16,10 @@ import time
 from _socket import socket
 
 from brainsmith.native import abi
+from brainsmith.native.dynamic_loading import load
 from brainsmith.native.function_call import RULES, FunctionCall, StatusError
 from brainsmith.native.isolation import channel as ch
-from brainsmith.native.loading import load
-from brainsmith.native.table import create, describe
+from brainsmith.native.plugin_table import create, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

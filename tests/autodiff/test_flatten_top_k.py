@@ -9,8 +9,9 @@ from onnx import TensorProto, helper
 
 from brainsmith.autodiff.calls import call_op
 from brainsmith.autodiff.op import attributes_of
+from brainsmith.autodiff.primitives.gathers import TOP_K
+from brainsmith.autodiff.primitives.movements import FLATTEN
 from brainsmith.autodiff.primitives.onnx_form import OnnxCall
-from brainsmith.autodiff.primitives.selection import FLATTEN, TOP_K
 from brainsmith.errors import OpError
 
 

@@ -139,7 +139,7 @@ def _own_header() -> Elf:
 
 
 def check_table(path: Path, table: Mapping[str, Any]) -> None:
-    """Hold a table (`table.describe`) to the rules of the header.
+    """Hold a table (`plugin_table.describe`) to the rules of the header.
 
     Raises:
         BundleVersionError: It is of another version of the interface.

@@ -36,7 +36,7 @@ def create(function: int, host_version: str) -> tuple[int, str]:
 def describe(address: int) -> dict[str, Any]:
     """Return what a table says, in plain values; of one of another version or size, these two alone.
 
-    Functions are addresses, 0 for none. Nothing is judged here: `checks.check_table` does.
+    Functions are addresses, 0 for none. Nothing is judged here: `library_checks.check_table` does.
     """
     head = (abi.u32 * 2).from_address(address)
     found: dict[str, Any] = {"abi_version": head[0], "struct_size": head[1]}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from brainsmith.autodiff.compiling.compiled_op import compile_op
-from brainsmith.autodiff.compiling.content import content_key, op_key
+from brainsmith.autodiff.compiling.content_keys import content_key, op_key
 from brainsmith.autodiff.op import Op
 
 LONG = np.full(3000, 0.125)

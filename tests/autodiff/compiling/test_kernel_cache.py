@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from brainsmith.autodiff.compiling import library
+from brainsmith.autodiff.compiling import kernel_cache
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
 from brainsmith.errors import OpError, ToolError
 
@@ -21,7 +21,7 @@ X = np.arange(5, dtype=np.float32)
 def cache(monkeypatch, tmp_path):
     """Give an empty cache, and a process that has loaded nothing."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(library, "_LOADED", {})
+    monkeypatch.setattr(kernel_cache, "_LOADED", {})
     return tmp_path / "brainsmith" / "ops"
 
 
@@ -33,7 +33,7 @@ def forbid_compiling(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("compiled again")
 
-    monkeypatch.setattr(library, "run", refuse)
+    monkeypatch.setattr(kernel_cache, "run", refuse)
 
 
 @pytest.mark.slow
@@ -42,7 +42,7 @@ def test_what_was_built_is_not_built_again(cache, monkeypatch):
     (entry,) = entries(cache)
     assert sorted(path.name for path in entry.iterdir()) == ["manifest.json", "op.so", "unit.cpp"]
     forbid_compiling(monkeypatch)
-    monkeypatch.setattr(library, "_LOADED", {})
+    monkeypatch.setattr(kernel_cache, "_LOADED", {})
     np.testing.assert_array_equal(CompiledExpression(TEXT.format(1))(X), X + 1)
 
 
@@ -51,11 +51,11 @@ def test_a_second_process_builds_nothing(cache):
     CompiledExpression(TEXT.format(2))(X)
     code = f"""
 import numpy as np
-from brainsmith.autodiff.compiling import library
+from brainsmith.autodiff.compiling import kernel_cache
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
 def refuse(*_, **__):
     raise AssertionError("compiled again")
-library.run = refuse
+kernel_cache.run = refuse
 print(CompiledExpression("{TEXT.format(2)}")(np.arange(5, dtype=np.float32)).tolist())
 """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -73,7 +73,7 @@ def test_a_damaged_entry_is_built_again(cache, monkeypatch):
     # A file of its own: the one that is loaded must stay as it is.
     (entry / "op.so").unlink()
     (entry / "op.so").write_bytes(content[:100])
-    monkeypatch.setattr(library, "_LOADED", {})
+    monkeypatch.setattr(kernel_cache, "_LOADED", {})
     np.testing.assert_array_equal(CompiledExpression(TEXT.format(3))(X), X + 3)
     assert len((entry / "op.so").read_bytes()) == len(content)
 
@@ -86,8 +86,8 @@ def test_two_at_once_build_it_once(cache, monkeypatch):
         built.append(command)
         return real(command, **options)
 
-    real = library.run
-    monkeypatch.setattr(library, "run", count)
+    real = kernel_cache.run
+    monkeypatch.setattr(kernel_cache, "run", count)
     found = []
     threads = [
         threading.Thread(target=lambda: found.append(CompiledExpression(TEXT.format(4))(X).tolist()))
@@ -103,13 +103,13 @@ def test_two_at_once_build_it_once(cache, monkeypatch):
 
 @pytest.mark.slow
 def test_a_compiler_that_does_not_know_this_cpu_builds_for_any(cache, monkeypatch):
-    monkeypatch.setattr(library, "NATIVE", ("-march=no-such-cpu",))
+    monkeypatch.setattr(kernel_cache, "NATIVE", ("-march=no-such-cpu",))
     np.testing.assert_array_equal(CompiledExpression(TEXT.format(5))(X), X + 5)
 
 
 def test_what_is_missing_in_a_program_is_said(cache):
     with pytest.raises(ToolError) as caught:
-        library.build("not C++", "sample")
+        kernel_cache.build("not C++", "sample")
     assert str(caught.value).startswith("compiling operation 'sample' failed with exit code 1: ")
     assert entries(cache) == []
 
@@ -143,5 +143,5 @@ def test_eight_threads_compute_at_once(cache):
 
 
 def test_no_flag_changes_values():
-    assert not {"-ffast-math", "-Ofast", "-funsafe-math-optimizations"} & set(library.FLAGS)
-    assert Path(library.__file__).with_name("vector_math.hpp").is_file()
+    assert not {"-ffast-math", "-Ofast", "-funsafe-math-optimizations"} & set(kernel_cache.FLAGS)
+    assert Path(kernel_cache.__file__).with_name("vector_math.hpp").is_file()

@@ -16,7 +16,7 @@ from qonnx.transformation.infer_shapes import InferShapes
 
 from brainsmith import ops
 from brainsmith.autodiff.graphs.node_attributes import to_node
-from brainsmith.autodiff.graphs.nodes import node_class
+from brainsmith.autodiff.graphs.op_node import node_class
 from brainsmith.bundles.bundle_builder import BundleBuilder
 from brainsmith.bundles.registry import BundleRegistry
 from brainsmith.errors import BuildError, MissingOpError, OpError

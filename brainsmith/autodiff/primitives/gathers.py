@@ -1,4 +1,4 @@
-"""Primitives that choose: by a condition, between bounds, by index; and the conditions and indices themselves."""
+"""Primitives that find the indices of elements, and those that take elements by index."""
 
 from __future__ import annotations
 
@@ -6,69 +6,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from brainsmith.autodiff.primitives.onnx_form import OnnxCall, OnnxForm
-from brainsmith.autodiff.primitives.primitive import Primitive, sum_to
-from brainsmith.errors import GradientError
+from brainsmith.autodiff.primitives.onnx_form import OnnxForm
+from brainsmith.autodiff.primitives.primitive import Primitive
+from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from brainsmith.autodiff.op import Array, Shape
-
-
-class Where(Primitive):
-    """The second input where the first one is true, the third one elsewhere."""
-
-    name, num_inputs = "where", 3
-    not_differentiable = (0,)
-    onnx = OnnxForm("Where", since=9)
-
-    def forward(self, *inputs: Array, **attributes: Any) -> Any:
-        """Choose element by element."""
-        condition, chosen, other = inputs
-        return np.where(condition.astype(np.bool_, copy=False), chosen, other)
-
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
-        """Let through what was chosen."""
-        mine = (inputs[0] != 0) == (at == 1)
-        return sum_to(np.where(mine, grad_output, np.zeros((), grad_output.dtype)), inputs[at].shape)
-
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
-        """Follow numpy's broadcasting."""
-        return np.broadcast_shapes(*shapes)
-
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
-        """Follow numpy's promotion."""
-        return np.result_type(*dtypes[1:])
-
-
-def _bounds(call: OnnxCall) -> tuple[Array | None, ...]:
-    low, high = (call.attributes[name] for name in ("low", "high"))
-    return tuple(None if bound is None else np.array(bound, call.dtype) for bound in (low, high))
-
-
-class Clip(Primitive):
-    """x, but no less than `low` and no more than `high`, which are numbers; None is no bound."""
-
-    name = "clip"
-    attributes: ClassVar[Mapping[str, Any]] = {"low": None, "high": None}
-    onnx = OnnxForm("Clip", since=11, constants=_bounds)
-
-    def forward(self, *inputs: Array, **attributes: Any) -> Any:
-        """Clip it."""
-        return np.clip(inputs[0], attributes["low"], attributes["high"])
-
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
-        """Let through what is between the bounds, or on one."""
-        return np.asarray(grad_output * (inputs[0] == output))
-
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
-        """Follow numpy's promotion."""
-        return self.forward(np.ones(1, dtypes[0]), **attributes).dtype
 
 
 class ArgMax(Primitive):
@@ -105,37 +50,48 @@ class ArgMax(Primitive):
         return "INT64"
 
 
-ONNX_DTYPES = {
-    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9, "float16": 10,
-    "float64": 11, "uint32": 12, "uint64": 13,
-}  # fmt: skip
-"""The numbers of dtypes in ONNX (`TensorProto.DataType`)."""
+class TopK(Primitive):
+    """The `k` greatest values of each row, the greatest first, of equals the first; and their indices, int64."""
 
-
-class Cast(Primitive):
-    """The elements as another `dtype`; there is a gradient only to floating-point numbers."""
-
-    name = "cast"
-    attributes: ClassVar[Mapping[str, Any]] = {"dtype": "float32"}
+    name, num_inputs, num_outputs = "top_k", 1, 2
+    attributes: ClassVar[Mapping[str, Any]] = {"k": 1}
     onnx = OnnxForm(
-        "Cast", since=9, attributes=lambda call: {"to": ONNX_DTYPES[np.dtype(call.attributes["dtype"]).name]}
+        "TopK",
+        since=10,
+        attributes=lambda call: {"axis": -1},
+        constants=lambda call: (np.array([call.attributes["k"]], np.int64),),
     )
 
-    def forward(self, *inputs: Array, **attributes: Any) -> Any:
-        """Convert them."""
-        return inputs[0].astype(attributes["dtype"])
+    def forward(self, x: Array, **attributes: Any) -> tuple[Array, Array]:
+        """Sort each row; the sort is stable, so that of equals the first comes first."""
+        last = x.shape[-1] - 1
+        # Ascending over the mirrored row, because negating would overflow the least integer.
+        order = last - np.argsort(x[..., ::-1], axis=-1, kind="stable")[..., ::-1]
+        best = order[..., : attributes["k"]]
+        return np.take_along_axis(x, best, axis=-1), best
 
     def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
+        self, at: int, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any
     ) -> Array:
-        """Give the gradient the input's dtype."""
-        if output.dtype.kind != "f":
-            raise GradientError(f"a cast to {output.dtype} has no gradient; to leave it out, use x.detach()")
-        return grad_output.astype(inputs[0].dtype)
+        """Give each gradient to the value that was chosen."""
+        found = np.zeros_like(inputs[0])
+        np.put_along_axis(found, output[1], grad_output[0], axis=-1)
+        return found
+
+    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+        """Refuse rows of fewer values than are asked for."""
+        width = inputs[0].shape[-1] if inputs[0].ndim else 0
+        if not 1 <= attributes["k"] <= width:
+            raise OpError(f"top_k of rows of {width} values needs k from 1 to {width}, not {attributes['k']}")
+
+    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> tuple[Shape, Shape]:
+        """Shorten the rows."""
+        shape = (*shapes[0][:-1], attributes["k"])
+        return shape, shape
 
     def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
-        """Give the dtype."""
-        return np.dtype(attributes["dtype"])
+        """Keep the values' dtype; indices are int64, as in ONNX."""
+        return dtypes[0], np.dtype(np.int64)
 
 
 class Gather(Primitive):
@@ -193,5 +149,4 @@ def _leading(indices: Array) -> tuple[Array, ...]:
     return tuple(indices[..., at] for at in range(indices.shape[-1]))
 
 
-WHERE, CLIP, ARGMAX, CAST = Where(), Clip(), ArgMax(), Cast()
-GATHER, GATHER_ND = Gather(), GatherND()
+ARGMAX, TOP_K, GATHER, GATHER_ND = ArgMax(), TopK(), Gather(), GatherND()

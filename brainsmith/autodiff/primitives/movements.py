@@ -1,8 +1,9 @@
-"""Primitives that move elements and compute nothing: reshape, transpose, slice, concatenate, repeat, pad."""
+"""Primitives that move elements and compute nothing: reshape, flatten, transpose, slice, concatenate, repeat, pad."""
 
 from __future__ import annotations
 
 from functools import cache
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from brainsmith.autodiff.primitives.onnx_form import OnnxCall, OnnxForm
 from brainsmith.autodiff.primitives.primitive import Primitive, sum_to
 from brainsmith.autodiff.primitives.reductions import axes_of
+from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,6 +51,32 @@ class Reshape(MovementPrimitive):
     ) -> Array:
         """Give the gradient the input's shape."""
         return grad_output.reshape(inputs[0].shape)
+
+
+class Flatten(MovementPrimitive):
+    """Each sample as one row: (N, ...) to (N, everything)."""
+
+    name, num_inputs = "flatten", 1
+    onnx = OnnxForm("Flatten", attributes=lambda call: {"axis": 1})
+
+    def forward(self, x: Array, **attributes: Any) -> Array:
+        """Lay the axes behind the first one in a row."""
+        return x.reshape(self.output_shape([x.shape]))
+
+    def gradient(
+        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
+    ) -> Array:
+        """Give the gradient the input's shape."""
+        return grad_output.reshape(inputs[0].shape)
+
+    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+        """Refuse what has no samples."""
+        if inputs[0].ndim == 0:
+            raise OpError("flatten takes an array of samples (N, ...), not a number")
+
+    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Shape:
+        """Multiply the axes behind the first one."""
+        return (shapes[0][0], prod(shapes[0][1:]))
 
 
 class Transpose(MovementPrimitive):
@@ -231,6 +259,7 @@ def concat_of(count: int) -> Concat:
     return Concat(count)
 
 
-RESHAPE, TRANSPOSE, SLICE, EXPAND, PAD = Reshape(), Transpose(), Slice(), Expand(), Pad()
+RESHAPE, FLATTEN, TRANSPOSE = Reshape(), Flatten(), Transpose()
+SLICE, EXPAND, PAD = Slice(), Expand(), Pad()
 SQUEEZE = ChangeOfRank("squeeze", np.squeeze, "Squeeze", 0)
 EXPAND_DIMS = ChangeOfRank("expand_dims", np.expand_dims, "Unsqueeze", 1)
