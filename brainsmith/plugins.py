@@ -38,7 +38,7 @@ _ABOVE = {
     "Version": "brainsmith.plugin.version",
     "Bundle": "brainsmith.bundles.bundle",
     "BundleBuilder": "brainsmith.bundles.bundle_builder",
-    "BundleRegistry": "brainsmith.bundles.registry",
+    "BundleRegistry": "brainsmith.bundles.bundle_registry",
     "CustomLayer": "brainsmith.ops",
     "load_plugin": "brainsmith.bundles.bundle_loader",
     "unload_plugin": "brainsmith.bundles.bundle_loader",

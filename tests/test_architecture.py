@@ -237,10 +237,10 @@ def test_processes_are_started_in_one_module():
 def test_plugins_are_imported_in_one_module():
     """Others may import by name what is BrainSmith's own, or what FINN defers."""
     doors = [
-        "brainsmith/plugin/loading.py",
+        "brainsmith/plugin/plugin_loading.py",
         "brainsmith/plugin/adapters/completing_loader.py",
         "brainsmith/plugin/adapters/stand_ins.py",
-        "brainsmith/store/imported.py",  # Python's own loader, which notes the source
+        "brainsmith/store/imported_sources.py",  # Python's own loader, which notes the source
     ]
     own = ("'brainsmith.", "homes[", "verb.module")
 

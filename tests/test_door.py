@@ -11,7 +11,7 @@ import pytest
 from brainsmith.errors import AmbiguousPluginError, PluginNotFoundError
 from brainsmith.plugin.collections import Backends, Collection, Kernels, backends_of
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.snapshot import Snapshot
 from brainsmith.plugins import backends as bk
 from brainsmith.plugins import kernels as kn

@@ -11,7 +11,7 @@ import brainsmith.plugins
 from brainsmith.errors import AmbiguousPluginError, BrainsmithError
 from brainsmith.plugin.collections import Collection
 from brainsmith.plugin.info import PLUGIN_TYPES, PluginInfo
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.snapshot import Snapshot
 from brainsmith.plugins import backends as bk
 from brainsmith.plugins import kernels as kn

@@ -18,7 +18,7 @@ import brainsmith
 from brainsmith import forks
 from brainsmith.forks import in_children, lock_of
 from brainsmith.plugin.manager import PluginManager, get_plugin_manager, reset_plugin_system
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:DeprecationWarning")
 SECONDS = 60

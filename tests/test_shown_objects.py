@@ -12,8 +12,8 @@ from brainsmith.markup import Markup
 from brainsmith.plugin.core import get_registry, step
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.manager import PluginManager, get_plugin_manager
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.records import RecordList
-from brainsmith.plugin.registry import Registry
 from brainsmith.plugins import transforms as tfm
 from tests.plugin.installed import run_python
 

@@ -11,8 +11,8 @@ from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, OpErro
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.definition import make_record
 from brainsmith.plugin.not_found import not_found_message
+from brainsmith.plugin.plugin_registry import REGISTRY
 from brainsmith.plugin.precedence import ADAPTED
-from brainsmith.plugin.registry import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

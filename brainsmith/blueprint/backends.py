@@ -8,8 +8,8 @@ from brainsmith.close_names import did_you_mean
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginUnavailableError
 from brainsmith.plugin.collections import backends_of, ranked
 from brainsmith.plugin.info import BACKEND_TYPES, PluginInfo
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.precedence import split_name
-from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.requirements import refuse_unusable
 
 

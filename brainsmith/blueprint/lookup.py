@@ -18,8 +18,8 @@ from brainsmith.errors import (
 from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.not_found import perhaps_because
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.precedence import ADAPTED, framework_identifier
-from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.requirements import lacks_finn_alone
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from brainsmith.blueprint import schema, selection
 from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.store.fingerprint import short_digest
 
 _CLASSES: dict[str, type] = {

@@ -28,7 +28,7 @@ from brainsmith.close_names import did_you_mean
 from brainsmith.errors import BlueprintError, PluginLoadError, Problem
 from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 
 
 def resolve_blueprint(

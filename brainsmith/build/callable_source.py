@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from brainsmith.store.imported import imported_source, is_installed
+from brainsmith.store.imported_sources import imported_source, is_installed
 
 _PLAIN = (str, bytes, int, float, bool, complex, type(None), Path)
 _DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)

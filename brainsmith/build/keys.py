@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.build.callable_source import Uncacheable, callable_source
 from brainsmith.build.outside import declared_inputs, record_of
 from brainsmith.store.fingerprint import digest
-from brainsmith.store.imported import is_installed
+from brainsmith.store.imported_sources import is_installed
 from brainsmith.store.reads import file_digest
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from brainsmith.blueprint.build_step import BuildStep
-    from brainsmith.plugin.registry import Registry
+    from brainsmith.plugin.plugin_registry import Registry
 
 _ASKS_FOR_PART = "._resolve_fpga_part("
 _GENERATE = ("rtl_codegen",)

@@ -11,8 +11,8 @@ from brainsmith.build.messages import LOG
 from brainsmith.plugin.import_reads import hidden_at_import
 from brainsmith.plugin.imported_packages import packages_read
 from brainsmith.plugin.read_rules import FRAMEWORKS, read_rules
+from brainsmith.store.code_dependencies import sources_of
 from brainsmith.store.reads import Reads, file_digest
-from brainsmith.store.sources import sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,7 +59,7 @@ def record_of(step: BuildStep) -> PluginInfo | None:
     """Return what a step's decorator says; of a function that was given from Python too, if it has one."""
     if step.record is not None or step.target is None:
         return step.record
-    from brainsmith.plugin.registry import REGISTRY
+    from brainsmith.plugin.plugin_registry import REGISTRY
 
     reference = f"{getattr(step.target, '__module__', '')}:{getattr(step.target, '__qualname__', '')}"
     return REGISTRY.registered(step.kind, reference)

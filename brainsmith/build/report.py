@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from brainsmith.blueprint.build_step import BuildStep
-    from brainsmith.plugin.registry import Registry
+    from brainsmith.plugin.plugin_registry import Registry
     from brainsmith.web.step_result import StepResult
 
 SCHEMA = "brainsmith.report/1"

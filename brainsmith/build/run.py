@@ -16,7 +16,7 @@ from brainsmith.build.workspace import Workspace
 from brainsmith.errors import BlueprintError, BrainsmithError, BuildError, NotProvenError, OutputError
 from brainsmith.figures import plural
 from brainsmith.steps.support import unsupported_nodes
-from brainsmith.store.imported import note_imports
+from brainsmith.store.imported_sources import note_imports
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

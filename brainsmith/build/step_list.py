@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from brainsmith.blueprint.selection import Selection
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.registry import Registry
+    from brainsmith.plugin.plugin_registry import Registry
 
 
 def steps_of(selection: Selection) -> tuple[BuildStep, ...]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from brainsmith.blueprint.schema import Blueprint, Verify
     from brainsmith.blueprint.selection import Selection
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.registry import Registry
+    from brainsmith.plugin.plugin_registry import Registry
     from brainsmith.rtl.devices.device import FpgaDevice
     from brainsmith.settings import Settings
 

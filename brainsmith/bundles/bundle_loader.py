@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brainsmith.bundles.bundle_registry import BUNDLES
 from brainsmith.bundles.bundle_source import find_source
 from brainsmith.bundles.opening import info_of, open_bundle
-from brainsmith.bundles.registry import BUNDLES
 from brainsmith.errors import (
     BundleClashError,
     BundleDependencyError,

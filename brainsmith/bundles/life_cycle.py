@@ -11,11 +11,11 @@ from brainsmith.figures import plural
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.journal import Journal
-from brainsmith.plugin.loading import describe_error
 from brainsmith.plugin.log import debug
 from brainsmith.plugin.node_claims import enter_operator, leave_operator
+from brainsmith.plugin.plugin_loading import describe_error
+from brainsmith.plugin.plugin_registry import REGISTRY
 from brainsmith.plugin.precedence import ADAPTED
-from brainsmith.plugin.registry import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -13,10 +13,10 @@ from brainsmith.bundles.life_cycle import take_back, take_registered
 from brainsmith.bundles.modules import drop, modules_below
 from brainsmith.errors import BundleDefinitionError, BundleError, PluginLoadError
 from brainsmith.plugin.journal import Journal
-from brainsmith.plugin.loading import describe_error, import_file, stand_in
 from brainsmith.plugin.log import debug
 from brainsmith.plugin.mounted_folders import folder_module
-from brainsmith.plugin.registry import REGISTRY
+from brainsmith.plugin.plugin_loading import describe_error, import_file, stand_in
+from brainsmith.plugin.plugin_registry import REGISTRY
 from brainsmith.plugin.version import Version
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from brainsmith.cli.terminal import Terminal
     from brainsmith.plugin.details import Details
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.registry import Registry
+    from brainsmith.plugin.plugin_registry import Registry
 
 
 def run(options: Options, terminal: Terminal) -> int:

@@ -18,8 +18,8 @@ from brainsmith.autodiff.special import erf
 from brainsmith.errors import DuplicatePluginError, OpError
 from brainsmith.forks import lock_of
 from brainsmith.plugin.core import get_registry
+from brainsmith.plugin.plugin_registry import REGISTRY
 from brainsmith.plugin.precedence import ADAPTED, OURS
-from brainsmith.plugin.registry import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

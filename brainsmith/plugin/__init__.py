@@ -34,7 +34,7 @@ __all__ = sorted(_HOMES)  # noqa: PLE0605
 
 # What the lower parts of the hub call, and do not import. Each is imported when it is first called.
 def _load(info: PluginInfo) -> Any:
-    from brainsmith.plugin.registry import REGISTRY  # a record was asked for its object
+    from brainsmith.plugin.plugin_registry import REGISTRY  # a record was asked for its object
 
     return REGISTRY.load(info)
 

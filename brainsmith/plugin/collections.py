@@ -5,10 +5,10 @@ from __future__ import annotations
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginNotFoundError
 from brainsmith.plugin.info import PLUGIN_TYPES
+from brainsmith.plugin.plugin_registry import REGISTRY, Registry
 from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier, preferred, split_name
 from brainsmith.plugin.record_tables import exists
 from brainsmith.plugin.records import RecordList
-from brainsmith.plugin.registry import REGISTRY, Registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -19,7 +19,7 @@ from brainsmith.errors import DuplicatePluginError, PluginDefinitionError
 from brainsmith.plugin.definition import check_kind, make_record
 from brainsmith.plugin.manager import get_registry as get_registry
 from brainsmith.plugin.node_claims import enter_operator
-from brainsmith.plugin.registry import REGISTRY
+from brainsmith.plugin.plugin_registry import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable

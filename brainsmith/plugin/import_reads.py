@@ -11,9 +11,9 @@ from brainsmith.plugin.imported_packages import packages_named, packages_read
 from brainsmith.plugin.mounted_folders import FOLDER_PREFIX
 from brainsmith.plugin.read_rules import FRAMEWORKS
 from brainsmith.plugin.remembered import top_name as _top
-from brainsmith.store.imported import has_changed, is_installed
+from brainsmith.store.code_dependencies import sources_of
+from brainsmith.store.imported_sources import has_changed, is_installed
 from brainsmith.store.reads import Reads
-from brainsmith.store.sources import sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

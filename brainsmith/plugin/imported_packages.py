@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.package_files import spec_of
 from brainsmith.plugin.syntax import parse
-from brainsmith.store.imported import imported_source, is_installed
+from brainsmith.store.imported_sources import imported_source, is_installed
 from brainsmith.store.reads import Reads, file_digest
 
 if TYPE_CHECKING:

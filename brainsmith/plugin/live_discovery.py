@@ -9,9 +9,9 @@ from brainsmith.errors import BrainsmithError, SettingsError
 from brainsmith.forks import lock_of
 from brainsmith.plugin.discovery_cache import DiscoveryCache
 from brainsmith.plugin.info import PLUGIN_TYPES
+from brainsmith.plugin.performance_stats import Stats
 from brainsmith.plugin.records import RecordList
 from brainsmith.plugin.request import Request
-from brainsmith.plugin.stats import Stats
 from brainsmith.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from brainsmith.errors import Problem
     from brainsmith.plugin.discovery_cache import CachedDiscovery
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.registry import Registry
+    from brainsmith.plugin.plugin_registry import Registry
     from brainsmith.plugin.snapshot import Snapshot
 
 

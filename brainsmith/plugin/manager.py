@@ -11,8 +11,8 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.errors import BrainsmithError
 from brainsmith.forks import lock_of
 from brainsmith.plugin.live_discovery import TRUSTED, LiveDiscovery
-from brainsmith.plugin.registry import REGISTRY, Registry
-from brainsmith.plugin.stats import Stats
+from brainsmith.plugin.performance_stats import Stats
+from brainsmith.plugin.plugin_registry import REGISTRY, Registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,7 @@ class PluginManager(LiveDiscovery):
 
     def health_check(self) -> dict[str, Any]:
         """Return the state of adapters, caches, tools and package pairs; see the reference of `brainsmith health`."""
-        from brainsmith.plugin.health import check  # asks all tools and packages
+        from brainsmith.plugin.health_check import check  # asks all tools and packages
 
         return check(self)
 

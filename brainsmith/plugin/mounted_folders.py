@@ -91,7 +91,7 @@ class _FolderFinder:
             return None
         from importlib.util import spec_from_file_location  # a discovery mounts nothing
 
-        from brainsmith.store.imported import noting  # so too
+        from brainsmith.store.imported_sources import noting  # so too
 
         folder = _FOLDERS[name]
         init = os.path.join(folder, "__init__.py")

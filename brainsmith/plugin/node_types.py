@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 from brainsmith import TYPE_CHECKING
-from brainsmith.plugin.registry import REGISTRY
+from brainsmith.plugin.plugin_registry import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from brainsmith.errors import Problem
-    from brainsmith.plugin.registry import Registry
+    from brainsmith.plugin.plugin_registry import Registry
 
 INSTALL = {"qonnx": "pip install qonnx", "finn": INSTALL_FINN}
 """The commands that install the frameworks that adapters read."""

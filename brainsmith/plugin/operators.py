@@ -12,7 +12,7 @@ from brainsmith.errors import PluginLoadError
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.node_claims import TABLE, claims, enter_operator, only_claimant
 from brainsmith.plugin.node_types import NodeType, keep_current, keep_name_whole
-from brainsmith.plugin.registry import REGISTRY
+from brainsmith.plugin.plugin_registry import REGISTRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable

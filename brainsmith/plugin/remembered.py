@@ -11,9 +11,9 @@ import os
 from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.mounted_folders import FOLDER_PREFIX
 from brainsmith.plugin.read_rules import FRAMEWORKS
+from brainsmith.store.code_dependencies import sources_of
 from brainsmith.store.files import working_folder
 from brainsmith.store.reads import WORKING_FOLDER, Reads, working_folder_digest
-from brainsmith.store.sources import sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

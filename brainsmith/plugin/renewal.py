@@ -20,17 +20,17 @@ from brainsmith.plugin.import_reads import (
     refuse_changed_reads,
 )
 from brainsmith.plugin.mounted_folders import FOLDER_PREFIX, plugin_mounts, unmount
+from brainsmith.plugin.plugin_registry import REGISTRY
 from brainsmith.plugin.read_rules import FRAMEWORKS
-from brainsmith.plugin.registry import REGISTRY
 from brainsmith.plugin.remembered import forget, remembers_what_changed
 from brainsmith.plugin.remembered import top_name as _top
-from brainsmith.store.imported import has_changed
-from brainsmith.store.sources import sources_of
+from brainsmith.store.code_dependencies import sources_of
+from brainsmith.store.imported_sources import has_changed
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from brainsmith.store.sources import Sources
+    from brainsmith.store.code_dependencies import Sources
 
 
 def renew() -> None:

@@ -11,13 +11,13 @@ from brainsmith.errors import BrainsmithError, PluginLoadError, Problem, UsageEr
 from brainsmith.plugin.adapters.plugin_json import FILE_NAME, parse_manifest
 from brainsmith.plugin.isolation import isolated
 from brainsmith.plugin.kind_check import KindChecker
-from brainsmith.plugin.loading import import_object
 from brainsmith.plugin.mounted_folders import folder_module
 from brainsmith.plugin.node_claims import claim_message, claims
 from brainsmith.plugin.package_files import package_folders
+from brainsmith.plugin.plugin_loading import import_object
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.precedence import ADAPTED, clashes, duplicate_message, split_name
 from brainsmith.plugin.python_source import PythonSource
-from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.requirements import refuse_unusable
 from brainsmith.plugin.scan import scan
 from brainsmith.plugin.source_files import SourceFile, list_sources, read_source

@@ -12,8 +12,8 @@ import os
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import OutputError, PluginLoadError
 from brainsmith.plugin.details import details_of
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.precedence import framework_identifier, named
-from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.stub_signatures import signature
 from brainsmith.store.files import write_atomically
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BrainsmithError
 from brainsmith.plugin.core import get_registry
-from brainsmith.plugin.loading import describe_error
+from brainsmith.plugin.plugin_loading import describe_error
 from brainsmith.plugin.requirements import why_unusable
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BrainsmithError, DeviceError, InputError, TargetError
 from brainsmith.forks import in_children, lock_of
-from brainsmith.plugin.loading import describe_error
+from brainsmith.plugin.plugin_loading import describe_error
 from brainsmith.runtime.capabilities import Capabilities
 from brainsmith.runtime.prepared_cache import PreparedCache
 from brainsmith.runtime.profile import Meter

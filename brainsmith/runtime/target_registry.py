@@ -16,7 +16,7 @@ from brainsmith.errors import (
 from brainsmith.plugin.core import enter, get_registry
 from brainsmith.plugin.definition import keywords, make_record
 from brainsmith.plugin.instance_cache import InstanceCache
-from brainsmith.plugin.loading import describe_error
+from brainsmith.plugin.plugin_loading import describe_error
 from brainsmith.plugin.precedence import precedence
 from brainsmith.plugin.records import RecordList
 from brainsmith.runtime.availability import plugin_of, why_unavailable, why_unsupported

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.registry import Registry
+    from brainsmith.plugin.plugin_registry import Registry
 
 NO_BITS = 1 << 20
 """FINN makes a Requant of thresholds of so many bits: none has. Its factor and summand would only be near them."""

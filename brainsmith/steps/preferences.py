@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.registry import Registry
+    from brainsmith.plugin.plugin_registry import Registry
 
 
 def kernel_preferences(cfg: Any) -> Mapping[str, tuple[str, ...]]:

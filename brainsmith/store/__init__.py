@@ -10,8 +10,8 @@
     examine.py       what is known of one, and whether it still holds; which depend on a file
     removal.py       removing entries that nobody uses
     computed.py      values that code computed, believed as long as that code is the same
-    imported.py      the source that each imported module was made of, noted while it is imported
-    sources.py       what code depends on: the modules that it imports, and theirs
+    imported_sources.py   the source that each imported module was made of, noted while it is imported
+    code_dependencies.py  what code depends on: the modules that it imports, and theirs
     entry_locks.py   who makes an entry, and who uses it
     file_lock.py     one process at a time, for a while: no import that costs
     reads.py         what code read from outside, and whether that is still as it was

@@ -16,7 +16,7 @@ PYTHON = os.path.join(os.path.dirname(os.__file__), "")
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _STORE = os.path.join(os.path.dirname(__file__), "")
 _NOTING = (f"{_STORE}read_recorder.py", f"{_STORE}audit.py", f"{_STORE}callers.py")
-_IMPORTING = f"{_STORE}imported.py"
+_IMPORTING = f"{_STORE}imported_sources.py"
 
 
 def frames() -> Iterator[FrameType]:

@@ -8,8 +8,8 @@ from importlib.machinery import PathFinder
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.store.imported import facts_of, is_file_imported, is_settled, note_imports
-from brainsmith.store.sources import Sources, sources_of
+from brainsmith.store.code_dependencies import Sources, sources_of
+from brainsmith.store.imported_sources import facts_of, is_file_imported, is_settled, note_imports
 from brainsmith.store.values import Kept
 
 if TYPE_CHECKING:

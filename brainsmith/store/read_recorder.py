@@ -21,7 +21,7 @@ from brainsmith.store.callers import (
     lies_in_package,
 )
 from brainsmith.store.files import working_folder
-from brainsmith.store.imported import facts_of
+from brainsmith.store.imported_sources import facts_of
 from brainsmith.store.made import Made
 from brainsmith.store.reads import (
     ABSENT,

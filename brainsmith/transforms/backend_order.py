@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.registry import Registry
+    from brainsmith.plugin.plugin_registry import Registry
 
 ANY_KERNEL = "*"
 """In preferences: all kernels that are not named."""

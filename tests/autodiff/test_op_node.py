@@ -18,7 +18,7 @@ from brainsmith import ops
 from brainsmith.autodiff.graphs.node_attributes import to_node
 from brainsmith.autodiff.graphs.op_node import node_class
 from brainsmith.bundles.bundle_builder import BundleBuilder
-from brainsmith.bundles.registry import BundleRegistry
+from brainsmith.bundles.bundle_registry import BundleRegistry
 from brainsmith.errors import BuildError, MissingOpError, OpError
 from brainsmith.execution.execute import Executor
 from brainsmith.plugin.core import op as op_decorator

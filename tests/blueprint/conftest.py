@@ -8,8 +8,8 @@ from brainsmith.blueprint.loader import load_blueprint
 from brainsmith.blueprint.outputs import RTL_STEPS
 from brainsmith.blueprint.resolve import resolve_blueprint
 from brainsmith.errors import BlueprintError
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.python_source import PythonSource
-from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.scan import scan
 from brainsmith.plugin.snapshot import Snapshot
 from brainsmith.plugin.source_files import SourceFile

@@ -1,7 +1,7 @@
 import pytest
 
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from brainsmith.blueprint.resolve import check_blueprint
 from brainsmith.plugin import load_blueprint_plugins
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.snapshot import Snapshot
 from tests.blueprint.test_docs import S4
 

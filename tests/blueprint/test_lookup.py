@@ -2,7 +2,7 @@ import pytest
 
 from brainsmith.blueprint.schema import DEFAULT_STEPS
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 
 
 def kernels(selection):

@@ -190,7 +190,7 @@ def test_a_step_that_is_misspelt_is_said_once_and_one_that_is_missing_at_the_out
 
 
 def test_an_optional_step_that_is_absent_is_missing_if_the_output_takes_it(files):
-    from brainsmith.plugin.registry import Registry
+    from brainsmith.plugin.plugin_registry import Registry
 
     lines = files.resolve_errors("steps: [~rtl_codegen, rtl_stitch]\noutput: rtl", Registry())
     places = [line.partition(": no step named")[0] for line in lines if "no step named" in line]

@@ -15,7 +15,7 @@ from brainsmith.blueprint.schema import (
     StepEntry,
 )
 from brainsmith.errors import PluginNotFoundError
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 
 positions = st.builds(Position, st.just("x.yaml"), st.integers(1, 99), st.integers(1, 99))
 

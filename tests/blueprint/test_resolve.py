@@ -5,7 +5,7 @@ from brainsmith.blueprint.loader import load_blueprint
 from brainsmith.blueprint.resolve import check_blueprint, missing_files, resolve_blueprint
 from brainsmith.blueprint.schema import DEFAULT_STEPS, Blueprint, KernelEntry, PluginName, Verify
 from brainsmith.errors import BlueprintError
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 
 ORIGINAL = """hw_compiler:
   kernels: [MatMul, {kernel: Softmax, backends: [hls]}]

@@ -12,7 +12,7 @@ from brainsmith.build.step_list import steps_from
 from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.core import step
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.settings import load_settings
 
 LIMIT = 3

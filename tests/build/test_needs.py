@@ -11,7 +11,7 @@ from brainsmith.build.step_list import steps_from
 from brainsmith.errors import BuildError, ToolError
 from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 
 ROOT = Path(__file__).parents[2]
 

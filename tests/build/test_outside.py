@@ -8,7 +8,7 @@ import pytest
 
 from brainsmith.build import build
 from brainsmith.build.outside import rules
-from brainsmith.store.imported import note_imports
+from brainsmith.store.imported_sources import note_imports
 from tests.build import graphs
 
 SCALE_BY = """

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from brainsmith.bundles.registry import BundleRegistry
+from brainsmith.bundles.bundle_registry import BundleRegistry
 from tests.bundles.making import builder, recorded, source
 from tests.plugin.conftest import elsewhere, project, site
 

@@ -5,7 +5,7 @@ import pytest
 
 from brainsmith.autodiff.builder import CustomOpBuilder
 from brainsmith.bundles.bundle_builder import BundleBuilder
-from brainsmith.bundles.registry import BundleRegistry
+from brainsmith.bundles.bundle_registry import BundleRegistry
 from brainsmith.plugin.core import get_registry
 
 

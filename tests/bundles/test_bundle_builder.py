@@ -6,7 +6,7 @@ import pytest
 
 from brainsmith.bundles.bundle import Bundle, BundleInfo
 from brainsmith.bundles.bundle_builder import BundleBuilder
-from brainsmith.bundles.registry import BundleRegistry
+from brainsmith.bundles.bundle_registry import BundleRegistry
 from brainsmith.errors import BrainsmithError, BundleDefinitionError
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.version import Version, VersionRange

@@ -9,7 +9,7 @@ import pytest
 
 from brainsmith import ops
 from brainsmith import plugins as door
-from brainsmith.bundles.registry import BundleRegistry
+from brainsmith.bundles.bundle_registry import BundleRegistry
 from brainsmith.cli.command_line import Options
 from brainsmith.cli.main import main
 from brainsmith.errors import (

@@ -9,7 +9,7 @@ import pytest
 
 from brainsmith import ops
 from brainsmith import plugins as door
-from brainsmith.bundles.registry import BUNDLES
+from brainsmith.bundles.bundle_registry import BUNDLES
 from brainsmith.errors import BundleClashError, BundleError, NativeLibraryError, PluginNotFoundError
 from tests.bundles.making import source
 from tests.native.building import build_plugin, is_mapped

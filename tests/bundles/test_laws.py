@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from brainsmith.autodiff.op_registry import execute_custom_op, list_custom_ops
-from brainsmith.bundles.registry import BundleRegistry
+from brainsmith.bundles.bundle_registry import BundleRegistry
 from brainsmith.errors import BundleClashError, BundleDependencyError, BundleError, PluginNotFoundError
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.manager import reset_plugin_system

@@ -8,7 +8,7 @@ import pytest
 
 from brainsmith import ops
 from brainsmith.autodiff.op import Op
-from brainsmith.bundles.registry import BundleRegistry
+from brainsmith.bundles.bundle_registry import BundleRegistry
 from brainsmith.errors import (
     BundleDependencyError,
     BundleError,

@@ -10,11 +10,11 @@ import pytest
 
 from brainsmith import ops
 from brainsmith import plugins as door
-from brainsmith.bundles.registry import BUNDLES, BundleRegistry
+from brainsmith.bundles.bundle_registry import BUNDLES, BundleRegistry
 from brainsmith.errors import BundleClashError, BundleDefinitionError, BundleError, DuplicatePluginError
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.core import get_registry, kernel
-from brainsmith.plugin.registry import REGISTRY
+from brainsmith.plugin.plugin_registry import REGISTRY
 from tests.bundles.making import builder, make_bundle, make_op, source
 from tests.bundles.test_bundle_loader import refused, run
 

@@ -11,7 +11,7 @@ import pytest
 
 from brainsmith import ops
 from brainsmith import plugins as door
-from brainsmith.bundles.registry import BundleRegistry
+from brainsmith.bundles.bundle_registry import BundleRegistry
 from brainsmith.errors import (
     BundleClashError,
     BundleDefinitionError,

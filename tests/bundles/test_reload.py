@@ -6,7 +6,7 @@ import pytest
 
 from brainsmith import ops
 from brainsmith import plugins as door
-from brainsmith.bundles.registry import BundleRegistry
+from brainsmith.bundles.bundle_registry import BundleRegistry
 from brainsmith.errors import BundleError
 from tests.bundles.making import make_bundle, source, state
 from tests.bundles.test_bundle_loader import calls_of, refused, run

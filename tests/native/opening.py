@@ -6,7 +6,7 @@ import pytest
 
 from brainsmith import ops
 from brainsmith.native import open_library
-from brainsmith.plugin.registry import REGISTRY
+from brainsmith.plugin.plugin_registry import REGISTRY
 from tests.native.building import is_mapped
 
 

@@ -17,7 +17,7 @@ from brainsmith.errors import SettingsError
 from brainsmith.plugin import discovery, discovery_cache
 from brainsmith.plugin.adapters.finn import FINNAdapter
 from brainsmith.plugin.manager import reset_plugin_system
-from brainsmith.plugin.registry import REGISTRY
+from brainsmith.plugin.plugin_registry import REGISTRY
 from brainsmith.store import files
 from brainsmith.store.values import Kept
 from tests.plugin.installed import ROOT, run_python, shown, step_file

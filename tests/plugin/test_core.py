@@ -10,7 +10,7 @@ from brainsmith.autodiff.op import Op
 from brainsmith.errors import DuplicatePluginError, PluginDefinitionError
 from brainsmith.plugin import core
 from brainsmith.plugin.core import backend, bundle, get_registry, kernel, op, step, target, transform
-from brainsmith.plugin.registry import REGISTRY
+from brainsmith.plugin.plugin_registry import REGISTRY
 from tests.plugin.test_scan import BASES
 
 namespace = {}

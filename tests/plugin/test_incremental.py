@@ -17,7 +17,7 @@ from brainsmith.plugin.adapters.package_reading import PackageAdapter
 from brainsmith.plugin.adapters.project import ProjectAdapter
 from brainsmith.plugin.discovery import discover
 from brainsmith.plugin.manager import PluginManager
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.settings import load_settings
 from brainsmith.store.file_lock import FileLock
 from brainsmith.store.files import is_racy

@@ -7,7 +7,7 @@ import pytest
 from brainsmith.errors import DuplicatePluginError
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.journal import Journal
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 
 
 def step(name, framework="project", reference=None):

@@ -11,8 +11,8 @@ from brainsmith.plugin.adapters.finn import FINNAdapter
 from brainsmith.plugin.adapters.project import ProjectAdapter
 from brainsmith.plugin.adapters.qonnx import QONNXAdapter
 from brainsmith.plugin.manager import PluginManager
-from brainsmith.plugin.registry import Registry
-from brainsmith.plugin.stats import memory_mb
+from brainsmith.plugin.performance_stats import memory_mb
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.settings import load_settings
 from tests.plugin.installed import shown, step_file
 

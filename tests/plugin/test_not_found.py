@@ -7,7 +7,7 @@ import pytest
 from brainsmith.errors import PluginLoadError, PluginNotFoundError
 from brainsmith.plugin.manager import PluginManager
 from brainsmith.plugin.not_found import INSTALL
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugins import kernels, transforms
 from brainsmith.settings import load_settings
 

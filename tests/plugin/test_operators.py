@@ -8,12 +8,12 @@ from qonnx.custom_op.registry import get_supported_versions, getCustomOp, is_cus
 
 from brainsmith.errors import DuplicatePluginError, PluginLoadError
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
-from brainsmith.plugin.health import find_duplicates
+from brainsmith.plugin.health_check import find_duplicates
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.manager import get_plugin_manager, reset_plugin_system
 from brainsmith.plugin.node_claims import claims
 from brainsmith.plugin.operators import offer_operators, operators_in
-from brainsmith.plugin.registry import REGISTRY
+from brainsmith.plugin.plugin_registry import REGISTRY
 from brainsmith.plugin.source_check import check_sources
 
 KERNEL = """\

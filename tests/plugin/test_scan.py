@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import brainsmith
 from brainsmith.errors import BrainsmithError
 from brainsmith.plugin import core
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.python_source import PythonSource
-from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.scan import may_hold_plugins, scan
 from brainsmith.plugin.source_files import SourceFile
 

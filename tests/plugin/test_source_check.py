@@ -86,7 +86,7 @@ def test_the_scan_agrees_with_the_import(site, manager):
     wrong = {problem.file: problem.text for problem in checked.problems}
     failed = run_python(
         "import json\nfrom brainsmith.errors import PluginLoadError\n"
-        "from brainsmith.plugin.loading import import_file\nfailed = {}\n"
+        "from brainsmith.plugin.plugin_loading import import_file\nfailed = {}\n"
         f"for name in {list(texts)!r}:\n    path = {str(site / 'kinds')!r} + f'/{{name}}.py'\n"
         "    try:\n        import_file(path)\n"
         "    except PluginLoadError as error:\n        failed[path] = str(error)\n"

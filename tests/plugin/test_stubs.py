@@ -9,7 +9,7 @@ import pytest
 from brainsmith.errors import OutputError
 from brainsmith.plugin.details import Parameter
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.stub_signatures import annotation, signature
 from brainsmith.plugin.stubs import stub_text, write_stubs
 from tests.plugin.installed import transform_file

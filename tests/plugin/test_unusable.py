@@ -8,7 +8,7 @@ from brainsmith import DECORATORS
 from brainsmith.errors import PluginLoadError, PluginNotFoundError
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.definition import DECORATOR_TARGETS
-from brainsmith.plugin.loading import import_file
+from brainsmith.plugin.plugin_loading import import_file
 from brainsmith.plugins import steps, transforms
 from tests.plugin.installed import run_python, step_file, transform_file
 

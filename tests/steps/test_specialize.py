@@ -7,7 +7,7 @@ from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.errors import BuildError
 from brainsmith.plugin import get_plugin_manager
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugins import steps
 from brainsmith.transforms.specialize_kernels import SpecializeKernels
 from tests.steps.conftest import PART, Graph, digits_model, hardware, integers, op_types

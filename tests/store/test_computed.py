@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
+from brainsmith.store.code_dependencies import sources_of
 from brainsmith.store.computed import Computed, kept_sources
-from brainsmith.store.imported import note_imports
-from brainsmith.store.sources import sources_of
+from brainsmith.store.imported_sources import note_imports
 from brainsmith.store.values import Kept
 
 

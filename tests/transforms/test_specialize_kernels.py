@@ -17,7 +17,7 @@ from qonnx.core.datatype import DataType  # noqa: E402
 from qonnx.core.modelwrapper import ModelWrapper  # noqa: E402
 
 from brainsmith.plugin.info import PluginInfo  # noqa: E402
-from brainsmith.plugin.registry import Registry  # noqa: E402
+from brainsmith.plugin.plugin_registry import Registry  # noqa: E402
 from brainsmith.rtl.cores import unsupported  # noqa: E402
 from brainsmith.transforms.specialize_kernels import Refusal, SpecializeKernels  # noqa: E402
 

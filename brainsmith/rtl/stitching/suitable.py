@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.plugin.info import PluginInfo
-    from brainsmith.plugin.registry import Registry
+    from brainsmith.plugin.plugin_registry import Registry
 
 _DOTS = {"MVAU_rtl": "MW", "VVAU_rtl": "Kernel"}
 """Layers that are FINN's matrix-vector unit (`mvu_vvu_axi`), and the attribute that gives the products of one result."""

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from brainsmith.errors import BrainsmithError, WireError
-from brainsmith.plugin.loading import describe_error
+from brainsmith.plugin.plugin_loading import describe_error
 from brainsmith.runtime.serving import protocol
 from brainsmith.runtime.serving.protocol import RefusedError
 from brainsmith.runtime.serving.token import is_token

@@ -15,9 +15,9 @@ from brainsmith.errors import (
     BundleError,
     PluginNotFoundError,
 )
-from brainsmith.plugin.loading import describe_error
 from brainsmith.plugin.log import debug
 from brainsmith.plugin.manager import get_plugin_manager
+from brainsmith.plugin.plugin_loading import describe_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,8 +8,8 @@ import pytest
 
 from brainsmith.errors import AmbiguousPluginError, DuplicatePluginError, PluginNotFoundError
 from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.precedence import framework_identifier, split_name
-from brainsmith.plugin.registry import Registry
 from brainsmith.plugin.snapshot import Snapshot
 
 

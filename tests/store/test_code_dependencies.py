@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import brainsmith
+from brainsmith.store.code_dependencies import _imports, sources_of
 from brainsmith.store.fingerprint import digest
-from brainsmith.store.sources import _imports, sources_of
 
 PACKAGE = Path(brainsmith.__file__).parent
 
@@ -64,7 +64,7 @@ def test_an_edit_of_any_of_them_is_another_fingerprint(package):
 
 
 def test_an_imported_module_counts_with_the_source_that_it_was_made_of(package):
-    from brainsmith.store.imported import note_imports
+    from brainsmith.store.imported_sources import note_imports
 
     note_imports()
     before = sources_of(["closed_package.top"]).fingerprint()

@@ -7,10 +7,10 @@ import sys
 import pytest
 
 from brainsmith.plugin import packages
-from brainsmith.plugin.health import _check_adapter, check, check_caches, find_duplicates
+from brainsmith.plugin.health_check import _check_adapter, check, check_caches, find_duplicates
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.manager import PluginManager
-from brainsmith.plugin.registry import Registry
+from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.settings import load_settings
 from tests.plugin.installed import run_python, step_file, transform_file
 

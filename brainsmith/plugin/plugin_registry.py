@@ -180,7 +180,7 @@ class Registry(RecordTables):
         with self._lock:  # several changes may just be made as one, and this object be among what is put back
             if key in self._objects:
                 return self._objects[key]
-        from brainsmith.plugin.loading import import_object  # a listing loads nothing
+        from brainsmith.plugin.plugin_loading import import_object  # a listing loads nothing
 
         obj = import_object(info)
         with self._lock:

@@ -9,9 +9,9 @@ import zipfile
 
 import pytest
 
-from brainsmith.store import imported
+from brainsmith.store import imported_sources
 from brainsmith.store.fingerprint import digest
-from brainsmith.store.imported import has_changed, imported_source, note_imports
+from brainsmith.store.imported_sources import has_changed, imported_source, note_imports
 
 
 @pytest.fixture
@@ -84,7 +84,9 @@ def test_bytecode_that_is_younger_than_the_source_is_used(folder, monkeypatch):
         path.parent / "__pycache__" / os.path.basename(importlib.util.cache_from_source(str(path))),
         (later, later),
     )
-    monkeypatch.setattr(imported._NotingLoader, "source_to_code", None)  # it would be called to compile
+    monkeypatch.setattr(
+        imported_sources._NotingLoader, "source_to_code", None
+    )  # it would be called to compile
     del sys.modules["noted_e"]
     assert importlib.import_module("noted_e").VALUE == 1
     assert imported_source("noted_e").data == b"VALUE = 1\n"
@@ -109,7 +111,7 @@ def test_what_is_installed_is_left_to_pythons_own_import(folder):
 def test_a_module_in_an_archive_has_changed_if_the_archive_has(folder):
     code = (
         "import importlib, os, sys, time; sys.path.insert(0, sys.argv[1])\n"
-        "from brainsmith.store.imported import has_changed, note_imports; note_imports()\n"
+        "from brainsmith.store.imported_sources import has_changed, note_imports; note_imports()\n"
         "import packed; print(packed.VALUE, has_changed('packed')); time.sleep(0.1)\n"
         "os.utime(sys.argv[1]); print(has_changed('packed'))\n"
     )
@@ -129,8 +131,9 @@ def test_a_module_that_is_not_there_and_one_without_a_file_have_no_source(folder
 
 BEFORE = """
 import noted_before
+from brainsmith.store import imported_sources
 from brainsmith.store.fingerprint import digest
-from brainsmith.store.imported import has_changed, imported_source
+from brainsmith.store.imported_sources import has_changed, imported_source
 if {edit}:
     with open(noted_before.__file__, "w") as file:
         file.write("VALUE = 2\\n")
@@ -158,7 +161,7 @@ def test_what_a_shell_installed_before_it_became_python_has_not_changed(tmp_path
     folder.mkdir()
     code = (
         f"import sys; sys.path.insert(0, {str(folder)!r})\n"
-        "from brainsmith.store.imported import has_changed\n"
+        "from brainsmith.store.imported_sources import has_changed\n"
         "import installed_late; print(has_changed('installed_late'))\n"
         f"open({str(folder / 'installed_late.py')!r}, 'w').write('VALUE = 22')\n"
         "print(has_changed('installed_late'))\n"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.store.files import read_bytes
 from brainsmith.store.fingerprint import digest
-from brainsmith.store.imported import imported_source, is_installed
+from brainsmith.store.imported_sources import imported_source, is_installed
 from brainsmith.structs import Struct
 
 if TYPE_CHECKING:

@@ -81,7 +81,7 @@ def _imported(module_name: str, info: PluginInfo) -> ModuleType:
     # Targets and bundles import this file for what describes an error; they do not pay for what reads sources.
     from brainsmith.plugin.import_reads import note_imported, note_reads
     from brainsmith.plugin.read_rules import FRAMEWORKS, read_rules
-    from brainsmith.store.imported import note_imports
+    from brainsmith.store.imported_sources import note_imports
     from brainsmith.store.read_recorder import Recorder
 
     note_imports()
@@ -109,7 +109,7 @@ def import_file(path: str) -> tuple[ModuleType, ModuleType | None]:
     """
     from types import ModuleType  # a Python file of a bundle is rare
 
-    from brainsmith.store.imported import note_source  # so too
+    from brainsmith.store.imported_sources import note_source  # so too
 
     folder, base = os.path.split(path)
     package = folder_module(folder)
@@ -154,7 +154,9 @@ def _innermost(error: BaseException) -> str:
     place = ""
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
-        if not file.startswith("<frozen") and not file.endswith(("plugin/loading.py", "plugin\\loading.py")):
+        if not file.startswith("<frozen") and not file.endswith(
+            ("plugin/plugin_loading.py", "plugin\\plugin_loading.py")
+        ):
             place = f" ({file}:{trace.tb_lineno})"
         trace = trace.tb_next
     return place
