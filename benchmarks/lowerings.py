@@ -16,9 +16,9 @@ from lowering_cases import RANDOM, cases, whole
 from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.custom_op.registry import getCustomOp
 
-from brainsmith.execution.lowering.lower import lower
-from brainsmith.execution.lowering.runnable import runnable_copy
-from brainsmith.execution.program.program import Program
+from brainsmith.execution.program.array_program import Program
+from brainsmith.execution.program.lower import lower
+from brainsmith.execution.runnable import runnable_copy
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 
 SAMPLES, SINGLES, ROUNDS = 256, 8, 5

@@ -97,7 +97,7 @@ def measure(network: Network, reference: int | None, repeats: int) -> dict[str, 
     """Run one network by both, and compare."""
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.execution.lowering.runnable import runnable_copy
+    from brainsmith.execution.runnable import runnable_copy
     from brainsmith.targets.numpy import NumpyExecution
 
     target = NumpyExecution()

@@ -44,7 +44,7 @@ target = OnnxRuntime()
 lap()
 prepared = target.prepare_resource(sys.argv[1])
 lap()
-from brainsmith.execution.standard_onnx.sessions import open_session
+from brainsmith.execution.onnx.sessions import open_session
 open_session(prepared.payload.model.content, 1)
 lap()
 print(json.dumps([[1e3 * (after - before) for before, after in zip(t, t[1:])] for t in (spent, passed)]))
@@ -63,7 +63,7 @@ def _measure(network: Network) -> list[Figure]:
     from qonnx.core.modelwrapper import ModelWrapper
     from qonnx.core.onnx_exec import execute_onnx
 
-    from brainsmith.execution.lowering.runnable import runnable_copy
+    from brainsmith.execution.runnable import runnable_copy
     from brainsmith.targets.onnxruntime import OnnxRuntime
 
     target = OnnxRuntime()

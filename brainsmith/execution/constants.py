@@ -32,7 +32,7 @@ def stated_shape(view: NodeView) -> dict[str, Array] | None:
 
 def computed(node: Any, facts: ModelFacts) -> dict[str, Array]:
     """Run a node whose inputs are constants."""
-    from brainsmith.execution.node_runners import make_runner
+    from brainsmith.execution.fallback.node_runners import make_runner
 
     return make_runner(facts.model, node, facts.constants).once({})
 

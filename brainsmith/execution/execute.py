@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.initialisers import initialisers
-from brainsmith.execution.lowering.lower import lower
-from brainsmith.execution.lowering.runnable import runnable_copy
+from brainsmith.execution.program.lower import lower
+from brainsmith.execution.runnable import runnable_copy
 from brainsmith.graph.ends import input_values
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.execution.program.program import Program
+    from brainsmith.execution.program.array_program import Program
 
 Stack = np.ndarray[Any, Any]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.program.functions.checks import annotated
+from brainsmith.execution.program.functions.datatype_checks import annotated
 
 if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType

@@ -11,7 +11,7 @@ from brainsmith.store.computed import Computed
 from brainsmith.store.reads import file_digest
 
 if TYPE_CHECKING:
-    from brainsmith.execution.program.program import Program
+    from brainsmith.execution.program.array_program import Program
 
 ROOTS = ("brainsmith.execution.*",)
 """What lowers and rewrites, beside the operators of a model."""

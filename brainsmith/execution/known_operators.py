@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError, PluginNotFoundError
+from brainsmith.execution.fallback.node_session import open_node
 from brainsmith.execution.foreign_failures import first_line_of, foreign_call
-from brainsmith.execution.node_session import open_node
 from brainsmith.graph.well_formed import all_graphs, graphs_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from brainsmith.execution.operators.quantisers import Quantiser, Signs
-from brainsmith.execution.operators.registry import Operator, read
+from brainsmith.execution.operators.readers import Operator, read
 from brainsmith.execution.operators.thresholds import Threshold
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import NodeView, Unsupported

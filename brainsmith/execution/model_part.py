@@ -34,8 +34,8 @@ class ModelPart:
     def __init__(
         self, model: ModelWrapper, nodes: Sequence[Any], inputs: Sequence[str], outputs: Sequence[str]
     ) -> None:
-        from brainsmith.execution.lowering.lower import lower
-        from brainsmith.execution.lowering.runnable import runnable_copy
+        from brainsmith.execution.program.lower import lower
+        from brainsmith.execution.runnable import runnable_copy
 
         self.tensors = tuple(name for node in nodes for name in node.output if name)
         self._inputs = tuple(inputs)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.execution.operators.registry import read
+from brainsmith.execution.operators.readers import read
 from brainsmith.execution.operators.several_runs import APART
 from brainsmith.execution.own_semantics import own_method, take_kernel
 from brainsmith.graph.model_facts import ModelFacts

@@ -17,8 +17,8 @@ from brainsmith.plugin.core import kernel
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
 PIPELINE_FILL = 36

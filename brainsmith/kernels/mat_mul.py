@@ -10,8 +10,8 @@ from finn.custom_op.fpgadataflow.hwcustomop import HWCustomOp
 from onnx import TensorProto
 from qonnx.core.datatype import DataType
 
-from brainsmith.execution.lowering.products import FLOAT32_END, FLOAT64_END, type_of_bound
 from brainsmith.execution.operators.matrix_products import Products, bound_of_products
+from brainsmith.execution.program.exact_products import FLOAT32_END, FLOAT64_END, type_of_bound
 from brainsmith.execution.program.functions import matrix
 from brainsmith.figures import plural
 from brainsmith.graph.node_view import Unsupported
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
 MATRIX = 2

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.execution.lowering.program_node import ProgramNode
+    from brainsmith.execution.onnx.emitter import Emitter
     from brainsmith.execution.operators import movement as operators
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
 

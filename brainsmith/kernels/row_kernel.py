@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from onnx import GraphProto
 
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
     from brainsmith.graph.node_view import NodeView
 
     Array = npt.NDArray[Any]

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from qonnx.core.datatype import BaseDataType
 
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
 PIPELINE_FILL = 30

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brainsmith.autodiff.op import Array
-    from brainsmith.execution.lowering.program_node import ProgramNode
+    from brainsmith.execution.program.program_node import ProgramNode
 
 
 @op(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from brainsmith.execution.program.functions.rounding import ROUNDINGS, integer_limits
+from brainsmith.execution.program.functions.rounding_modes import ROUNDINGS, integer_limits
 from brainsmith.ops.quantiser import sign_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.autodiff.primitives.primitive import sum_to
 from brainsmith.errors import OpError
-from brainsmith.execution.program.functions.rounding import ROUNDINGS
+from brainsmith.execution.program.functions.rounding_modes import ROUNDINGS
 from brainsmith.ops.integer_levels import MOST_BITS, IntegerLevels
 from brainsmith.ops.quantiser import QuantiserOp, as_number, is_traced
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from brainsmith.autodiff.op import Array
     from brainsmith.autodiff.primitives.onnx_form import OnnxCall
-    from brainsmith.execution.lowering.program_node import ProgramNode
+    from brainsmith.execution.program.program_node import ProgramNode
 
 
 def _node_attributes(call: OnnxCall) -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from brainsmith.autodiff.op import Array
     from brainsmith.autodiff.primitives.onnx_form import OnnxCall
-    from brainsmith.execution.lowering.program_node import ProgramNode
+    from brainsmith.execution.program.program_node import ProgramNode
 
 LAYOUTS = {2: "NC", 3: "NWC", 4: "NCHW"}
 """What QONNX takes for the layout of so many axes where none is stated; of more axes the channels are axis 1."""

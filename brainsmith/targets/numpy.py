@@ -19,7 +19,7 @@ from brainsmith.runtime.target_settings import FLAG, checked_settings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from brainsmith.execution.program.program import Program
+    from brainsmith.execution.program.array_program import Program
     from brainsmith.execution.signature import Array
 
 SETTINGS = {"faithful": FLAG}
@@ -118,9 +118,9 @@ def _program(resource: Any, key: str, faithful: bool) -> Program:
     from brainsmith.runtime.resource_content import about_resource
 
     def make() -> tuple[Program, Any, Iterable[str]]:
-        from brainsmith.execution.lowering.lower import lower
-        from brainsmith.execution.lowering.runnable import runnable_copy
+        from brainsmith.execution.program.lower import lower
         from brainsmith.execution.read_model import read_model
+        from brainsmith.execution.runnable import runnable_copy
 
         program = lower(runnable_copy(read_model(resource)), faithful)
         return program, plain_program(program), program.modules

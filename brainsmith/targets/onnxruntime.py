@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto
 
+    from brainsmith.execution.onnx.sessions import StandardSession
+    from brainsmith.execution.onnx.standard_model import StandardModel
     from brainsmith.execution.signature import Array
-    from brainsmith.execution.standard_onnx.sessions import StandardSession
-    from brainsmith.execution.standard_onnx.standard_model import StandardModel
 
 SETTINGS = {"intra_op_threads": OPTIONAL_COUNT}
 
@@ -81,7 +81,7 @@ class OnnxRuntime(ProcessorTarget):
             UnsupportedResourceError: It is no model, or has a node that cannot be rewritten.
             UsageError: The configuration has other words or values.
         """
-        from brainsmith.execution.standard_onnx.sessions import StandardSession
+        from brainsmith.execution.onnx.sessions import StandardSession
 
         if problem := why_no_model(resource):
             raise UnsupportedResourceError(problem)
@@ -116,15 +116,15 @@ def _standard_model(resource: Any, content: str) -> StandardModel:
     It is kept on disk unless it holds constants that operators of plugins computed, which may be others next time.
     """
     from brainsmith.execution.kept import kept
-    from brainsmith.execution.standard_onnx.standard_model import StandardModel
+    from brainsmith.execution.onnx.standard_model import StandardModel
     from brainsmith.runtime.resource_content import about_resource
 
     def make() -> tuple[StandardModel, dict[str, Any] | None, set[str]]:
         from brainsmith.execution.foreign_code import is_lasting
+        from brainsmith.execution.onnx.rewrite import rewrite
+        from brainsmith.execution.onnx.sessions import open_session
         from brainsmith.execution.operator_modules import operator_modules
         from brainsmith.execution.read_model import read_model
-        from brainsmith.execution.standard_onnx.rewrite import rewrite
-        from brainsmith.execution.standard_onnx.sessions import open_session
 
         original = read_model(resource)
         lasts = all(map(is_lasting, _folded_domains(original.graph)))

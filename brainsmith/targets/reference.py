@@ -97,9 +97,9 @@ def _runnable(resource: Any) -> ModelWrapper:
     """Return a model as it is executed, each of its operators known."""
     from brainsmith.execution.initialisers import initialisers
     from brainsmith.execution.known_operators import require_operator
-    from brainsmith.execution.lowering.partitions import described
-    from brainsmith.execution.lowering.runnable import runnable_copy
+    from brainsmith.execution.program.partitions import described
     from brainsmith.execution.read_model import read_model
+    from brainsmith.execution.runnable import runnable_copy
     from brainsmith.graph.model_facts import ModelFacts
 
     model = runnable_copy(read_model(resource))

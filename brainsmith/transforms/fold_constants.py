@@ -10,8 +10,8 @@ from qonnx.transformation.base import Transformation
 from qonnx.transformation.infer_shapes import InferShapes
 
 from brainsmith.errors import ModelError
+from brainsmith.execution.fallback.node_session import open_node
 from brainsmith.execution.foreign_failures import first_line_of, foreign_call
-from brainsmith.execution.node_session import open_node
 from brainsmith.graph.well_formed import node_text
 from brainsmith.plugin.adapters.graph_edits import nested_graphs
 from brainsmith.plugin.core import transform

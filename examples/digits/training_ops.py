@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from digits_data import Array
 
-from brainsmith.execution.program.functions.rounding import integer_limits
+from brainsmith.execution.program.functions.rounding_modes import integer_limits
 from brainsmith.ops import Op
 from brainsmith.ops.bipolar_quant import BipolarQuant
 from brainsmith.ops.int_quant import IntQuant

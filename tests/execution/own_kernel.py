@@ -1,6 +1,6 @@
 """A kernel of a project in its own file, whose semantics may be there or not."""
 
-from tests.execution.lowering.single_node import one_node
+from tests.execution.program.single_node import one_node
 
 MODEL = '''
 import numpy as np

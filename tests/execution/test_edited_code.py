@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import brainsmith
-from tests.execution.lowering.single_node import one_node
+from tests.execution.program.single_node import one_node
 
 RUN = """
 import sys

@@ -42,7 +42,7 @@ def test_more_samples_than_are_run_together(monkeypatch):
     model = graphs.quant_cnn()
     stack = graphs.samples(model)[:, None]
     whole = Executor(model).run({"x": stack})["y"]
-    monkeypatch.setattr("brainsmith.execution.lowering.lower.CHUNK", 7)
+    monkeypatch.setattr("brainsmith.execution.program.lower.CHUNK", 7)
     np.testing.assert_array_equal(Executor(model).run({"x": stack})["y"], whole)
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from brainsmith.execution import kept
-from brainsmith.execution.lowering.lower import lower
-from brainsmith.execution.lowering.runnable import runnable_copy
-from brainsmith.execution.program.program import Program
+from brainsmith.execution.program.array_program import Program
+from brainsmith.execution.program.lower import lower
+from brainsmith.execution.runnable import runnable_copy
 from brainsmith.execution.signature import ModelSignature
 from brainsmith.store import about
 from tests.build import graphs

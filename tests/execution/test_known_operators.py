@@ -5,8 +5,8 @@ from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.errors import BuildError, MissingOpError
 from brainsmith.execution import known_operators
-from brainsmith.execution.lowering.lower import lower
-from brainsmith.execution.lowering.runnable import runnable_copy
+from brainsmith.execution.program.lower import lower
+from brainsmith.execution.runnable import runnable_copy
 
 X = np.float32([[[-1, 0, 2, 3]]])
 

@@ -12,16 +12,16 @@ from qonnx.core.datatype import DataType
 
 from brainsmith.errors import BuildError, ModelError
 from brainsmith.execution.execute import Executor
-from brainsmith.execution.lowering.lower import lower
-from brainsmith.execution.lowering.runnable import runnable_copy
+from brainsmith.execution.onnx.rewrite import rewrite
 from brainsmith.execution.own_semantics import own_method
-from brainsmith.execution.standard_onnx.rewrite import rewrite
+from brainsmith.execution.program.lower import lower
+from brainsmith.execution.runnable import runnable_copy
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.manager import get_plugin_manager, reset_plugin_system
 from brainsmith.plugin.node_claims import op_type_of
-from tests.execution.lowering.single_node import is_foreign, one_node, run_reference
+from tests.execution.onnx.rewritten import assert_rewritten_right
 from tests.execution.own_kernel import MODEL, SEMANTICS, sum_pairs
-from tests.execution.standard_onnx.rewritten import assert_rewritten_right
+from tests.execution.program.single_node import is_foreign, one_node, run_reference
 
 prepare_finn()
 X = np.random.default_rng(0).integers(-8, 8, (5, 1, 3, 8)).astype(np.float32)
@@ -54,7 +54,7 @@ def test_a_kernel_with_semantics_runs_batched_on_both_targets(project):
     project(MODEL + SEMANTICS)
     program = assert_runs_right(sum_pairs(), foreign=False)
     assert [made.function for made in program.instructions] == [
-        "checks.annotated", "shapes.reshape", "reductions.reduce", "arithmetic.apply",
+        "datatype_checks.annotated", "shapes.reshape", "reductions.reduce", "arithmetic.apply",
     ]  # fmt: skip
     assert any(name.endswith(".sum_pairs") for name in program.modules)
     assert_rewritten_right(sum_pairs(), x=X)

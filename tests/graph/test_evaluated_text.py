@@ -5,7 +5,7 @@ from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.build.model import read_for_build
 from brainsmith.errors import BuildError, ModelError
-from brainsmith.execution.lowering.lower import lower
+from brainsmith.execution.program.lower import lower
 from brainsmith.execution.read_model import read_model
 from brainsmith.graph.evaluated_text import is_literal
 from tests.build import graphs

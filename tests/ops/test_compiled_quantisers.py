@@ -6,7 +6,7 @@ import pytest
 from brainsmith import ops
 from brainsmith.autodiff.calls import call_op
 from brainsmith.errors import OpError
-from brainsmith.execution.program.functions.rounding import ROUNDINGS
+from brainsmith.execution.program.functions.rounding_modes import ROUNDINGS
 
 RANDOM = np.random.default_rng(4)
 X = RANDOM.normal(0, 3, (5, 4, 7)).astype(np.float32)

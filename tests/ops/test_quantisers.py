@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 from brainsmith import ops
 from brainsmith.autodiff.calls import call_op
 from brainsmith.errors import GradientError, OpError
-from brainsmith.execution.program.functions.rounding import ROUNDINGS
+from brainsmith.execution.program.functions.rounding_modes import ROUNDINGS
 from brainsmith.ops.bipolar_quant import BipolarQuant
 from brainsmith.ops.int_quant import IntQuant
 from brainsmith.ops.multi_threshold import MultiThreshold, datatype_of_levels

@@ -134,7 +134,7 @@ def test_forms_of_imports(text, names):
 def test_all_that_python_loads_for_the_lowerings_is_in_their_closure():
     roots = ["brainsmith.execution.*"]
     code = (
-        "import sys; from brainsmith.execution.operators.registry import readers; readers()\n"
+        "import sys; from brainsmith.execution.operators.readers import readers; readers()\n"
         "print(*[name for name in sys.modules if name.startswith('brainsmith')])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -15,7 +15,7 @@ from qonnx.core.modelwrapper import ModelWrapper
 from brainsmith.errors import InputError, ModelError, UsageError
 from brainsmith.targets.numpy import NumpyExecution
 from tests.build import graphs
-from tests.execution.lowering.one_node import expected
+from tests.execution.program.one_node import expected
 
 DIGITS = Path(__file__).parents[2] / "examples/digits"
 

@@ -19,7 +19,7 @@ from brainsmith.errors import InputError, UnsupportedResourceError, UsageError
 from brainsmith.plugins import steps
 from brainsmith.targets import Capabilities, ResourceManager
 from brainsmith.targets.onnxruntime import OnnxRuntime
-from tests.execution.lowering.single_node import one_node
+from tests.execution.program.single_node import one_node
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 NETWORKS = ("mlp", "cnn", "residual", "binary_mlp")

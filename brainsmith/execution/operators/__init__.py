@@ -1,6 +1,6 @@
 """What operators compute: one file for each family, for programs and for standard ONNX.
 
-    registry.py     `@reads`, and which modules have readers
+    readers.py      `@reads`, and which modules have readers
 
 A reader makes of a node a frozen value, which says what the operator computes, and nothing of how the node states it::
 

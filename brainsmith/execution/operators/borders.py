@@ -9,14 +9,14 @@ import numpy as np
 
 from brainsmith.execution.operators.movement import Movement, apart
 from brainsmith.execution.operators.one_instruction import LayerOfRuns
-from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.program.functions import images, shapes
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN, STANDARD
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
 _MODES = ("constant", "reflect", "edge")

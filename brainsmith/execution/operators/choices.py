@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.lowering.hardware import emit_reshaped
 from brainsmith.execution.operators.movement import Movement, apart
-from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.several_runs import Apart
 from brainsmith.execution.program.functions import reductions, shapes
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN, STANDARD
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
 Array = np.ndarray[Any, Any]
@@ -61,7 +60,7 @@ class Rows:
 
     def to_program(self, node: ProgramNode) -> None:
         """Look entries up."""
-        emit_reshaped(node, node.emit(shapes.look_up, [self.table, self.index], axis=self.axis))
+        node.emit_reshaped(node.emit(shapes.look_up, [self.table, self.index], axis=self.axis))
         self._prove(node)
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:
@@ -102,7 +101,7 @@ class Labels(Apart):
             raise Unsupported("its input may be NaN")
         places, axis = f"{node.outputs[0]}##places", len(node.shape(node.inputs[0])) - 1
         node.emit(reductions.top, node.inputs, ["", places], count=self.count, axis=axis, largest=True)
-        emit_reshaped(node, node.emit(shapes.cast, [places], dtype="float32"))
+        node.emit_reshaped(node.emit(shapes.cast, [places], dtype="float32"))
         node.prove(node.outputs[0], 0, node.shape(node.inputs[0])[-1] - 1)
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:

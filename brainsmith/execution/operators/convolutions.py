@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.lowering.products import FLOAT32_END, exact_type, product_bound, product_span
 from brainsmith.execution.operators.images import Geometry, OfImages, geometry_of, space_of
-from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.standard import Standard
+from brainsmith.execution.program.exact_products import FLOAT32_END, exact_type, product_bound, product_span
 from brainsmith.execution.program.functions import windows
 from brainsmith.graph.model_facts import span_of
 from brainsmith.graph.node_view import Unsupported
@@ -19,8 +19,8 @@ from brainsmith.graph.operator_names import CHANNELS_LAST, STANDARD
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView, Span
 
 Array = np.ndarray[Any, Any]

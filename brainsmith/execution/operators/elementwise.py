@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.operators.one_instruction import ValueByValue
-from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.spans import TRUTHS, span_held, span_of_result
 from brainsmith.execution.program.functions import arithmetic, shapes
 from brainsmith.graph.model_facts import span_of

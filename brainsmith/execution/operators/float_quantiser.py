@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.operators.registry import reads
-from brainsmith.execution.operators.scaled import hold_parameters, number, rounding_of
+from brainsmith.execution.onnx.counting import emit_levels
+from brainsmith.execution.operators.readers import reads
+from brainsmith.execution.operators.scaled import emit_rounding, hold_parameters, number, rounding_of
 from brainsmith.execution.operators.several_runs import ByValue
 from brainsmith.execution.program.functions import quantisers
-from brainsmith.execution.standard_onnx.counting import emit_levels
-from brainsmith.execution.standard_onnx.rounding import emit_rounding
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import QONNX
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
 Array = np.ndarray[Any, Any]

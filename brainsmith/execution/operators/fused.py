@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.autodiff.graphs.node_lookup import FUSED, OPS_DOMAIN
 from brainsmith.execution.operators.one_instruction import LayerInstruction
-from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.program.functions import fused
 
 if TYPE_CHECKING:

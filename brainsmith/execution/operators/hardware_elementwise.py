@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.execution.lowering.hardware import whole_datatype
-from brainsmith.execution.lowering.products import FLOAT32_END
 from brainsmith.execution.operators.one_instruction import LayerInstruction, LayerOfRuns
-from brainsmith.execution.operators.registry import Operator, reads
+from brainsmith.execution.operators.readers import Operator, reads
 from brainsmith.execution.operators.several_runs import ByValue
 from brainsmith.execution.operators.spans import span_of_result
+from brainsmith.execution.program.exact_products import FLOAT32_END
 from brainsmith.execution.program.functions import arithmetic, whole_elementwise
-from brainsmith.execution.program.functions.rounding import integer_limits
+from brainsmith.execution.program.functions.rounding_modes import integer_limits
 from brainsmith.execution.program.functions.whole_elementwise import WHOLE
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView, Span
 
 _LAYERS = (
@@ -80,12 +79,14 @@ class Combination(ByValue, Operator):
 @reads(FINN, *(f"Elementwise{name}" for name in _LAYERS))
 def elementwise(node: NodeView) -> Combination:
     """Read one."""
+    from qonnx.core.datatype import DataType
+
     name = node.kind.removeprefix("Elementwise")
     if name == "BitShift":
         name = "Shift" + node.needed("direction").capitalize()
     elif name == "Div":
         name = "Ratio"
-    whole = tuple(whole_datatype(node.needed(f"{side}_dtype")) for side in ("lhs", "rhs"))
+    whole = tuple(DataType[node.needed(f"{side}_dtype")].is_integer() for side in ("lhs", "rhs"))
     return Combination(name, whole)
 
 

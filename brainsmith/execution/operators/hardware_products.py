@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.lowering.hardware import emit_reshaped
-from brainsmith.execution.lowering.products import emit_product, exact_type, product_bound, product_span
-from brainsmith.execution.lowering.staircase import emit_staircase
-from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.onnx.counting import emit_levels
+from brainsmith.execution.onnx.integer_products import write_product
+from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.several_runs import Apart
 from brainsmith.execution.operators.thresholds import Threshold, activation
+from brainsmith.execution.program.exact_products import emit_product, exact_type, product_bound, product_span
 from brainsmith.execution.program.functions import arithmetic, channel_products, shapes
-from brainsmith.execution.standard_onnx.counting import emit_levels
-from brainsmith.execution.standard_onnx.products import write_product
+from brainsmith.execution.program.staircase import emit_staircase
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN, QONNX
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
 Array = np.ndarray[Any, Any]
@@ -65,7 +64,7 @@ class Ending:
                 made = node.emit(arithmetic.apply, [made, node.hold(np.asarray(0.5, np.float32))], name="Mul")
             self._prove_counts(node, sums, made)
         if made != node.outputs[0]:
-            emit_reshaped(node, made)
+            node.emit_reshaped(made)
             _pass_span(node, made)
 
     def to_onnx(self, node: NodeView, emit: Emitter, sums: str, shape: Shape) -> None:

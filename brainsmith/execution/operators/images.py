@@ -14,8 +14,8 @@ from brainsmith.graph.operator_names import STANDARD
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
 Shape = tuple[int, ...]

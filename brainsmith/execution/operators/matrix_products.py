@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.lowering.hardware import emit_reshaped
-from brainsmith.execution.lowering.products import emit_product, type_of_bound
-from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.onnx.integer_products import write_product
+from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.several_runs import APART
 from brainsmith.execution.operators.standard import Standard
+from brainsmith.execution.program.exact_products import emit_product, type_of_bound
 from brainsmith.execution.program.functions import arithmetic, matrix, shapes
-from brainsmith.execution.standard_onnx.products import write_product
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import STANDARD
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
 Array = np.ndarray[Any, Any]
@@ -69,7 +68,7 @@ class BatchedProduct(Products, Standard):
                 node.prove(node.outputs[0], -bound, bound)
         rank = max(2, *(len(node.shape(name)) for name in node.inputs))
         ready = [self._as_matrix(node, at, rank) for at in range(2)]
-        emit_reshaped(node, node.emit(matrix.matmul, ready, exact=exact, dtype=dtype))
+        node.emit_reshaped(node.emit(matrix.matmul, ready, exact=exact, dtype=dtype))
 
     @staticmethod
     def _as_matrix(node: ProgramNode, index: int, rank: int) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.standard import Standard
 from brainsmith.execution.program.functions import shapes
 from brainsmith.figures import plural
@@ -17,8 +17,8 @@ from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN, QONNX, STANDARD
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
 CROPPED = (2, 3, 4)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from brainsmith.execution.operators.one_instruction import OneInstruction
-from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.several_runs import Apart
 from brainsmith.execution.operators.standard import Standard
 from brainsmith.execution.program.functions import arithmetic
@@ -15,7 +15,7 @@ from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import CHANNELS_LAST, STANDARD
 
 if TYPE_CHECKING:
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
     from brainsmith.graph.node_view import NodeView
 
 

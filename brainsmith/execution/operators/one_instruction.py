@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.operators.registry import Operator
+from brainsmith.execution.operators.readers import Operator
 from brainsmith.execution.operators.several_runs import Apart, ByValue
 from brainsmith.execution.operators.standard import Standard, along
 from brainsmith.graph.node_view import Unsupported
@@ -15,7 +15,7 @@ from brainsmith.graph.node_view import Unsupported
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from brainsmith.execution.lowering.program_node import ProgramNode
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView, Span
 
 Array = np.ndarray[Any, Any]

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.execution.lowering.products import type_of_bound
 from brainsmith.execution.operators.one_instruction import AlongAxes, LayerOfRuns
-from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.standard import Standard
+from brainsmith.execution.program.exact_products import type_of_bound
 from brainsmith.execution.program.functions import reductions, whole_rows
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN, STANDARD
 
 if TYPE_CHECKING:
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
     from brainsmith.graph.node_view import NodeView
 
 _REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")

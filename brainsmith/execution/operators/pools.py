@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from brainsmith.execution.lowering.hardware import emit_reshaped
-from brainsmith.execution.lowering.products import FLOAT32_END, type_of_bound
 from brainsmith.execution.operators.images import Geometry, OfImages, geometry_of, space_of
-from brainsmith.execution.operators.registry import reads
+from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.several_runs import Apart
 from brainsmith.execution.operators.windows import IMAGE
+from brainsmith.execution.program.exact_products import FLOAT32_END, type_of_bound
 from brainsmith.execution.program.functions import images, reductions, windows
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import CHANNELS_LAST, FINN, QONNX, STANDARD
@@ -19,8 +18,8 @@ from brainsmith.graph.operator_names import CHANNELS_LAST, FINN, QONNX, STANDARD
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
 Shape = tuple[int, ...]
@@ -63,7 +62,7 @@ class WindowPool(Apart):
             source = node.emit(images.gather_channels, [source], channels=self.channels, lanes=self.lanes)
         kind, shift = self.function, self.shift
         made = node.emit(images.pool_windows, [source], channels=self.channels, kind=kind, shift=shift)
-        emit_reshaped(node, made)
+        node.emit_reshaped(made)
         self._prove(node)
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:
@@ -203,7 +202,7 @@ class ImageSum(Apart):
         made, exact = node.inputs[0], type_of_bound(bound)
         for axis in (1, 2):
             made = node.emit(reductions.reduce, [made], name="Sum", axes=(axis,), keep=True, exact=exact)
-        emit_reshaped(node, made)
+        node.emit_reshaped(made)
         self._prove(node)
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:

@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.program.functions.rounding import ROUNDINGS, integer_limits
+from brainsmith.execution.program.functions.rounding_modes import ROUNDINGS, integer_limits
 from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
 Array = np.ndarray[Any, Any]
+
+_DIRECT = {"ROUND": "Round", "HALF_EVEN": "Round", "CEIL": "Ceil", "FLOOR": "Floor"}
+
+_AWAY_AND_BACK: dict[str, tuple[float, str]] = {
+    "UP": (0.0, "Ceil"), "DOWN": (0.0, "Floor"), "HALF_UP": (0.5, "Floor"), "HALF_DOWN": (-0.5, "Ceil"),
+}  # fmt: skip
+"""What is added to the size, and how it is rounded then; the sign is put back at the end."""
 
 
 @dataclass(frozen=True)
@@ -126,3 +133,15 @@ def divided(emit: Emitter, x: str, by: Array) -> str:
 def shifted(emit: Emitter, op_type: str, x: str, name: str, by: Array | None) -> str:
     """Write a sum or a difference, unless it is with 0."""
     return x if by is not None and np.all(by == 0) else emit.add(op_type, [x, name])
+
+
+def emit_rounding(emit: Emitter, x: str, mode: str) -> str:
+    """Write a rounding by one of the ROUNDINGS, and return the name of the result.
+
+    Source of the modes: QONNX, `resolve_rounding_mode`.
+    """
+    if mode in _DIRECT:
+        return emit.add(_DIRECT[mode], [x])
+    shift, rounded = _AWAY_AND_BACK[mode]
+    size = emit.affine(emit.add("Abs", [x]), 1.0, shift)
+    return emit.add("Mul", [emit.add("Sign", [x]), emit.add(rounded, [size])])

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.program_node import ProgramNode
-    from brainsmith.execution.standard_onnx.emitter import Emitter
+    from brainsmith.execution.onnx.emitter import Emitter
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from brainsmith.execution.lowering.hardware import emit_reshaped
 from brainsmith.execution.operators.joining import Split
 from brainsmith.execution.operators.movement import Shuffled
-from brainsmith.execution.operators.registry import Operator, reads
+from brainsmith.execution.operators.readers import Operator, reads
 from brainsmith.execution.program.functions import shapes
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN
 
 if TYPE_CHECKING:
-    from brainsmith.execution.lowering.program_node import ProgramNode
+    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
 Part = tuple[str, tuple[int, ...] | None]
@@ -39,7 +38,7 @@ class Beside(Operator):
     def to_program(self, node: ProgramNode) -> None:
         """Join."""
         names, sizes = zip(*self.parts, strict=True)
-        emit_reshaped(node, node.emit(shapes.concatenate, names, shapes=sizes, axis=self.axis))
+        node.emit_reshaped(node.emit(shapes.concatenate, names, shapes=sizes, axis=self.axis))
         node.prove_joined(names)
 
 

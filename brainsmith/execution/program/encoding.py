@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from brainsmith.execution.program.array_program import Program
 from brainsmith.execution.program.instruction import Instruction
-from brainsmith.execution.program.program import Program
 from brainsmith.execution.signature import ModelSignature
 
 Plain = tuple[str, list[bytes]]

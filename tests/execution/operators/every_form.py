@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from brainsmith.execution.standard_onnx.rewrite import rewrite
-from tests.execution.lowering.single_node import assert_same_bits, run_program
-from tests.execution.standard_onnx.rewritten import reference, run_rewritten
+from brainsmith.execution.onnx.rewrite import rewrite
+from tests.execution.onnx.rewritten import reference, run_rewritten
+from tests.execution.program.single_node import assert_same_bits, run_program
 
 
 def assert_every_form_right(model, mixed=False, **stacks):

@@ -5,11 +5,11 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from brainsmith.execution.lowering.lower import lower
-from brainsmith.execution.lowering.runnable import runnable_copy
+from brainsmith.execution.program.lower import lower
+from brainsmith.execution.runnable import runnable_copy
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
-from tests.execution.lowering.single_node import FINN, QONNX, one_node, whole_numbers
 from tests.execution.operators.every_form import assert_every_form_right
+from tests.execution.program.single_node import FINN, QONNX, one_node, whole_numbers
 
 prepare_finn()
 import_module(f"{FINN}.reshape")  # enters its class among FINN's operators, which the package alone does not

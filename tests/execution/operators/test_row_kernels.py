@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from qonnx.core.datatype import DataType
 
 from brainsmith.errors import ModelError
+from brainsmith.execution.onnx.rewrite import rewrite
 from brainsmith.execution.program.functions.whole_rows import inverse_roots
-from brainsmith.execution.standard_onnx.rewrite import rewrite
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
-from tests.execution.lowering.single_node import FINN, assert_lowered_right, one_node, whole_numbers
+from tests.execution.onnx.rewritten import assert_rewritten_right
 from tests.execution.operators.every_form import assert_every_form_right
-from tests.execution.standard_onnx.rewritten import assert_rewritten_right
+from tests.execution.program.single_node import FINN, assert_lowered_right, one_node, whole_numbers
 
 prepare_finn()
 SEEDS = st.integers(0, 1000)

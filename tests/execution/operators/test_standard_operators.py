@@ -10,11 +10,11 @@ import pytest
 from onnx import helper, numpy_helper
 from qonnx.core.modelwrapper import ModelWrapper
 
-from brainsmith.execution.operators.registry import readers
-from brainsmith.execution.standard_onnx.rewrite import rewrite
-from tests.execution.lowering.one_node import expected, floats_of, functions, model_of, program_of, stacks_of
-from tests.execution.lowering.single_node import assert_same_bits
-from tests.execution.standard_onnx.rewritten import run_rewritten
+from brainsmith.execution.onnx.rewrite import rewrite
+from brainsmith.execution.operators.readers import readers
+from tests.execution.onnx.rewritten import run_rewritten
+from tests.execution.program.one_node import expected, floats_of, functions, model_of, program_of, stacks_of
+from tests.execution.program.single_node import assert_same_bits
 
 F = np.float32
 

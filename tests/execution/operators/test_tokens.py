@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
-from tests.execution.lowering.single_node import FINN, assert_lowered_right, one_node, whole_numbers
 from tests.execution.operators.every_form import assert_every_form_right
+from tests.execution.program.single_node import FINN, assert_lowered_right, one_node, whole_numbers
 
 prepare_finn()
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from brainsmith.execution.program.array_program import Program
 from brainsmith.execution.program.encoding import of_plain, to_plain
 from brainsmith.execution.program.instruction import Instruction
-from brainsmith.execution.program.program import Program
 from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.store.values import Kept
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError
-from brainsmith.execution.program.table import factory
+from brainsmith.execution.program.instruction_table import factory
 from brainsmith.forks import lock_of
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _runner(model: Array, constant: tuple[str, ...], values: tuple[Array, ...]) 
     import onnx
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.execution.node_runners import make_runner
+    from brainsmith.execution.fallback.node_runners import make_runner
 
     wrapped = ModelWrapper(onnx.ModelProto.FromString(model.tobytes()))
     (proto,) = wrapped.graph.node

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.program.functions.rounding import ROUNDINGS
-from brainsmith.execution.program.table import instruction
+from brainsmith.execution.program.functions.rounding_modes import ROUNDINGS
+from brainsmith.execution.program.instruction_table import instruction
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.program.table import instruction
+from brainsmith.execution.program.instruction_table import instruction
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from brainsmith.execution.program.table import instruction
+from brainsmith.execution.program.instruction_table import instruction
 from brainsmith.figures import plural
 
 Array = np.ndarray[Any, Any]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from brainsmith.execution.program.functions.channels import by_channel
-from brainsmith.execution.program.table import instruction
+from brainsmith.execution.program.instruction_table import instruction
 
 Array = np.ndarray[Any, Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from brainsmith.execution.program.functions.arithmetic import FUNCTIONS
-from brainsmith.execution.program.table import instruction
+from brainsmith.execution.program.instruction_table import instruction
 
 Array = np.ndarray[Any, Any]
 

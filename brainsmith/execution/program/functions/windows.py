@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.program.functions.shapes import pad
-from brainsmith.execution.program.table import instruction
+from brainsmith.execution.program.instruction_table import instruction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

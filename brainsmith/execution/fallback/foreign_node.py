@@ -1,0 +1,75 @@
+"""Nodes that are run as they are, by the `foreign` instruction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.execution.program.functions import foreign
+from brainsmith.execution.program.instruction import Instruction
+from brainsmith.execution.program.instruction_table import name_of
+from brainsmith.plugin.adapters.graph_edits import names_read
+
+if TYPE_CHECKING:
+    from brainsmith.execution.program.program_node import ProgramNode
+    from brainsmith.graph.model_facts import ModelFacts
+
+Array = np.ndarray[Any, Any]
+
+
+def emit_foreign(view: ProgramNode, node: Any, facts: ModelFacts) -> None:
+    """Emit a node as itself."""
+    model, varying, constant = _operands(view, node, facts)
+    made = tuple(filter(None, view.outputs))
+    view.emit(
+        foreign.node,
+        [model, *varying, *constant],
+        made,
+        varying=varying,
+        constant=constant,
+        made=made,
+    )
+
+
+def emit_agreement(view: ProgramNode, node: Any, facts: ModelFacts) -> None:
+    """Emit that what was emitted of a node is compared with its Python model, while the first runs are computed."""
+    model, varying, constant = _operands(view, node, facts)
+    made = tuple(filter(None, view.outputs))
+    parameters = {"varying": varying, "constant": constant, "made": made}
+    inputs = (model, *made, *varying, *constant)  # it has no source: its error names the node
+    view.instructions.append(Instruction(name_of(foreign.agreement), inputs, (), parameters))
+
+
+def _operands(
+    view: ProgramNode, node: Any, facts: ModelFacts
+) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Return the name of the node as a model, which is held, and of its inputs: those that vary, and constants."""
+    names = list(dict.fromkeys(filter(None, view.inputs)))
+    varying = tuple(name for name in names if view.varies(name))
+    constant = tuple(name for name in names if not view.varies(name))
+    return view.hold(np.frombuffer(_model_of(node, facts, names), np.uint8)), varying, constant
+
+
+def _model_of(node: Any, facts: ModelFacts, names: list[str]) -> bytes:
+    """Return a model of one node, which states of its tensors what the whole model states."""
+    import onnx
+
+    graph = facts.model.graph
+    inner = [name for name in dict.fromkeys(names_read(node)) if name not in node.input]
+    wanted = {*names, *node.output, *inner}
+    model = onnx.ModelProto(ir_version=facts.model.model.ir_version)
+    model.opset_import.extend(facts.model.model.opset_import)
+    model.metadata_props.extend(facts.model.model.metadata_props)
+    model.graph.name = "one_node"
+    model.graph.node.append(node)
+    known = {value.name: value for value in (*graph.output, *graph.value_info, *graph.input)}
+    model.graph.input.extend(known[name] for name in names if name in known)
+    model.graph.output.extend(known[name] for name in node.output if name in known)
+    listed = {*names, *node.output}
+    model.graph.value_info.extend(known[name] for name in inner if name in known and name not in listed)
+    model.graph.initializer.extend(t for t in graph.initializer if t.name in inner)
+    model.graph.quantization_annotation.extend(
+        a for a in graph.quantization_annotation if a.tensor_name in wanted
+    )
+    return bytes(model.SerializeToString())
