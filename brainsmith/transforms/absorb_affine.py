@@ -6,24 +6,26 @@ is searched through the very float operators that are removed, so that no value 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from onnx import helper
 
 from brainsmith.rtl.cores.integers import integer_datatype
-from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, keeps_rank
+from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
+from brainsmith.transforms.lattice.links import link_of
 from brainsmith.transforms.lattice.search import find_steps
 from brainsmith.transforms.lattice.staircases import LAYOUTS, is_thresholds
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from collections.abc import Callable
 
-    import numpy.typing as npt
     from onnx import NodeProto
 
-    Floats: TypeAlias = npt.NDArray[np.float32]
-    Chain: TypeAlias = tuple[tuple[str, Floats], ...]
+    from brainsmith.transforms.lattice.array_types import Singles
+    from brainsmith.transforms.lattice.links import ChainLink
+
+    Chain = tuple[ChainLink, ...]
 
 
 def absorb_affine(view: GraphView, source: str) -> bool:
@@ -44,7 +46,7 @@ def absorb_affine(view: GraphView, source: str) -> bool:
 def _thresholds_behind(view: GraphView, name: str, chain: Chain) -> list[tuple[NodeProto, Chain]]:
     found = []
     for node in view.nodes_reading(name):
-        link = _affine(view, node, name)
+        link = _affine(view, node)
         if link is not None:
             found += _thresholds_behind(view, node.output[0], (*chain, link))
         elif chain and _can_take(view, node, name, chain):
@@ -52,22 +54,10 @@ def _thresholds_behind(view: GraphView, name: str, chain: Chain) -> list[tuple[N
     return found
 
 
-def _affine(view: GraphView, node: NodeProto, name: str) -> tuple[str, Floats] | None:
-    """Return what a node does to each channel of a tensor; None where that is not affine and growing."""
-    if not is_standard(node, "Mul", "Div", "Add", "Sub"):
-        return None
-    place = list(node.input).index(name)
-    operand = view.constant(node.input[1 - place])
-    if operand is None or (place == 1 and node.op_type in ("Div", "Sub")):
-        return None
-    shape = view.model.get_tensor_shape(name)
-    per_channel = shape is not None and operand.size == shape[-1] and operand.shape[-1:] == (shape[-1],)
-    if not (operand.size == 1 or per_channel) or not keeps_rank(view, name, operand):
-        return None
-    values = operand.astype(np.float32).reshape(-1)
-    if node.op_type in ("Mul", "Div") and not (values > 0).all():
-        return None
-    return node.op_type, values
+def _affine(view: GraphView, node: NodeProto) -> ChainLink | None:
+    """Return what a node does to each channel of a tensor; None where that is not affine and rising."""
+    link = link_of(view, node) if is_standard(node, "Mul", "Div", "Add", "Sub") else None
+    return link if link is not None and link.axis in (None, -1) and (link.signs > 0).all() else None
 
 
 def _can_take(view: GraphView, node: NodeProto, name: str, chain: Chain) -> bool:
@@ -77,7 +67,7 @@ def _can_take(view: GraphView, node: NodeProto, name: str, chain: Chain) -> bool
     if thresholds is None or shape is None:
         return False
     uniform = thresholds.shape[0] == 1
-    return (uniform and all(values.size == 1 for _, values in chain)) or (
+    return (uniform and all(link.channels == 1 for link in chain)) or (
         _channels_are_last(node, len(shape)) or (uniform and len(shape) in LAYOUTS)
     )
 
@@ -92,7 +82,10 @@ def _on_integers(view: GraphView, node: NodeProto, source: str, chain: Chain) ->
     old = view.constant(node.input[1])
     datatype = view.model.get_tensor_datatype(source)
     low, high = int(datatype.min()), int(datatype.max())
-    levels = least_integers(chain, np.asarray(old, np.float32), low, high)
+    channels = max(link.channels for link in chain)
+    levels = least_integers(
+        lambda values: _apply(chain, values), channels, np.asarray(old, np.float32), low, high
+    )
     kind = integer_datatype(min(low, -1), high + 1)
     name = view.add_constant(f"{node.input[1]}_of_integers", levels, kind)
     new = helper.make_node(
@@ -108,26 +101,25 @@ def _on_integers(view: GraphView, node: NodeProto, source: str, chain: Chain) ->
     return new
 
 
-def least_integers(chain: Chain, thresholds: Floats, low: int, high: int) -> Floats:
-    """Return, for each threshold and channel, the least integer from which on the chain's result reaches it.
+def _apply(chain: Chain, values: Singles) -> Singles:
+    for link in chain:
+        values = link.apply(values)
+    return values
 
-    Each operator of the chain grows with its input, rounding included.
+
+def least_integers(
+    apply: Callable[[Singles], Singles], channels: int, thresholds: Singles, low: int, high: int
+) -> Singles:
+    """Return, for each threshold and channel, the least integer from which on a function's result reaches it.
 
     Args:
-        chain: Operators and operands, each of one element or of one per channel.
+        apply: Of values (channels, any); it rises with its input, rounding included.
+        channels: How many it tells apart; 1 where none.
         thresholds: (channels or 1, levels).
         low: The least integer there is.
         high: The greatest; `high + 1` is returned for a threshold that it does not reach.
     """
-    channels = max(thresholds.shape[0], *(values.size for _, values in chain))
     ends = np.asarray([low]), np.asarray([high])
-    found = find_steps(lambda numbers: _apply(chain, numbers), thresholds, *ends, channels)
+    rows = max(len(thresholds), channels)
+    found = find_steps(lambda numbers: apply(numbers.astype(np.float32)), thresholds, *ends, rows)
     return found.astype(np.float32)
-
-
-def _apply(chain: Chain, numbers: npt.NDArray[np.int64]) -> Floats:
-    operators: dict[str, Any] = {"Mul": np.multiply, "Div": np.divide, "Add": np.add, "Sub": np.subtract}
-    values = numbers.astype(np.float32)
-    for op_type, operand in chain:
-        values = operators[op_type](values, operand[:, None])
-    return values

@@ -119,5 +119,6 @@ def _levels(
     if not datatype.is_integer():
         return (each - added[:, np.newaxis]).astype(match.levels.dtype), None
     low, high = int(datatype.min()), int(datatype.max())
-    chain = (("Add", added.astype(np.float32)),)
-    return least_integers(chain, each.astype(np.float32), low, high), integer_datatype(min(low, -1), high + 1)
+    column = added.astype(np.float32)[:, np.newaxis]
+    least = least_integers(lambda values: values + column, added.size, each.astype(np.float32), low, high)
+    return least, integer_datatype(min(low, -1), high + 1)

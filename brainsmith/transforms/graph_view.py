@@ -93,9 +93,11 @@ class GraphView:
         node = self.producer(name, "Constant")
         return None if node is None else _value_of_constant(node)
 
-    def value_info(self, name: str) -> ValueInfoProto | None:
-        """Return what is declared of a tensor (element type and shape), or None."""
-        return self._values.get(name)
+    def number(self, node: NodeProto, at: int, name: str, default: float) -> float | None:
+        """Return a number that a node has as an input or, in older opsets, as an attribute; None if it varies."""
+        if len(node.input) > at and node.input[at]:
+            return value_of_one(self.constant(node.input[at]))
+        return float(attribute(node, name, default))
 
     def elem_type(self, name: str, default: int = 0) -> int:
         """Return the ONNX element type that is declared of a tensor; the default of one that is not declared."""
@@ -294,9 +296,3 @@ def opset(model: ModelWrapper) -> int:
 def value_of_one(value: npt.NDArray[Any] | np.generic | None) -> float | None:
     """Return the number in a constant that has one element, or None."""
     return float(value.reshape(-1)[0]) if value is not None and value.size == 1 else None
-
-
-def keeps_rank(view: GraphView, name: str, constant: npt.NDArray[Any]) -> bool:
-    """Tell whether an element-wise operation of a tensor and a constant has no more dimensions than the tensor has."""
-    rank = view.rank(name)
-    return constant.ndim <= (1 if rank is None else rank)

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from qonnx.core.datatype import DataType
-from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
-from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, set_attribute
+from brainsmith.transforms.graph_view import GraphView, attribute, set_attribute
+from brainsmith.transforms.node_rewrite import NodeRewrite
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     from onnx import NodeProto
     from qonnx.core.datatype import BaseDataType
-    from qonnx.core.modelwrapper import ModelWrapper
 
 
 @transform(
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     requires=("qonnx",),
     tags=("streamlining",),
 )
-class GroupedConvsToDense(Transformation):
+class GroupedConvsToDense(NodeRewrite):
     """Make of a Conv with several groups one with a single group, by weights that are 0 between groups.
 
     The result is the same, exactly where the products are of integers. A matrix product then serves it, which has as
@@ -35,26 +34,17 @@ class GroupedConvsToDense(Transformation):
     Left alone: weights that are not constant, and a number of input channels that is not known.
     """
 
-    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
-        """Convert every such convolution; the flag is True exactly when something changed."""
-        view = GraphView(model)
-        found = [
-            node
-            for node in model.graph.node
-            if is_standard(node, "Conv") and attribute(node, "group", 1) > 1 and _converted(view, node)
-        ]
-        return model, bool(found)
+    op_types = ("Conv",)
 
-
-def _converted(view: GraphView, node: NodeProto) -> bool:
-    weights = view.constant(node.input[1])
-    if weights is None:
-        return False
-    groups = attribute(node, "group", 1)
-    if weights.shape[1] * groups == weights.shape[0] == groups:
-        return _annotated_with_zero(view, node.input[1])
-    _to_dense(view, node, weights, groups)
-    return True
+    def rewrite(self, view: GraphView, node: NodeProto) -> bool:
+        """Convert a convolution, or let its weights be annotated with a 0."""
+        weights, groups = view.constant(node.input[1]), attribute(node, "group", 1)
+        if weights is None or groups == 1:
+            return False
+        if weights.shape[1] * groups == weights.shape[0] == groups:
+            return _annotated_with_zero(view, node.input[1])
+        _to_dense(view, node, weights, groups)
+        return True
 
 
 def _annotated_with_zero(view: GraphView, name: str) -> bool:

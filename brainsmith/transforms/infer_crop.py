@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from onnx import TensorProto
-from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
-from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, kernel_node
+from brainsmith.transforms.graph_view import GraphView, attribute, kernel_node
+from brainsmith.transforms.node_rewrite import NodeRewrite
 
 if TYPE_CHECKING:
     from onnx import NodeProto
-    from qonnx.core.modelwrapper import ModelWrapper
 
 
 class _Window(NamedTuple):
@@ -27,7 +26,7 @@ class _Window(NamedTuple):
     description="Convert Slice and Gather of constant, contiguous places into Crop kernels",
     requires=("qonnx",),
 )
-class InferCrop(Transformation):
+class InferCrop(NodeRewrite):
     """Convert Slice and Gather of integers into the Crop kernel, where what they take is one window.
 
     Slice with constant limits and steps of 1; Gather of one constant index, or of several that follow each other.
@@ -35,22 +34,22 @@ class InferCrop(Transformation):
     without values.
     """
 
-    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
-        """Convert every such node; the flag is True exactly when there was one."""
-        view = GraphView(model)
-        modified = False
-        for node in [node for node in model.graph.node if is_standard(node, "Slice", "Gather")]:
-            source, output = node.input[0], node.output[0]
-            shapes = [view.static_shape(name, TensorProto.FLOAT) for name in (source, output)]
-            if shapes[0] is None or shapes[1] is None or view.constant(source) is not None:
-                continue
-            window = (_slice if node.op_type == "Slice" else _gather)(view, node, shapes[0])
-            if window is None or not model.get_tensor_datatype(source).is_integer():
-                continue
-            if prod(window.sizes) == prod(shapes[1]):
-                _replace(view, node, window, shapes[0], shapes[1])
-                modified = True
-        return model, modified
+    op_types = ("Slice", "Gather")
+
+    def rewrite(self, view: GraphView, node: NodeProto) -> bool:
+        """Convert a node whose result is one window of a computed tensor."""
+        source, output = (
+            view.static_shape(name, TensorProto.FLOAT) for name in (node.input[0], node.output[0])
+        )
+        if source is None or output is None or view.constant(node.input[0]) is not None:
+            return False
+        window = (_slice if node.op_type == "Slice" else _gather)(view, node, source)
+        if window is None or not view.model.get_tensor_datatype(node.input[0]).is_integer():
+            return False
+        if prod(window.sizes) != prod(output):
+            return False
+        _replace(view, node, window, source, output)
+        return True
 
 
 def _slice(view: GraphView, node: NodeProto, shape: list[int]) -> _Window | None:

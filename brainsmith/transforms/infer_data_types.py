@@ -10,7 +10,7 @@ from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
 from brainsmith.rtl.cores.integers import integer_datatype
-from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, value_of_one
+from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -70,7 +70,7 @@ def _mixed(view: GraphView, node: NodeProto) -> BaseDataType:
     if node.op_type == "Pad":
         if attribute(node, "mode", b"constant") != b"constant":
             return own
-        value = _number(view, node, 2, "value", 0.0)
+        value = view.number(node, 2, "value", 0.0)
         return DataType["FLOAT32"] if value is None else _of_all([own, _of_values(np.asarray([value]))])
     if attribute(node, "reduction", b"none") != b"none":
         return DataType["FLOAT32"]
@@ -110,7 +110,7 @@ def _of_all(datatypes: Iterable[BaseDataType]) -> BaseDataType:
 def _clipped(view: GraphView, node: NodeProto, own: BaseDataType) -> BaseDataType:
     if not own.is_integer():
         return own
-    lowest, highest = _number(view, node, 1, "min", -np.inf), _number(view, node, 2, "max", np.inf)
+    lowest, highest = view.number(node, 1, "min", -np.inf), view.number(node, 2, "max", np.inf)
     if lowest is None or highest is None:
         return DataType["FLOAT32"]
     if lowest <= own.min() and own.max() <= highest:
@@ -120,10 +120,3 @@ def _clipped(view: GraphView, node: NodeProto, own: BaseDataType) -> BaseDataTyp
         return DataType["FLOAT32"]
     inside = own.name != "BIPOLAR" and own.min() <= bounds[0] and bounds[1] <= own.max()
     return own if inside else integer_datatype(int(bounds[0]), int(bounds[1]))
-
-
-def _number(view: GraphView, node: NodeProto, at: int, name: str, default: float) -> float | None:
-    """Return a number that a node has as an input or, in older versions, an attribute; None if it varies."""
-    if len(node.input) > at and node.input[at]:
-        return value_of_one(view.constant(node.input[at]))
-    return float(attribute(node, name, default))

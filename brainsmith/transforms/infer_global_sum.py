@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from onnx import TensorProto, helper
 from qonnx.core.datatype import DataType
-from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
-from brainsmith.transforms.graph_view import GraphView, is_standard
+from brainsmith.transforms.graph_view import GraphView
+from brainsmith.transforms.node_rewrite import NodeRewrite
 from brainsmith.transforms.reduced_axes import reduced_axes
 
 if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.datatype import BaseDataType
-    from qonnx.core.modelwrapper import ModelWrapper
 
 
 @transform(
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     description="Convert a ReduceSum over all axes between the first and the last into a GlobalAccPool",
     requires=("qonnx",),
 )
-class InferGlobalSum(Transformation):
+class InferGlobalSum(NodeRewrite):
     """Convert ReduceSum of integers over tokens (1, T, C) or pixels (1, H, W, C) into FINN's GlobalAccPool.
 
     A Reshape before and one behind, which move no data, give the kernel the four axes that it wants. Left alone:
@@ -32,13 +31,14 @@ class InferGlobalSum(Transformation):
     output would not hold: FINN checks only the least ones, and takes INT3 for four values that are -1 or 1.
     """
 
-    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
-        """Convert every such sum; the flag is True exactly when there was one."""
-        view = GraphView(model)
-        sums = [node for node in model.graph.node if is_standard(node, "ReduceSum") and _fits(view, node)]
-        for node in sums:
+    op_types = ("ReduceSum",)
+
+    def rewrite(self, view: GraphView, node: NodeProto) -> bool:
+        """Convert a sum that the kernel can compute."""
+        fits = _fits(view, node)
+        if fits:
             _convert(view, node)
-        return model, bool(sums)
+        return fits
 
 
 def _fits(view: GraphView, node: NodeProto) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from onnx import TensorProto, helper
 from qonnx.core.datatype import DataType
@@ -10,17 +10,16 @@ from qonnx.transformation.base import Transformation
 
 from brainsmith.kernels.integer_layer_norm import IntegerLayerNorm, output_bits_for
 from brainsmith.plugin.core import transform
-from brainsmith.transforms.absorb_affine import absorb_affine
-from brainsmith.transforms.graph_view import GraphView, attribute, kernel_node, value_of_one
-from brainsmith.transforms.integer_source import declare_integers, find_integer_source, scale_node
+from brainsmith.transforms.graph_view import GraphView, attribute, value_of_one
 from brainsmith.transforms.norm_pattern import find_normalisation
+from brainsmith.transforms.row_kernels import KernelIntegers, find_integer_source, put_row_kernel
 
 if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.transforms.integer_source import IntegerSource
+    from brainsmith.transforms.row_kernels import IntegerSource
 
 
 FRACTION_BITS = 8
@@ -116,16 +115,14 @@ class InferLayerNorm(Transformation):
         self._put(view, node, node.input[0], node.output[0], epsilon, [])
         return True
 
-    def _integers(
-        self, view: GraphView, source: str, epsilon: float
-    ) -> tuple[IntegerSource, BaseDataType, int] | None:
-        """Return of which integers a kernel is to be, those that it gives and their fraction bits; None for floats."""
+    def _integers(self, view: GraphView, source: str, epsilon: float) -> KernelIntegers | None:
+        """Return the integers with which a kernel computes; None for floats."""
         shape = view.static_shape(source, TensorProto.FLOAT) or []
         integers = find_integer_source(view, source)
         if integers is None or self.fraction_bits is None:
             return None
         given = _integer_output(view, integers, shape[-1], self.fraction_bits, epsilon)
-        return None if given is None else (integers, given, self.fraction_bits)
+        return None if given is None else KernelIntegers(integers, given, self.fraction_bits)
 
     def _put(
         self,
@@ -134,25 +131,17 @@ class InferLayerNorm(Transformation):
         source: str,
         output: str,
         epsilon: float,
-        tail: list[NodeProto],
+        behind: list[NodeProto],
     ) -> None:
         """Put a kernel, and the nodes behind it, in place of a node."""
-        unread = [*node.input, *node.output[1:]]
         found = self._integers(view, source, epsilon)
-        if found is None:
-            view.model.set_tensor_datatype(output, DataType["FLOAT32"])
-            view.replace(
-                node, [_kernel_node(view, source, output, node.name, epsilon=epsilon), *tail], unread
-            )
-            return
-        integers, given, fraction_bits = found
-        normal = declare_integers(view, output, f"{node.name or output}_integers", given)
-        kernel = _kernel_node(
-            view, integers.name, normal, node.name, epsilon=epsilon / integers.scale**2,
-            outputDataType=given.name, fraction_bits=fraction_bits,
-        )  # fmt: skip
-        view.replace(node, [kernel, scale_node(view, normal, output, fraction_bits), *tail], unread)
-        absorb_affine(view, normal)
+        taken, scale = (source, 1.0) if found is None else found.source
+        attributes = {
+            "inputDataType": view.model.get_tensor_datatype(taken).name,
+            "outputDataType": "FLOAT32",
+            "epsilon": epsilon / scale**2,
+        }
+        put_row_kernel(view, node, KERNEL, (source, output), found, attributes, behind)
 
 
 def _integer_output(
@@ -181,21 +170,3 @@ def _serves(view: GraphView, node: NodeProto) -> bool:
 def _is_all(view: GraphView, name: str, number: float) -> bool:
     value = view.constant(name)
     return value is not None and bool((value == number).all())
-
-
-def _kernel_node(view: GraphView, source: str, output: str, name: str, **attributes: Any) -> NodeProto:
-    shape = view.static_shape(source, TensorProto.FLOAT) or []
-    stated = {
-        "ifm_dim": shape,
-        "NumChannels": shape[-1],
-        "SIMD": 1,
-        "inputDataType": view.model.get_tensor_datatype(source).name,
-        "outputDataType": "FLOAT32",
-    }
-    return kernel_node(
-        KERNEL,
-        [source],
-        [output],
-        name=name,
-        **(stated | attributes),
-    )

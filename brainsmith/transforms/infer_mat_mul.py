@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx import TensorProto
-from qonnx.transformation.base import Transformation
 
 from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.plugin.core import transform
-from brainsmith.transforms.graph_view import GraphView, is_standard, kernel_node
+from brainsmith.transforms.graph_view import GraphView, kernel_node
+from brainsmith.transforms.node_rewrite import NodeRewrite
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -26,27 +26,25 @@ class _Operands(NamedTuple):
     description="Convert MatMul operators with two computed inputs into MatMul kernels",
     requires=("qonnx",),
 )
-class InferMatMul(Transformation):
+class InferMatMul(NodeRewrite):
     """Convert MatMul of two integer tensors, neither of them constant, into the MatMul kernel.
 
     The right-hand side has two dimensions, or the same leading ones as the left-hand side. Left alone:
     constants (FINN's MVAU serves those), vectors, broadcasting of leading dimensions, floats, shapes that are not
-    known. The output is annotated with the smallest
-    datatype that holds every possible sum.
+    known. The output is annotated with the smallest datatype that holds every possible sum.
     """
 
-    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
-        """Convert every such node; the flag is True exactly when there was one."""
-        view = GraphView(model)
-        modified = False
-        for node in [node for node in model.graph.node if is_standard(node, "MatMul")]:
-            operands = _operands(view, node)
-            if operands is not None and all(
-                model.get_tensor_datatype(name).is_integer() for name in node.input
-            ):
-                view.replace(node, [_kernel_node(model, node, operands)])
-                modified = True
-        return model, modified
+    op_types = ("MatMul",)
+
+    def rewrite(self, view: GraphView, node: NodeProto) -> bool:
+        """Convert a product of two integer tensors that are computed."""
+        operands = _operands(view, node)
+        if operands is None or not all(
+            view.model.get_tensor_datatype(name).is_integer() for name in node.input
+        ):
+            return False
+        view.replace(node, [_kernel_node(view.model, node, operands)])
+        return True
 
 
 def _operands(view: GraphView, node: NodeProto) -> _Operands | None:

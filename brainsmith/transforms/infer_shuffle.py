@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from onnx import TensorProto
-from qonnx.transformation.base import Transformation
 
 from brainsmith.graph.ends import input_values
 from brainsmith.kernels.axes import moves_nothing
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, kernel_node
+from brainsmith.transforms.node_rewrite import NodeRewrite
 
 if TYPE_CHECKING:
     from onnx import NodeProto
-    from qonnx.core.modelwrapper import ModelWrapper
 
 RESHAPES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
 """Operators that keep the order of the values."""
@@ -44,7 +43,7 @@ class _Chain(NamedTuple):
     description="Convert transposes between layers, with the reshapes around them, into Shuffle kernels",
     requires=("qonnx",),
 )
-class InferShuffle(Transformation):
+class InferShuffle(NodeRewrite):
     """Convert transposes of integers into the Shuffle kernel.
 
     Reshapes (Flatten, Squeeze and Unsqueeze too) in front and behind become part of it, and transposes that follow
@@ -58,23 +57,21 @@ class InferShuffle(Transformation):
         ends: Convert transposes at the ends of the network too.
     """
 
+    op_types = ("Transpose",)
+
     def __init__(self, ends: bool = False) -> None:
         super().__init__()
         self.ends = ends
 
-    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
-        """Convert every such transpose; the flag is True exactly when there was one."""
-        view = GraphView(model)
-        modified = False
-        for name in [node.output[0] for node in model.graph.node if is_standard(node, "Transpose")]:
-            node = view.producer(name, "Transpose")
-            chain = None if node is None else _chain(view, node)
-            if chain is None or not model.get_tensor_datatype(chain.source).is_integer():
-                continue
-            if self.ends or not (_begins(view, chain.source) or _belongs_to_host(view, chain.output)):
-                _replace(view, chain)
-                modified = True
-        return model, modified
+    def rewrite(self, view: GraphView, node: NodeProto) -> bool:
+        """Convert the transposes and reshapes that a transpose is the first one of."""
+        chain = _chain(view, node)
+        if chain is None or not view.model.get_tensor_datatype(chain.source).is_integer():
+            return False
+        if not self.ends and (_begins(view, chain.source) or _belongs_to_host(view, chain.output)):
+            return False
+        _replace(view, chain)
+        return True
 
 
 def _chain(view: GraphView, node: NodeProto) -> _Chain | None:

@@ -6,19 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import TensorProto
 from qonnx.core.datatype import DataType
-from qonnx.transformation.base import Transformation
 
 from brainsmith.kernels.integer_softmax import IntegerSoftmax
 from brainsmith.plugin.core import transform
-from brainsmith.transforms.absorb_affine import absorb_affine
-from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, kernel_node, opset
-from brainsmith.transforms.integer_source import declare_integers, find_integer_source, scale_node
+from brainsmith.transforms.graph_view import GraphView, attribute, opset
+from brainsmith.transforms.node_rewrite import NodeRewrite
+from brainsmith.transforms.row_kernels import KernelIntegers, find_integer_source, put_row_kernel
 
 if TYPE_CHECKING:
     from onnx import NodeProto
-    from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.transforms.integer_source import IntegerSource
+    from brainsmith.transforms.row_kernels import IntegerSource
 
 LAST_AXIS_BY_DEFAULT = 13
 """From this opset on Softmax takes one axis, by default the last; before, it flattened all from axis 1."""
@@ -33,7 +31,7 @@ FRACTION_BITS = 8
     description="Convert Softmax operators over the last axis into Softmax kernels",
     requires=("qonnx",),
 )
-class InferSoftmax(Transformation):
+class InferSoftmax(NodeRewrite):
     """Convert Softmax over the last axis into the Softmax kernel.
 
     Where the input is integers, or integers behind a Mul, Div, Add or Sub by a constant of one element, the kernel
@@ -49,36 +47,25 @@ class InferSoftmax(Transformation):
         fraction_bits: Of the output of a kernel of integers.
     """
 
+    op_types = ("Softmax",)
+
     def __init__(self, fraction_bits: int = FRACTION_BITS) -> None:
         super().__init__()
         self.fraction_bits = fraction_bits
 
-    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
-        """Convert every such node; the flag is True exactly when there was one."""
-        view = GraphView(model)
-        found = [node for node in model.graph.node if is_standard(node, "Softmax") and _fits(view, node)]
-        for name in [node.output[0] for node in found]:
-            node = view.producer(name, "Softmax")
-            if node is not None:
-                self._put(view, node)
-        return model, bool(found)
-
-    def _put(self, view: GraphView, node: NodeProto) -> None:
-        """Put a kernel, and a Mul behind one of integers, in place of a Softmax."""
-        source, output = str(node.input[0]), str(node.output[0])
-        integers = find_integer_source(view, source)
-        if integers is None or not _is_computable(view, integers, self.fraction_bits):
-            view.model.set_tensor_datatype(output, DataType["FLOAT32"])
-            view.replace(node, [_kernel_node(view, source, output, node.name)])
-            return
-        given = DataType[f"UINT{self.fraction_bits}"]
-        powers = declare_integers(view, output, f"{node.name or output}_integers", given)
-        kernel = _kernel_node(
-            view, integers.name, powers, node.name, scale=integers.scale,
-            outputDataType=given.name, fraction_bits=self.fraction_bits,
-        )  # fmt: skip
-        view.replace(node, [kernel, scale_node(view, powers, output, self.fraction_bits)], [source])
-        absorb_affine(view, powers)
+    def rewrite(self, view: GraphView, node: NodeProto) -> bool:
+        """Put a kernel, and a Mul behind one of integers, in place of a Softmax over the last axis."""
+        if not _fits(view, node):
+            return False
+        taken, found = str(node.input[0]), None
+        integers = find_integer_source(view, taken)
+        attributes: dict[str, Any] = {}
+        if integers is not None and _is_computable(view, integers, self.fraction_bits):
+            found = KernelIntegers(integers, DataType[f"UINT{self.fraction_bits}"], self.fraction_bits)
+            taken, attributes = integers.name, {"scale": integers.scale}
+        attributes["input_data_type"] = view.model.get_tensor_datatype(taken).name
+        put_row_kernel(view, node, "SoftmaxKernel", (node.input[0], node.output[0]), found, attributes)
+        return True
 
 
 def _is_computable(view: GraphView, integers: IntegerSource, fraction_bits: int) -> bool:
@@ -96,18 +83,3 @@ def _fits(view: GraphView, node: NodeProto) -> bool:
         return False
     axis = attribute(node, "axis", -1 if opset(view.model) >= LAST_AXIS_BY_DEFAULT else 1)
     return axis in (-1, len(shape) - 1) and view.model.get_tensor_datatype(node.input[0]).allowed(0)
-
-
-def _kernel_node(view: GraphView, source: str, output: str, name: str, **attributes: Any) -> NodeProto:
-    shape = view.static_shape(source, TensorProto.FLOAT) or []
-    return kernel_node(
-        "SoftmaxKernel",
-        [source],
-        [output],
-        name=name,
-        ifm_dim=shape,
-        NumChannels=shape[-1],
-        SIMD=1,
-        input_data_type=view.model.get_tensor_datatype(source).name,
-        **attributes,
-    )

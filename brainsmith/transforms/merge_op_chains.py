@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import helper
-from qonnx.transformation.base import Transformation
 
 from brainsmith.plugin.core import transform
 from brainsmith.rtl.cores.integers import integer_datatype
-from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
+from brainsmith.transforms.graph_view import GraphView, attribute
+from brainsmith.transforms.node_rewrite import NodeRewrite
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     requires=("qonnx",),
     tags=("arithmetic", "layout"),
 )
-class MergeOpChains(Transformation):
+class MergeOpChains(NodeRewrite):
     """Merge Mul/Mul, Add/Add, Reshape/Reshape and Transpose/Transpose, where all but the data are constants.
 
     Longer chains become one operator as well. Two operators are merged only if nothing but the second reads
@@ -44,15 +44,15 @@ class MergeOpChains(Transformation):
       become one that does nothing; QONNX's and FINN's RemoveIdentity transforms take it out.
     """
 
-    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
-        """Merge until no two are left that can be merged; the flag is True exactly when two were."""
-        view = GraphView(model)
-        modified = False
-        # In graph order, so what stands before a node is already as short as it can be.
-        for name in [node.output[0] for node in model.graph.node if is_standard(node, *_MERGES)]:
-            while _merge_before(view, name):
-                modified = True
-        return model, modified
+    op_types = ("Mul", "Add", "Reshape", "Transpose")
+
+    def rewrite(self, view: GraphView, node: NodeProto) -> bool:
+        """Merge until none is left before a node; in graph order, what stands there is as short as it can be."""
+        output = node.output[0]
+        modified = _merge_before(view, output)
+        while modified and _merge_before(view, output):
+            pass
+        return modified
 
 
 def _merge_before(view: GraphView, output: str) -> bool:

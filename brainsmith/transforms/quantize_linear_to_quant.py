@@ -140,14 +140,10 @@ def _integers(view: GraphView, node: NodeProto, scale: npt.NDArray[Any], zero: n
     """Return what a DequantizeLinear reads, through a Clip of integers."""
     name, low, high = node.input[0], -np.inf, np.inf
     while (clip := view.producer(name, "Clip")) is not None:
-        for at, bound in enumerate(clip.input[1:3]):
-            value = view.constant(bound) if bound else None
-            if bound and (value is None or value.size != 1):
-                raise _refusal(node, "the Clip in front of it has limits that are not constant")
-            if value is not None and at == 0:
-                low = max(low, int(value.reshape(-1)[0]))
-            elif value is not None:
-                high = min(high, int(value.reshape(-1)[0]))
+        least, most = view.number(clip, 1, "min", -np.inf), view.number(clip, 2, "max", np.inf)
+        if least is None or most is None:
+            raise _refusal(node, "the Clip in front of it has limits that are not constant")
+        low, high = max(low, least), min(high, most)
         name = clip.input[0]
     constant = view.constant(name)
     if constant is not None:

@@ -150,15 +150,8 @@ def _piecewise(view: GraphView, node: NodeProto) -> ChainLink | None:
 
 
 def _clip_limits(view: GraphView, node: NodeProto) -> tuple[Any, Any] | None:
-    stated = [attribute(node, "min"), attribute(node, "max")]
-    for at, name in enumerate(node.input[1:3]):
-        value = view.constant(name) if name else None
-        if name and (value is None or value.size != 1):
-            return None
-        stated[at] = None if value is None else value.reshape(-1)[0]
-    low = np.float32(-np.inf if stated[0] is None else stated[0])
-    high = np.float32(np.inf if stated[1] is None else stated[1])
-    return (low, high) if low <= high else None
+    low, high = view.number(node, 1, "min", -np.inf), view.number(node, 2, "max", np.inf)
+    return None if low is None or high is None or low > high else (np.float32(low), np.float32(high))
 
 
 _CURVES = ("Elu", "HardSigmoid", "Selu", "Sigmoid", "Softplus", "Tanh")
