@@ -78,6 +78,7 @@ class Busy:
         assert self.rounds
 
 
+@pytest.mark.slow
 def test_a_child_discovers_while_another_thread_of_its_parent_does():
     manager = get_plugin_manager()
     count = len(manager.discover_plugins(modes=["full"]))

@@ -21,6 +21,7 @@ def project(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_what_it_says_of_python(project):
     (shown, _), (_, check, train, export, _) = blocks(PAGE, "sh"), blocks(PAGE, "python")
     assert "op project:squareplus" in run(shown.split(), project)

@@ -216,7 +216,13 @@ def test_a_transform_or_step_that_breaks_the_graph_is_named(tmp_path, edit, faul
     )
 
 
-@pytest.mark.parametrize("step", ["finn:step_tidy_up", {"transform": "qonnx:RemoveStaticGraphInputs"}])
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param("finn:step_tidy_up", marks=pytest.mark.slow),
+        {"transform": "qonnx:RemoveStaticGraphInputs"},
+    ],
+)
 def test_what_the_steps_of_finn_and_qonnx_do_is_looked_at_too(tmp_path, monkeypatch, step):
     from qonnx.transformation.general import RemoveStaticGraphInputs
 

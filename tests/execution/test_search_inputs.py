@@ -145,6 +145,7 @@ def test_thresholds_are_reached_too(rows):
             assert {bound - 1, bound, bound + 1} <= set(sums[:, channel])
 
 
+@pytest.mark.slow
 def test_a_scale_of_more_dimensions_than_the_tensor_is_read():
     graph = Graph(1, 2)
     graph.node("MatMul", np.asarray([[2, 1], [4, -1]], np.float32))

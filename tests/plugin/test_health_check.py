@@ -15,6 +15,7 @@ from brainsmith.settings import load_settings
 from tests.plugin.installed import run_python, step_file, transform_file
 
 
+@pytest.mark.slow
 def test_here_it_is_healthy(manager):
     health = manager.health_check()
     assert (health["status"], health["problems"]) == ("healthy", [])

@@ -24,6 +24,7 @@ def report_of(tmp_path):
     return json.loads((tmp_path / "report" / "rtl_simulation.json").read_text())
 
 
+@pytest.mark.slow
 def test_golden_inputs_are_simulated_and_written(stitched, config, tmp_path, heard):
     images = integers(3, 40, 8, low=-8)
     np.save(tmp_path / "x.npy", images)

@@ -167,6 +167,7 @@ print(json.dumps([sorted(set(part_map.values())), boards]))
 """
 
 
+@pytest.mark.slow
 def test_the_parts_and_figures_of_finn():
     """FINN rounds, and some cards lose a share to their shell; none has more than its device, nor less than half."""
     done = subprocess.run(

@@ -21,6 +21,7 @@ def rows(wave):
     return [g.get("data-link") for g in ET.fromstring(wave.svg).iter(f"{SVG}g") if g.get("class") == "row"]
 
 
+@pytest.mark.slow
 def test_a_frame_is_simulated_and_drawn(package, simulations):
     wave = draw_wave(package / "accelerator", 1, cache=simulations)
     assert (wave.design, wave.frame, wave.interval, wave.changed) == ("small_design", 1, 8, ())
