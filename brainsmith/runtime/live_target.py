@@ -219,7 +219,7 @@ class LiveTarget:
             if isinstance(error, Exception) and not isinstance(error, _REPORTED):
                 raise self._failed(doing, error) from error
             raise
-        self.meter.initialized(perf_counter() - begin)
+        self.meter.add(initialize_seconds=perf_counter() - begin)
         self.state = READY
         note("%s initialised in %.1f ms", self, (perf_counter() - begin) * 1e3)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from math import ceil
+from typing import Any
 
 from brainsmith.forks import lock_of
 
@@ -31,14 +32,14 @@ class Profile:
 
     target: str
     device_id: int
-    initialize_seconds: float
-    prepares: int
-    prepare_seconds: float
-    executes: int
-    failures: int
-    samples: int
-    execute_seconds: float
-    latencies: tuple[float, ...]
+    initialize_seconds: float = 0.0
+    prepares: int = 0
+    prepare_seconds: float = 0.0
+    executes: int = 0
+    failures: int = 0
+    samples: int = 0
+    execute_seconds: float = 0.0
+    latencies: tuple[float, ...] = ()
 
     @property
     def throughput(self) -> float:
@@ -59,45 +60,18 @@ class Meter:
     def __init__(self, target: str, device_id: int) -> None:
         self._lock = lock_of()
         self._target, self._device_id = target, device_id
-        self._initialize = self._prepare = self._execute = 0.0
-        self._prepares = self._executes = self._failures = self._samples = 0
+        self._sums: dict[str, Any] = {}
         self._latencies: deque[float] = deque(maxlen=_KEPT)
 
-    def initialized(self, seconds: float) -> None:
-        """Note how long `initialize` took."""
-        self._initialize = seconds
-
-    def prepared(self, seconds: float) -> None:
-        """Note one resource that was prepared."""
+    def add(self, **amounts: float) -> None:
+        """Note what was done: `prepares=1, prepare_seconds=0.5`; of a call that succeeded, its time is its latency."""
         with self._lock:
-            self._prepares += 1
-            self._prepare += seconds
-
-    def executed(self, seconds: float, samples: int) -> None:
-        """Note one call that succeeded."""
-        with self._lock:
-            self._executes += 1
-            self._samples += samples
-            self._execute += seconds
-            self._latencies.append(seconds)
-
-    def failed(self) -> None:
-        """Note one call that raised."""
-        with self._lock:
-            self._failures += 1
+            for name, amount in amounts.items():
+                self._sums[name] = self._sums.get(name, 0) + amount
+            if "execute_seconds" in amounts:
+                self._latencies.append(amounts["execute_seconds"])
 
     def profile(self) -> Profile:
         """Return what was noted so far."""
         with self._lock:
-            return Profile(
-                self._target,
-                self._device_id,
-                self._initialize,
-                self._prepares,
-                self._prepare,
-                self._executes,
-                self._failures,
-                self._samples,
-                self._execute,
-                tuple(self._latencies),
-            )
+            return Profile(self._target, self._device_id, latencies=tuple(self._latencies), **self._sums)

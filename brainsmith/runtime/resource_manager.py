@@ -9,7 +9,7 @@ from brainsmith.errors import NoActiveTargetError, SettingsError
 from brainsmith.forks import lock_of
 from brainsmith.plugin.core import get_registry as plugin_registry
 from brainsmith.runtime.chain import Chain, make_chain
-from brainsmith.runtime.devices import AUTO, find_device
+from brainsmith.runtime.devices import AUTO, Device, find_device
 from brainsmith.runtime.held_targets import Holdings
 from brainsmith.runtime.manager_config import ManagerConfig
 from brainsmith.runtime.prepared import Prepared
@@ -24,7 +24,6 @@ from brainsmith.runtime.thread_calls import ChangeLock
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from brainsmith.plugin.info import PluginInfo
     from brainsmith.runtime.live_target import LiveTarget
     from brainsmith.runtime.profile import Profile
     from brainsmith.runtime.target import Target
@@ -138,16 +137,7 @@ class ResourceManager:
         Raises:
             DeviceError, TargetUnavailableError, TargetError: As `initialize`. The target that was active stays so.
         """
-        device = find_device(text, self.registry.records)
-        if device.target is not None:
-            return self._switch(device.target, {"device_id": device.device_id})
-        choice = TargetChoice(self.registry, device.device_type, device.device_id, self._stated())
-        with self._switching.change():
-            live = self._holdings.keep(choice.acquire())
-            with self._lock:
-                self._active, self._choice = live, choice
-                self._choices.clear()
-        return live.target
+        return self._activate(find_device(text, self.registry.records))
 
     def switch_plugin(self, name: str, device_id: int = 0, **arguments: Any) -> Target:
         """Make another target the active one: all or nothing.
@@ -162,7 +152,7 @@ class ResourceManager:
         Raises:
             DeviceError, TargetUnavailableError, TargetError: As `initialize`. The target that was active stays so.
         """
-        return self._switch(self.registry.get_info(name), {**arguments, "device_id": device_id})
+        return self._activate(Device(name, self.registry.get_info(name), None, device_id), arguments)
 
     def prepare_resource(
         self, resource: Any, config: Mapping[str, Any] | None = None, device: str | None = None
@@ -182,7 +172,10 @@ class ResourceManager:
         """
         content = content_of(resource)
         if device is not None:
-            return self._prepare_elsewhere(device, resource, content, config)
+            other = find_device(device, self.registry.records)
+            with self._switching.change():
+                held, chooser = self._hold(other, resource)
+            return prepare(held, resource, content, config, supported=chooser is not None)
         while True:
             with self._lock:
                 live, choice = self._active, self._choice
@@ -277,20 +270,16 @@ class ResourceManager:
         named = f"{active.name}:{active.device_id} is" if active is not None else "no target is"
         return f"<resource manager: device {self.config.device}, {named} active, held: {', '.join(held) or 'none'}>"
 
-    def _prepare_elsewhere(
-        self, text: str, resource: Any, content: str, config: Mapping[str, Any] | None
-    ) -> Prepared:
-        """Have another target than the active one prepare a resource."""
-        device = find_device(text, self.registry.records)
-        choice = TargetChoice(self.registry, device.device_type, device.device_id, self._stated())
-        with self._switching.change():
-            if device.target is None:
-                live = self._holdings.keep(choice.acquire(resource))
-            else:
-                live = self._holdings.keep(
-                    self.registry.acquire(device.target, choice.arguments(device.target))
-                )
-        return prepare(live, resource, content, config, supported=device.target is None)
+    def _hold(
+        self, device: Device, resource: Any = None, arguments: Mapping[str, Any] | None = None
+    ) -> tuple[LiveTarget, TargetChoice | None]:
+        """Hold the target of a device, or the best of several for a resource; return it, and what chose it."""
+        stated = self._stated()
+        if device.target is None:
+            choice = TargetChoice(self.registry, device.device_type, device.device_id, stated)
+            return self._holdings.keep(choice.acquire(resource)), choice
+        own = {**stated.get(device.target.name, {}), **(arguments or {}), "device_id": device.device_id}
+        return self._holdings.keep(self.registry.acquire(device.target, own)), None
 
     def _stated(self) -> dict[str, Mapping[str, Any]]:
         """Return the constructor arguments that the configuration states, by the target's name.
@@ -300,13 +289,14 @@ class ResourceManager:
         """
         return {self.registry.get_info(name).name: stated for name, stated in self.config.targets.items()}
 
-    def _switch(self, info: PluginInfo, arguments: dict[str, Any]) -> Target:
-        complete = {**self._stated().get(info.name, {}), **arguments}
+    def _activate(self, device: Device, arguments: Mapping[str, Any] | None = None) -> Target:
         with self._switching.change():
-            live = self._holdings.keep(self.registry.acquire(info, complete))
+            live, choice = self._hold(device, None, arguments)
             with self._lock:
-                self._active, self._choice = live, None
-        note("%s is active", live)
+                self._active, self._choice = live, choice
+                self._choices.clear()
+        if choice is None:
+            note("%s is active", live)
         return live.target
 
     def _choose(self, choice: TargetChoice, resource: Any, content: str) -> LiveTarget | None:

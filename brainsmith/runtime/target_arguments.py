@@ -1,4 +1,4 @@
-"""The arguments with which a target's class is called: one form for each instance, checked before it is made."""
+"""The keywords with which a target is made and executed: checked before it is, and in one form for each instance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from brainsmith.errors import DeviceError, TargetError
 from brainsmith.runtime.resource_content import digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from brainsmith.runtime.target import Target
 
@@ -29,7 +29,7 @@ def complete_arguments(cls: type[Target], name: str, given: Mapping[str, Any]) -
         DeviceError: The device is no whole number, or there is no such device.
     """
     device_id = _device_id(name, given.get("device_id", 0))
-    taken, any_keyword = _keywords_of(cls)
+    taken, any_keyword = keywords_of(cls)
     arguments = {**given, "device_id": device_id}
     if "device_id" not in taken and not any_keyword:
         if device_id:
@@ -37,12 +37,7 @@ def complete_arguments(cls: type[Target], name: str, given: Mapping[str, Any]) -
                 f"target '{name}' has no device {device_id}: it takes no device_id, so it has 0 only"
             )
         del arguments["device_id"]
-    for keyword in arguments:
-        if keyword not in taken and not any_keyword:
-            known = ", ".join(taken) or "none"
-            raise TargetError(
-                f"target '{name}' takes no argument {keyword!r}{did_you_mean(keyword, tuple(taken))}\n  it takes {known}"
-            )
+    _refuse_unknown(f"target '{name}' takes no argument", () if any_keyword else arguments, taken)
     ids = cls.device_ids()
     if ids is not None and device_id not in ids:
         there = f"it has {', '.join(map(str, ids))}" if ids else "it has none here"
@@ -73,9 +68,42 @@ def _is_default(taken: Mapping[str, Any], key: str, value: Any) -> bool:
         return False
 
 
-def _keywords_of(cls: type[Target]) -> tuple[dict[str, Any], bool]:
-    """Return the keywords that a class takes by name with their defaults, and whether it takes any others."""
-    parameters = inspect.signature(cls).parameters.values()
+def refuse_unknown_keywords(name: str, target: Target, given: Iterable[str]) -> None:
+    """Refuse keywords that the `execute` of a target does not take.
+
+    Args:
+        name: The target's.
+        target: The target.
+        given: The keywords; whether `keep` is taken, its capabilities say.
+
+    Raises:
+        TargetError: It does not take one; those that it takes are listed.
+    """
+    others = [keyword for keyword in given if keyword != "keep"]
+    if others:
+        taken, any_keyword = keywords_of(target.execute, after=2)
+        _refuse_unknown(f"execute of target '{name}' takes no keyword", () if any_keyword else others, taken)
+
+
+def keywords_of(function: Any, after: int = 0) -> tuple[dict[str, Any], bool]:
+    """Return the keywords that a function or class takes with their defaults, and whether it takes any others.
+
+    Args:
+        function: It; one of an extension module, which does not say what it takes, takes any.
+        after: How many parameters in front are no keywords.
+    """
+    try:
+        parameters = list(inspect.signature(function).parameters.values())[after:]
+    except (TypeError, ValueError):
+        return {}, True
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     taken = {parameter.name: parameter.default for parameter in parameters if parameter.kind in named}
     return taken, any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
+
+
+def _refuse_unknown(refusal: str, given: Iterable[str], taken: Mapping[str, Any]) -> None:
+    for keyword in given:
+        if keyword not in taken:
+            raise TargetError(
+                f"{refusal} {keyword!r}{did_you_mean(keyword, taken)}\n  it takes {', '.join(taken) or 'none'}"
+            )

@@ -14,10 +14,10 @@ from brainsmith.errors import BuildError, InputError, SimulationError, TargetErr
 from brainsmith.plugin.core import get_registry
 from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.availability import why_unsupported
-from brainsmith.runtime.execute_keywords import refuse_unknown
 from brainsmith.runtime.live_target import live_target_of
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.resource_content import describe_resource, digest_of
+from brainsmith.runtime.target_arguments import refuse_unknown_keywords
 from brainsmith.runtime.target_log import note
 from brainsmith.runtime.target_outputs import wrong_outputs
 
@@ -75,7 +75,7 @@ def _make(live: LiveTarget, resource: Any, config: Mapping[str, Any] | None, key
             target=live.target, signature=None, payload=returned, key=key, resource=told, bare=True
         )
     seconds = perf_counter() - begin
-    live.meter.prepared(seconds)
+    live.meter.add(prepares=1, prepare_seconds=seconds)
     note("%s prepared %s in %.1f ms", live, told, seconds * 1e3)
     return made
 
@@ -109,9 +109,9 @@ def execute_prepared(prepared: Prepared, inputs: Any, kwargs: Mapping[str, Any])
     except InputError:  # the caller's, not the target's
         raise
     except BaseException:
-        live.meter.failed()
+        live.meter.add(failures=1)
         raise
-    live.meter.executed(seconds, samples)
+    live.meter.add(executes=1, samples=samples, execute_seconds=seconds)
     outputs: Outputs = result
     return outputs
 
@@ -139,7 +139,7 @@ def _own_keywords(live: LiveTarget, kwargs: Mapping[str, Any]) -> dict[str, Any]
             )
     elif "keep" in own:
         own["keep"] = keep
-    refuse_unknown(live.name, live.target, own)
+    refuse_unknown_keywords(live.name, live.target, own)
     return own
 
 

@@ -11,6 +11,7 @@ from brainsmith.forks import lock_of
 from brainsmith.plugin.info import PluginInfo, Priority
 from brainsmith.runtime.capabilities import Capabilities
 from brainsmith.runtime.target import Target
+from brainsmith.runtime.target_arguments import keywords_of
 
 _NEEDED = ("prepare_model", "execute")
 
@@ -73,9 +74,8 @@ def create_backend_plugin(
         "__doc__": f"The target {name!r}, made of {backend_class.__qualname__}.",
         "backend_class": backend_class,
         "record": record,
+        "__signature__": _signature_of(backend_class),
     }
-    if (signature := _signature_of(backend_class)) is not None:
-        members["__signature__"] = signature
     return type(f"{backend_class.__name__}_as_{name}", (WrappedTarget,), members)
 
 
@@ -112,7 +112,7 @@ class WrappedTarget(Target):
 
     def _make(self) -> Any:
         own = dict(self._arguments)
-        if _takes(self.backend_class, "device_id"):
+        if "device_id" in keywords_of(self.backend_class)[0]:
             own["device_id"] = self.device_id
         return self.backend_class(**own)
 
@@ -133,7 +133,7 @@ class WrappedTarget(Target):
 
     def initialize(self) -> None:
         """Make the instance, and initialise it if it can be."""
-        getattr(self.backend, "initialize", _nothing)()
+        getattr(self.backend, "initialize", lambda: None)()
 
     def prepare_resource(self, resource: Any, config: Mapping[str, Any] | None = None) -> Any:
         """Have the class prepare a model.
@@ -157,40 +157,20 @@ class WrappedTarget(Target):
 
     def cleanup(self) -> None:
         """Let the class clean up if it can."""
-        getattr(self.backend, "cleanup", _nothing)()
+        getattr(self.backend, "cleanup", lambda: None)()
 
 
-def _signature_of(backend_class: type) -> inspect.Signature | None:
+def _signature_of(backend_class: type) -> inspect.Signature:
     """Return with which arguments a target of a class is made: the class's own by name, and always `device_id`.
 
     So its defaults are known, and an instance for a default that is written out is the one for none.
-
-    Returns:
-        None if the class does not say.
     """
     kind = inspect.Parameter
-    try:
-        own = inspect.signature(backend_class).parameters.values()
-    except (TypeError, ValueError):  # a class of an extension module may not say
-        return None
-    named = (kind.POSITIONAL_OR_KEYWORD, kind.KEYWORD_ONLY)
-    taken = [
-        one.replace(kind=kind.KEYWORD_ONLY) for one in own if one.kind in named and one.name != "device_id"
-    ]
-    others = [one for one in own if one.kind is kind.VAR_KEYWORD]
+    taken, any_keyword = keywords_of(backend_class)
+    own = [kind(name, kind.KEYWORD_ONLY, default=taken[name]) for name in taken if name != "device_id"]
+    others = [kind("arguments", kind.VAR_KEYWORD)] if any_keyword else []
     device = kind("device_id", kind.POSITIONAL_OR_KEYWORD, default=0, annotation=int)
-    return inspect.Signature([device, *taken, *others])
-
-
-def _nothing() -> None:
-    pass
-
-
-def _takes(function: Any, name: str) -> bool:
-    try:
-        return name in inspect.signature(function).parameters
-    except (TypeError, ValueError):  # a class of an extension module may not say
-        return False
+    return inspect.Signature([device, *own, *others])
 
 
 def _second_parameter(function: Any) -> bool:

@@ -10,7 +10,7 @@ from brainsmith.runtime.profile import Meter
 def metered(latencies):
     meter = Meter("toy", 0)
     for seconds in latencies:
-        meter.executed(seconds, 2)
+        meter.add(executes=1, samples=2, execute_seconds=seconds)
     return meter.profile()
 
 
