@@ -1,12 +1,11 @@
-"""Arrays in files, as the verbs that run something read and write them."""
+"""Arrays in files, as the verbs that run something read and write them: `--input` and `--output`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brainsmith import array_files
-from brainsmith.array_files import ALONE
-from brainsmith.errors import ArrayFileError, OutputError, UsageError
+from brainsmith.array_files import ALONE, load_arrays
+from brainsmith.errors import ArrayFileError, InputError, OutputError, TargetError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,62 +14,92 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-
-def load_arrays(name: str) -> dict[str, NDArray[Any]]:
-    """Read what a file holds: one array (.npy), or several by name (.npz).
-
-    Raises:
-        UsageError: It cannot be read; the message begins with --input.
-    """
-    try:
-        return array_files.load_arrays(name)
-    except ArrayFileError as error:
-        raise UsageError(f"--input: {error}") from error
+    from brainsmith.execution.signature import ModelSignature, TensorSpec
 
 
-def named_arrays(
-    name: str, arrays: Mapping[str, NDArray[Any]], inputs: Sequence[str]
-) -> dict[str, NDArray[Any]]:
-    """Return a file's arrays by the inputs' names; the one array of an .npy file is that of the one input.
+class Inputs:
+    """The arrays of the file that `--input` names, read once, before anything that takes long.
 
     Args:
         name: Of the file.
-        arrays: As `load_arrays` gives them.
-        inputs: Their names.
 
     Raises:
-        UsageError: There are others; the message begins with --input.
+        UsageError: It cannot be read.
     """
-    if len(inputs) == 1 and set(arrays) == {ALONE}:
-        return {inputs[0]: arrays[ALONE]}
-    if set(arrays) != set(inputs):
-        listed = f"the array{'s' if len(arrays) > 1 else ''} {', '.join(arrays)}" if arrays else "no array"
-        what = "one array" if ALONE in arrays else listed
-        told = f"the inputs are {', '.join(inputs)}" if len(inputs) > 1 else f"the input is {inputs[0]}"
-        raise UsageError(
-            f"--input: {name} holds {what}, and {told}\n  {_ADVICE if len(inputs) > 1 else _ADVICE_ONE}"
-        )
-    return dict(arrays)
 
+    def __init__(self, name: str) -> None:
+        self.name = name
+        try:
+            self._arrays = load_arrays(name)
+        except ArrayFileError as error:
+            raise UsageError(f"--input: {error}") from error
 
-_ADVICE = "give an .npz file with an array of each name: numpy.savez"
-_ADVICE_ONE = "give an .npz file with an array of that name, or an .npy file with the array alone"
+    def named(self, inputs: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Return the arrays by the inputs' names; the one array of an .npy file is that of the one input.
 
+        Raises:
+            UsageError: The file holds others.
+        """
+        if len(inputs) == 1 and set(self._arrays) == {ALONE}:
+            return {inputs[0]: self._arrays[ALONE]}
+        if set(self._arrays) == set(inputs):
+            return dict(self._arrays)
+        found = ", ".join(self._arrays)
+        listed = f"the array{'s' if len(self._arrays) > 1 else ''} {found}" if self._arrays else "no array"
+        what = "one array" if ALONE in self._arrays else listed
+        if len(inputs) > 1:
+            needed = f"the inputs are {', '.join(inputs)}"
+            advice = "give an .npz file with an array of each name: numpy.savez"
+        else:
+            needed = f"the input is {inputs[0]}"
+            advice = "give an .npz file with an array of that name, or an .npy file with the array alone"
+        raise UsageError(f"--input: {self.name} holds {what}, and {needed}\n  {advice}")
 
-def read_arrays(name: str, inputs: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Read the inputs of something from a file: one array (.npy), or one for each input by its name (.npz).
+    def check(self, model: str) -> None:
+        """Refuse what cannot be the input of a model.
 
-    Raises:
-        UsageError: It cannot be read, or holds others; the message begins with --input.
-    """
-    return named_arrays(name, load_arrays(name), inputs)
+        Args:
+            model: The path of an .onnx file.
+
+        Raises:
+            ModelError: It cannot be read.
+            UsageError: The file holds other arrays, or values that an input's type does not.
+            InputError: An array has a wrong shape.
+        """
+        from brainsmith.execution.model_signature import signature_of
+        from brainsmith.execution.read_model import read_model
+
+        signature = signature_of(read_model(model))
+        signature.checked(self.feed("", signature))
+
+    def feed(self, device: str, signature: ModelSignature | None) -> dict[str, NDArray[Any]]:
+        """Return a model's inputs by name, in the types that it takes.
+
+        Args:
+            device: Whose signature it is.
+            signature: What its target states.
+
+        Raises:
+            UsageError: The file holds other arrays, or values that an input's type does not.
+            TargetError: The target does not say what the inputs are.
+        """
+        if signature is None:
+            raise TargetError(f"target '{device}' does not say what the model's inputs are")
+        arrays = self.named([spec.name for spec in signature.inputs])
+        return {spec.name: self._typed(spec, arrays[spec.name]) for spec in signature.inputs}
+
+    def _typed(self, spec: TensorSpec, array: NDArray[Any]) -> NDArray[Any]:
+        try:
+            return spec.of_type(array, f"--input: {self.name}")
+        except InputError as error:
+            raise UsageError(str(error)) from error
 
 
 def check_output(path: Path) -> None:
     """Refuse, before anything runs, a file that cannot be written.
 
     Raises:
-        OutputError: It is a folder, or lies in none.
+        OutputError: It is a folder, or its folder does not exist.
     """
     if path.is_dir() or not path.absolute().parent.is_dir():
         what = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
@@ -97,5 +126,5 @@ def write_arrays(path: Path, outputs: Mapping[str, NDArray[Any]]) -> None:
 
 def described(arrays: Mapping[str, NDArray[Any]]) -> str:
     """Return shapes and types, with the names where there are several."""
-    shown = [f"{values.shape} {values.dtype}" for values in arrays.values()]
-    return shown[0] if len(shown) == 1 else ", ".join(f"{n} {t}" for n, t in zip(arrays, shown, strict=True))
+    names = [f"{name} " if len(arrays) > 1 else "" for name in arrays]
+    return ", ".join(f"{name}{a.shape} {a.dtype}" for name, a in zip(names, arrays.values(), strict=True))

@@ -7,7 +7,7 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from brainsmith.cli.input_option import Inputs
+from brainsmith.cli.array_options import Inputs
 from brainsmith.cli.model_options import HINT, check_model, is_without_build, resources
 from brainsmith.cli.terminal import complain
 from brainsmith.errors import BrainsmithError, TargetError, UnsupportedResourceError, UsageError

@@ -45,7 +45,7 @@ class Argument:
     Attributes:
         name: `--type` for an option; `NAME` for what is given by its place.
         value: How help names an option's value; empty for a switch.
-        about: One line of help.
+        about: One line of help; it lists the choices.
         choices: The values that it may have; empty for any.
         completes: What the shell offers: `plugins`, `frameworks`, `stages`, `files`, `folders`, or nothing; by default
             what the name of its value says.
@@ -66,7 +66,7 @@ class Argument:
     ) -> None:
         self.name = name
         self.value = value
-        self.about = about
+        self.about = f"{about}: {', '.join(choices)}" if choices else about
         self.choices = choices
         self.completes = completes or _completes(value or name)
         self.required = not self.is_option if required is None else required

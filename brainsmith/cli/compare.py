@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from brainsmith.cli.input_option import Inputs
+from brainsmith.cli.array_options import Inputs
 from brainsmith.cli.live_line import shown
 from brainsmith.cli.model_options import HINT, check_model, is_without_build, resources
 from brainsmith.cli.terminal import complain

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brainsmith.cli.terminal import in_columns
 from brainsmith.figures import size
 from brainsmith.plugin.manager import get_plugin_manager
 
@@ -81,16 +82,13 @@ def _section(
     if not rows:
         return
     terminal.write(f"\n{terminal.style(title, 'bold')}")
-    used = [index for index in range(len(heading)) if any(row[index] for row in rows)]
-    widths = [max(len(row[index]) for row in (heading, *rows)) for index in used]
-    for row in (heading, *rows) if any(heading) else rows:
-        cells = [row[index].ljust(width) for index, width in zip(used, widths, strict=True)]
+    for row, cells in zip((heading, *rows), in_columns([heading, *rows]), strict=True):
         first, *more = _wrapped(cells, terminal.width)
         if row is heading:
             first = terminal.style(first, "dim")
         elif len(row) > 1 and row[1] in _COLOURS:
             first = first.replace(row[1], terminal.style(row[1], _COLOURS[row[1]]), 1)
-        for line in (first, *more):
+        for line in filter(None, (first, *more)):
             terminal.write(line)
 
 
@@ -100,16 +98,14 @@ def _wrapped(cells: list[str], width: int) -> list[str]:
     line = (ahead + cells[-1]).rstrip()
     if not width or len(line) <= width:
         return [line]
-    import textwrap
+    from textwrap import TextWrapper
 
-    if len(ahead) + 30 <= width:
-        room, indent, lines = width - len(ahead), " " * len(ahead), []
-    else:
-        room, indent, lines = width - 6, " " * 6, [ahead.rstrip()]
-    parts = textwrap.wrap(cells[-1].strip(), room, break_on_hyphens=False, break_long_words=False)
-    if not lines:
-        lines.append(ahead + parts.pop(0))
-    return [line for line in [*lines, *(indent + part for part in parts)] if line.strip()]
+    is_below = len(ahead) + 30 > width
+    indent = " " * (6 if is_below else len(ahead))
+    wrapper = TextWrapper(width, break_on_hyphens=False, break_long_words=False, subsequent_indent=indent)
+    wrapper.initial_indent = indent if is_below else ahead
+    lines = wrapper.wrap(cells[-1].strip())
+    return [ahead.rstrip(), *lines] if is_below else lines or [line]
 
 
 def _shown(name: str, value: Any) -> str:
@@ -119,8 +115,6 @@ def _shown(name: str, value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return f"{value:g}"
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | dict):
         return ", ".join(map(str, value)) or "none"
-    if isinstance(value, dict):
-        return ", ".join(value) or "none"
     return str(value)

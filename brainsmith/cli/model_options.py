@@ -13,8 +13,8 @@ from brainsmith.runtime.devices import find_device
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from brainsmith.cli.array_options import Inputs
     from brainsmith.cli.command_line import Options
-    from brainsmith.cli.input_option import Inputs
     from brainsmith.cli.terminal import Terminal
     from brainsmith.runtime.devices import Device
 

@@ -7,8 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brainsmith.cli.array_options import check_output, write_arrays
-from brainsmith.cli.input_option import Inputs
+from brainsmith.cli.array_options import Inputs, check_output, write_arrays
 from brainsmith.cli.live_line import shown
 from brainsmith.cli.model_options import check_model, resources
 from brainsmith.errors import TargetError

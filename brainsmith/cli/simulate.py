@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brainsmith.cli.array_options import check_output, described, read_arrays, write_arrays
+from brainsmith.cli.array_options import Inputs, check_output, described, write_arrays
 from brainsmith.cli.terminal import complain
 from brainsmith.figures import plural, share
 
@@ -35,7 +35,7 @@ def run(options: Options, terminal: Terminal) -> int:
     if output is not None:
         check_output(Path(output))
     trace = options.text("--trace")
-    arrays = None if given is None else read_arrays(given, inputs)
+    arrays = None if given is None else Inputs(given).named(inputs)
     with shown(terminal):
         done = simulate_package(
             package,

@@ -107,15 +107,10 @@ class Terminal:
             if rows:
                 self.write(text.replace("\r", " "))
             return
-        used = [index for index in range(len(heading)) if any(row[index] for row in rows)]
-        widths = [max(len(row[index]) for row in (heading, *rows)) for index in used]
-        titles = _GAP.join(
-            [heading[index].upper().ljust(size) for index, size in zip(used, widths, strict=True)]
-        )
-        self.write(self.style(self.cut(titles.rstrip()), "bold"))
-        for row in rows:
-            line = _GAP.join([row[index].ljust(size) for index, size in zip(used, widths, strict=True)])
-            self.write(self.cut(line.rstrip()))
+        titles, *lines = (_GAP.join(cells).rstrip() for cells in in_columns([heading, *rows]))
+        self.write(self.style(self.cut(titles.upper()), "bold"))
+        for line in lines:
+            self.write(self.cut(line))
         if summary:
             self.write(summary)
 
@@ -133,6 +128,13 @@ class Terminal:
             )
             for line in lines[1:]:
                 self.write(f"{indent}{' ' * width}{_GAP}{line}".rstrip())
+
+
+def in_columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return a heading and rows with cells as wide as their columns, without columns that hold nothing else."""
+    used = [index for index in range(len(rows[0])) if any(row[index] for row in rows[1:])]
+    widths = {index: max(len(row[index]) for row in rows) for index in used}
+    return [[row[index].ljust(widths[index]) for index in used] for row in rows]
 
 
 def complain(text: str) -> None:

@@ -10,12 +10,9 @@ from brainsmith.store.kinds import KINDS
 SHELLS = ("bash", "zsh", "fish")
 """The shells that completion serves."""
 
-_TYPE = Argument(
-    "--type", "TYPE", f"only plugins of this type: {', '.join(PLUGIN_TYPES)}", choices=PLUGIN_TYPES
-)
+_TYPE = Argument("--type", "TYPE", "only plugins of this type", choices=PLUGIN_TYPES)
 _JSON = Argument("--json", about="print one JSON document, for programs")
-_KINDS = tuple(kind.name for kind in KINDS)
-_KIND = Argument("KIND", about=f"a kind of entry: {', '.join(_KINDS)}", choices=_KINDS, required=False)
+_KIND = Argument("KIND", about="a kind of entry", choices=tuple(kind.name for kind in KINDS), required=False)
 _DRY_RUN = Argument("--dry-run", about="say what would be removed, and remove nothing")
 _HOW_MUCH = (
     Argument(QUIET, about="print warnings and errors only"),
@@ -24,12 +21,12 @@ _HOW_MUCH = (
     _JSON,
 )
 _INPUT = "its input, or an .npz file of several by name"
+_MODEL = Argument("MODEL", about="an ONNX model, or a build's folder")
 _CIRCUIT = (
-    Argument("--blueprint", "FILE", "the blueprint with which the model is built, for a target of builds"),
-    Argument(
-        "--build", "DIR", "a build of the model, for rtlsim, pynq, or a remote target that is one of them"
-    ),
+    Argument("--blueprint", "FILE", "build the model with it first, for a target that runs builds"),
+    Argument("--build", "DIR", "a build of the model, for a target that runs builds, such as rtlsim"),
 )
+_PACKAGE = Argument("DIR", about="a build's folder, or an accelerator's own")
 
 VERBS = (
     Verb(
@@ -90,27 +87,16 @@ VERBS = (
         "brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp.yaml --output build/mlp",
         (
             Argument("MODEL", about="a quantised ONNX model"),
-            Argument(
-                "--blueprint", "FILE", "the blueprint: what to build, and with which plugins", required=True
-            ),
+            Argument("--blueprint", "FILE", "what to build, and with which plugins", required=True),
             Argument("--output", "DIR", "the folder for the output", required=True),
-            Argument(
-                "--produce",
-                "OUTPUT",
-                f"how far to go, in place of the blueprint's output: {', '.join(OUTPUTS)}",
-                choices=OUTPUTS,
-            ),
+            Argument("--produce", "OUTPUT", "how far to go; wins over the blueprint", choices=OUTPUTS),
             Argument("--part", "PART", "the device, in place of the blueprint's"),
             Argument("--verify-inputs", "X.npy", "golden inputs, in place of the blueprint's"),
             Argument("--verify-labels", "Y.npy", "the correct class of each golden input"),
             Argument("--verify-expected", "Z.npy", "the correct output of each golden input"),
-            Argument(
-                "--strict", about="exit code 3 unless all is proven; the output is written all the same"
-            ),
+            Argument("--strict", about="exit code 3 unless all is proven; the output is written anyway"),
             Argument("--no-verify", about="do not check the model after each step"),
-            Argument(
-                "--no-report", about="do not write report.html; saves a simulation where the build simulates"
-            ),
+            Argument("--no-report", about="do not write report.html; saves one simulation of a circuit"),
             Argument("--no-cache", about="run every step, and keep nothing for later builds"),
             Argument("--explain", about="report for each step why it was or was not reused"),
             *_HOW_MUCH,
@@ -123,7 +109,7 @@ VERBS = (
         " FINN. Exit code 1 if frames with golden inputs do not have the golden outputs.",
         "brainsmith simulate build/mlp --input x.npy --output y.npy",
         (
-            Argument("DIR", about="a build's folder, or an accelerator's own"),
+            _PACKAGE,
             Argument("--input", "X.npy", "inputs, (frames, ...); the golden ones by default"),
             Argument("--output", "Y.npy", "the file for the outputs; none by default"),
             Argument("--frames", "N", "simulate the first N frames only"),
@@ -139,7 +125,7 @@ VERBS = (
         " was starved. Simulates the package up to that golden frame, with inputs at the estimated rate.",
         "brainsmith wave build/mlp --frame 3 --output wave.svg",
         (
-            Argument("DIR", about="a build's folder, or an accelerator's own"),
+            _PACKAGE,
             Argument("--frame", "N", "which golden frame, from 0; 0 by default"),
             Argument("--links", "A,B", "draw only these links, or those of these layers"),
             Argument("--cycles", "A-B", "draw these cycles only, from the frame's first beat on"),
@@ -154,7 +140,7 @@ VERBS = (
         " name, else the best one available.",
         "brainsmith run examples/digits/mlp.onnx --target numpy --input x.npy --output y.npy",
         (
-            Argument("MODEL", about="an ONNX model, or a build's folder"),
+            _MODEL,
             Argument("--target", "TARGET", "auto, a target such as numpy or rtlsim:0, or a device type"),
             Argument("--input", "X.npy", _INPUT, required=True),
             Argument("--output", "Y.npy", "the file for the outputs; none by default"),
@@ -170,15 +156,11 @@ VERBS = (
         " more.",
         "brainsmith compare examples/digits/mlp.onnx --targets reference,numpy,onnxruntime --input x.npy",
         (
-            Argument("MODEL", about="an ONNX model, or a build's folder"),
-            Argument(
-                "--targets", "A,B,...", "the targets; the others are compared with the first", required=True
-            ),
+            _MODEL,
+            Argument("--targets", "A,B,...", "the targets; each is compared with the first", required=True),
             Argument("--input", "X.npy", _INPUT, required=True),
             Argument(
-                "--tolerance",
-                "T",
-                "by how much floats may differ, as a share of a tensor's largest magnitude; 1e-6 by default",
+                "--tolerance", "T", "how far floats may differ, as a share of the largest; 1e-6 by default"
             ),
             *_CIRCUIT,
             *_HOW_MUCH,
@@ -190,7 +172,7 @@ VERBS = (
         "Latency is that of one run of the model; samples per second are measured with all inputs in one call.",
         "brainsmith bench examples/digits/mlp.onnx --targets numpy,onnxruntime",
         (
-            Argument("MODEL", about="an ONNX model, or a build's folder"),
+            _MODEL,
             Argument("--targets", "A,B,...", "the targets to measure", required=True),
             Argument("--input", "X.npy", f"{_INPUT}; random by default"),
             *_CIRCUIT,
@@ -233,15 +215,11 @@ VERBS = (
             Argument("FILE", about="the file that defines the module"),
             Argument("--top", "MODULE", "the module; the file's name by default"),
             Argument("--files", "A.sv,B.sv", "the files of all that it instantiates"),
-            Argument(
-                "--streams", "TEXT", "NAME=SHAPE:DATATYPE:LANES of each stream, with spaces between them"
-            ),
+            Argument("--streams", "TEXT", "NAME=SHAPE:DATATYPE:LANES of each stream, between spaces"),
             Argument("--golden", "FILE.py:NAME", "the function that the core must compute"),
             Argument("--set", "NAME=VALUE,...", "values of parameters; they become the node's defaults"),
             Argument("--parallel", "NAME=LIMIT,...", "parameters that make it faster, and what each divides"),
-            Argument(
-                "--cycles", "TEXT", "cycles from frame to frame; the beats of the longest stream by default"
-            ),
+            Argument("--cycles", "TEXT", "cycles per frame; by default the beats of the longest stream"),
             Argument("--early", about="it may begin a frame before its first input beat, as padding does"),
             Argument("--tie", "PORT=VALUE,...", "inputs that get a constant"),
             Argument("--open", "PORT,...", "outputs that nothing reads"),
@@ -249,10 +227,7 @@ VERBS = (
             Argument("--description", "FILE.yaml", "all of this as a file; options win"),
             Argument("--output", "DIR", "the folder for the plugins; plugins by default"),
             Argument("--tests", "DIR", "the folder for the test; tests by default"),
-            Argument(
-                "--update",
-                about="after an edit of the core: overwrite what an earlier import wrote, except the test",
-            ),
+            Argument("--update", about="overwrite what an earlier import wrote, except the test"),
             Argument("--force", about="with --update: overwrite what you have edited since, too"),
         ),
     ),
@@ -326,7 +301,7 @@ VERBS = (
         "print the completion script for a shell",
         "Verbs, options, plugin names, frameworks and stages are completed.",
         'eval "$(brainsmith completion bash)"',
-        (Argument("SHELL", about=f"the shell: {', '.join(SHELLS)}", choices=SHELLS),),
+        (Argument("SHELL", about="the shell", choices=SHELLS),),
     ),
 )
 """Every verb, in the order of the help."""

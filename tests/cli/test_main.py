@@ -144,7 +144,7 @@ MISUSE = {
         "  brainsmith plugins show --help shows its options"
     ),
     "build m.onnx --output out": (
-        "brainsmith build needs --blueprint FILE: the blueprint: what to build, and with which plugins\n"
+        "brainsmith build needs --blueprint FILE: what to build, and with which plugins\n"
         "  brainsmith build --help shows its options"
     ),
     "completion pwsh": (
