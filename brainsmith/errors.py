@@ -8,6 +8,7 @@ other exception is a bug and keeps its traceback.
 from __future__ import annotations
 
 from brainsmith import TYPE_CHECKING
+from brainsmith.structs import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -243,7 +244,7 @@ class CacheError(BrainsmithError, LookupError):
     """What is kept on disk cannot be listed or removed: the folder is not the user's, or no entry has this key."""
 
 
-class Problem:
+class Problem(Struct):
     """One thing that is wrong in a file: where, and the sentence.
 
     Attributes:
@@ -253,13 +254,10 @@ class Problem:
         text: What is wrong and what to do.
     """
 
-    __slots__ = ("column", "file", "line", "text")
-
-    def __init__(self, file: str, line: int, column: int, text: str) -> None:
-        self.file = file
-        self.line = line
-        self.column = column
-        self.text = text
+    file: str
+    line: int
+    column: int
+    text: str
 
     def to_plain(self) -> tuple[str, int, int, str]:
         """Return it as texts and numbers, of which `Problem(*plain)` makes it again."""
@@ -272,9 +270,6 @@ class Problem:
             if self.column:
                 place += f":{self.column}"
         return f"{place}: {self.text}"
-
-    def __repr__(self) -> str:
-        return f"Problem({self.file!r}, {self.line}, {self.column}, {self.text!r})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Problem) and str(self) == str(other)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import UsageError
+from brainsmith.structs import Struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ QUIET, VERBOSE, LOG_FILE = "--quiet", "--verbose", "--log-file"
 """The options that state how much is printed, and where."""
 
 
-class Argument:
+class Argument(Struct):
     """One thing that a verb takes.
 
     Attributes:
@@ -52,24 +53,19 @@ class Argument:
         required: Whether it must be given: what has a place, unless it says otherwise, and some options.
     """
 
-    __slots__ = ("about", "choices", "completes", "name", "required", "value")
+    name: str
+    value: str = ""
+    about: str = ""
+    choices: tuple[str, ...] = ()
+    completes: str = ""
+    required: bool | None = None
 
-    def __init__(
-        self,
-        name: str,
-        value: str = "",
-        about: str = "",
-        *,
-        choices: tuple[str, ...] = (),
-        completes: str = "",
-        required: bool | None = None,
-    ) -> None:
-        self.name = name
-        self.value = value
-        self.about = f"{about}: {', '.join(choices)}" if choices else about
-        self.choices = choices
-        self.completes = completes or _completes(value or name)
-        self.required = not self.is_option if required is None else required
+    def __post_init__(self) -> None:
+        if self.choices:
+            self.about = f"{self.about}: {', '.join(self.choices)}"
+        self.completes = self.completes or _completes(self.value or self.name)
+        if self.required is None:
+            self.required = not self.is_option
 
     @property
     def is_option(self) -> bool:
@@ -87,42 +83,32 @@ def _completes(value: str) -> str:
     return "files" if stem and suffix.isalnum() else _COMPLETES.get(value, "")
 
 
-class Verb:
+class Verb(Struct):
     """One verb of the command line.
 
     Attributes:
-        words: What the user types: `("plugins", "list")`.
+        command: The whole command, without its arguments; it is made of what follows `brainsmith`.
+        words: What the user types behind that: `("plugins", "list")`.
         about: One line of help.
         more: What help says below that.
         arguments: What it takes.
         example: One command that works.
     """
 
-    __slots__ = ("about", "arguments", "example", "more", "words")
+    command: str
+    about: str
+    more: str
+    example: str
+    arguments: tuple[Argument, ...] = ()
 
-    def __init__(
-        self,
-        words: str,
-        about: str,
-        more: str,
-        example: str,
-        arguments: tuple[Argument, ...] = (),
-    ) -> None:
-        self.words = tuple(words.split())
-        self.about = about
-        self.more = more
-        self.example = example
-        self.arguments = arguments
+    def __post_init__(self) -> None:
+        self.words = tuple(self.command.split())
+        self.command = f"brainsmith {self.command}"
 
     @property
     def module(self) -> str:
         """The module with its `run(options, terminal) -> int`, which is called as the verb."""
         return f"brainsmith.cli.{'_'.join(self.words).replace('-', '_')}"
-
-    @property
-    def command(self) -> str:
-        """The whole command, without its arguments."""
-        return " ".join(("brainsmith", *self.words))
 
     @property
     def parts(self) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -58,28 +59,25 @@ def run(options: Options, terminal: Terminal) -> int:
 
 
 @contextmanager
-def _signals() -> Iterator[Callable[[], object]]:
+def _signals() -> Iterator[Callable[[], None]]:
     """Give a function that returns once Ctrl-C or SIGTERM came.
 
-    It reads what Python writes to a socket as a signal comes, in whichever thread. Locks would not do: a signal that
-    another thread is given wakes nobody who waits for one, and a handler must not take one that is held.
+    It looks every tenth of a second: a signal that another thread is given would wake nobody who waits for a lock, and a
+    handler must not take one that is held.
     """
+    came: list[int] = []
+
+    def wait() -> None:
+        while not came:
+            time.sleep(0.1)
+
     signals = (signal.SIGINT, signal.SIGTERM)
-    came, comes = socket.socketpair()
-    comes.setblocking(False)
-    with came, comes:
-        before = [signal.signal(one, _go_on) for one in signals]
-        descriptor = signal.set_wakeup_fd(comes.fileno(), warn_on_full_buffer=False)
-        try:
-            yield lambda: came.recv(1)
-        finally:
-            signal.set_wakeup_fd(descriptor)
-            for one, handler in zip(signals, before, strict=True):
-                signal.signal(one, handler)
-
-
-def _go_on(number: int, frame: object) -> None:
-    """Let the program go on: the signal is noticed by other means."""
+    before = [signal.signal(one, lambda number, _: came.append(number)) for one in signals]
+    try:
+        yield wait
+    finally:
+        for one, handler in zip(signals, before, strict=True):
+            signal.signal(one, handler)
 
 
 def _leave(terminal: Terminal) -> NoReturn:
