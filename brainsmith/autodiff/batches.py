@@ -15,7 +15,7 @@ from brainsmith.figures import plural
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Arrays
 
 
 def split_batch(
@@ -124,7 +124,7 @@ def _places(whole: Any) -> tuple[int, ...]:
     return tuple(int(at) for at in whole)
 
 
-def _axis_of(arrays: Sequence[Array], axis: Any, whole: Any) -> int:
+def _axis_of(arrays: Arrays, axis: Any, whole: Any) -> int:
     """Return the axis as a number from 0."""
     if not _is_number(axis):
         raise OpError(f"axis of a batch must be a number, not {axis!r}")
@@ -160,7 +160,7 @@ def _as_arrays(op: Any, inputs: Sequence[Any]) -> list[Array]:
     return as_arrays(op, inputs) if isinstance(op, Op) else [np.asarray(value) for value in inputs]
 
 
-def _batch(arrays: Sequence[Array], axis: int, whole: Sequence[int]) -> tuple[list[int], int]:
+def _batch(arrays: Arrays, axis: int, whole: Sequence[int]) -> tuple[list[int], int]:
     """Return which inputs are split, and how many samples they have."""
     for at in whole:
         if not 0 <= at < len(arrays):
@@ -186,7 +186,7 @@ def _even_bounds(extent: int, count: int) -> list[int]:
     return [at * size + min(at, more) for at in range(count + 1)]
 
 
-def _share(arrays: Sequence[Array], split: Sequence[int], axis: int, begin: int, end: int) -> list[Array]:
+def _share(arrays: Arrays, split: Sequence[int], axis: int, begin: int, end: int) -> list[Array]:
     window = (slice(None),) * axis + (slice(begin, end),)
     return [array[window] if at in split else array for at, array in enumerate(arrays)]
 

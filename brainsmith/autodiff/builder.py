@@ -13,7 +13,7 @@ from brainsmith.errors import GradientError, OpError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shapes
 
 _STATED = ("grad_output", "input_ids", "input_shapes", "input_dtypes", "input_devices")
 _BY_NAME = ("inputs", "output", "needed")
@@ -139,7 +139,7 @@ class BuiltOp(Op):
     def backward(
         self,
         grad_output: Any,
-        inputs: Sequence[Array],
+        inputs: Arrays,
         output: Any,
         *,
         needed: Sequence[bool] | None = None,
@@ -171,17 +171,17 @@ class BuiltOp(Op):
         """Call the function that was given, if one was."""
         return self.functions["samples"](random) if "samples" in self.functions else None
 
-    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+    def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
         """Call the function that was given, if one was."""
         if "validate" in self.functions:
             _expect_accepted(self.name, self.functions["validate"](list(inputs)))
 
-    def output_shape(self, shapes: Sequence[tuple[int, ...]], **attributes: Any) -> Any:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Follow the rule that was given."""
         rule = self.functions.get("output_shape")
         return rule(list(shapes)) if rule else super().output_shape(shapes)
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Follow the rule that was given."""
         rule = self.functions.get("output_dtype")
         return rule(list(dtypes)) if rule else super().output_dtype(dtypes)

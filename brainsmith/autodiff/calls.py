@@ -13,7 +13,7 @@ from brainsmith.figures import plural
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from brainsmith.autodiff.op import Array, Op, Shape
+    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Op, Shape, Shapes
 
 
 def call_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] | None = None) -> Any:
@@ -112,7 +112,7 @@ def holds_tensor(value: Any) -> bool:
     return False
 
 
-def check_inputs(op: Op, arrays: Sequence[Array], attributes: Mapping[str, Any]) -> None:
+def check_inputs(op: Op, arrays: Arrays, attributes: Mapping[str, Any]) -> None:
     """Have the op validate its inputs; what it raises becomes an OpError that names it.
 
     A ValueError refuses the inputs; anything else is a mistake in the op's own code, and is called that.
@@ -129,11 +129,11 @@ def check_inputs(op: Op, arrays: Sequence[Array], attributes: Mapping[str, Any])
         ) from error
 
 
-def _shapes(arrays: Sequence[Array]) -> str:
+def _shapes(arrays: Arrays) -> str:
     return ", ".join(str(array.shape) for array in arrays)
 
 
-def run_forward(op: Op, arrays: Sequence[Array], attributes: Mapping[str, Any]) -> Any:
+def run_forward(op: Op, arrays: Arrays, attributes: Mapping[str, Any]) -> Any:
     """Run forward, and hold its result to the op's rules of shape and dtype.
 
     A crash of the process in which a native op runs stays a PluginCrashError; what is no error of this package becomes
@@ -165,7 +165,7 @@ def run_forward(op: Op, arrays: Sequence[Array], attributes: Mapping[str, Any]) 
 
 
 def promised(
-    op: Op, shapes: Sequence[Shape], dtypes: Sequence[np.dtype[Any]], attributes: Mapping[str, Any]
+    op: Op, shapes: Shapes, dtypes: Dtypes, attributes: Mapping[str, Any]
 ) -> tuple[tuple[Shape, ...], tuple[np.dtype[Any], ...]]:
     """Return the shapes and the dtypes that an op's rules say for those of its inputs, one for each output.
 

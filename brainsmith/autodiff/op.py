@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from copy import deepcopy
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -25,10 +26,14 @@ from brainsmith.errors import BrainsmithError, GradientError, OpError
 from brainsmith.figures import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
+Arrays = Sequence[Array]
+Constants = Sequence[Array | None]
+Shapes = Sequence[Shape]
+Dtypes = Sequence[np.dtype[Any]]
 CPU = "cpu"
 """The device of every array in this process's memory."""
 
@@ -64,7 +69,7 @@ class Op(ABC):
     def forward(self, *inputs: Any, **attributes: Any) -> Any:
         """Compute the output, or a tuple of them. The inputs are not changed."""
 
-    def backward(self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any) -> Any:
+    def backward(self, grad_output: Any, inputs: Arrays, output: Any, **attributes: Any) -> Any:
         """Return the gradient of each input, in a sequence; None only for those of `not_differentiable`.
 
         Args:
@@ -104,15 +109,15 @@ class Op(ABC):
         """Draw inputs where the op is well defined, for checks; None where any numbers of one shape will do."""
         return None
 
-    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+    def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
         """Raise OpError or ValueError if the op does not take these inputs; their count is checked before."""
         return
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Return the output's shape, or a tuple of shapes; by default the first input's."""
         return shapes[0] if self.num_outputs == 1 else (shapes[0],) * self.num_outputs
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Return the output's numpy dtype, or a tuple of them; by default the first input's."""
         return dtypes[0] if self.num_outputs == 1 else (dtypes[0],) * self.num_outputs
 
@@ -124,13 +129,11 @@ class Op(ABC):
         """Return the name of the output's QONNX datatype (`INT4`), or a tuple of them; `FLOAT32` by default."""
         return "FLOAT32" if self.num_outputs == 1 else ("FLOAT32",) * self.num_outputs
 
-    def output_datatype_for(
-        self, datatypes: Sequence[str], constants: Sequence[Array | None], **attributes: Any
-    ) -> Any:
+    def output_datatype_for(self, datatypes: Sequence[str], constants: Constants, **attributes: Any) -> Any:
         """Return what `output_datatype` does, where the values of constant inputs matter too; None for the others."""
         return self.output_datatype(datatypes, **attributes)
 
-    def create_gradient_function(self, inputs: Sequence[Array], output: Any, **attributes: Any) -> Gradient:
+    def create_gradient_function(self, inputs: Arrays, output: Any, **attributes: Any) -> Gradient:
         """Return the gradient at a point: `gradient.backward(grad_output, ...)`.
 
         Raises:
@@ -225,7 +228,7 @@ class Gradient:
         self,
         grad_output: Any,
         input_ids: Sequence[Any],
-        input_shapes: Sequence[Shape] = (),
+        input_shapes: Shapes = (),
         input_dtypes: Sequence[Any] = (),
         input_devices: Sequence[str] = (),
     ) -> dict[Any, Array]:
@@ -245,7 +248,7 @@ class Gradient:
         return total
 
 
-def failed_backward(op: Op, inputs: Sequence[Array], error: Exception) -> GradientError:
+def failed_backward(op: Op, inputs: Arrays, error: Exception) -> GradientError:
     """Return the error that names the op whose backward raised another one, and the shapes of its inputs."""
     shapes = ", ".join(str(array.shape) for array in inputs)
     return GradientError(

@@ -14,7 +14,7 @@ from brainsmith.errors import GradientError, OpError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from brainsmith.autodiff.op import Array, Op
+    from brainsmith.autodiff.op import Array, Arrays, Op
 
 
 def run(op: Op, inputs: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
@@ -133,7 +133,7 @@ def _array_of(op: Op, at: int, tensor: Any) -> Any:
     return array
 
 
-def _tensors_of(arrays: Sequence[Any], others: Sequence[Array]) -> list[Any]:
+def _tensors_of(arrays: Sequence[Any], others: Arrays) -> list[Any]:
     """Return arrays as tensors of the same memory.
 
     One whose memory is also another's is copied, because torch changes gradients in place; and one that torch cannot use.

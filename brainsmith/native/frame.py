@@ -10,9 +10,7 @@ from numpy import empty
 from brainsmith.native.function_call import FunctionCall, StatusError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Arrays
     from brainsmith.native.native_op import NativeOp
     from brainsmith.native.plugin_op import CallKind
 
@@ -41,7 +39,7 @@ class Frame:
         self._address, self._error, self._function = call.address, call.error, call.function
         self._looks = call.validate is not None
 
-    def forward(self, inputs: Sequence[Array], outputs: Sequence[Array] | None = None) -> list[Array]:
+    def forward(self, inputs: Arrays, outputs: Arrays | None = None) -> list[Array]:
         """Run the operation, in new arrays or in given ones.
 
         Raises:

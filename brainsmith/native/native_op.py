@@ -17,7 +17,7 @@ from brainsmith.native.plugin_op import READY, PluginOp
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from brainsmith.autodiff.op import Array, Shape
+    from brainsmith.autodiff.op import Array, Arrays, Shape
     from brainsmith.native.function_call import Signature
     from brainsmith.native.native_library import NativeLibrary
     from brainsmith.native.plugin_op import CallKind
@@ -112,12 +112,12 @@ class NativeOp(PluginOp):
         """Return inputs as arrays that a plugin can read: contiguous, aligned, in this machine's byte order."""
         return [self.placed(array) for array in as_arrays(self, inputs)]
 
-    def kind_of(self, inputs: Sequence[Array]) -> CallKind:
+    def kind_of(self, inputs: Arrays) -> CallKind:
         """Return what is known of calls with such inputs."""
         kind: CallKind = self.in_library(lambda usage: self._frame(usage, inputs)).kind
         return kind
 
-    def _frame(self, usage: Usage, inputs: Sequence[Array]) -> Frame:
+    def _frame(self, usage: Usage, inputs: Arrays) -> Frame:
         shapes, dtypes = [x.shape for x in inputs], [x.dtype for x in inputs]
         key = tuple(part for pair in zip(shapes, dtypes, strict=True) for part in pair)
         frame: Frame = _kept(usage, key, lambda: Frame(self, self.learn(shapes, dtypes)))
@@ -139,7 +139,7 @@ class NativeOp(PluginOp):
         finally:
             usage.calls -= 1
 
-    def forward_into(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+    def forward_into(self, inputs: Arrays, outputs: Arrays) -> None:
         """Run the plugin's code, and have the results written to given arrays.
 
         Raises:

@@ -16,7 +16,7 @@ from brainsmith.native.shape_rules import CODES, ShapeRules
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from brainsmith.autodiff.op import Array, Shape
+    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shape, Shapes
     from brainsmith.native.function_call import Signature, StatusError
     from brainsmith.native.plugin_library import PluginLibrary
 
@@ -87,7 +87,7 @@ class PluginOp(Op):
         """Return an array that the plugin's code can read: itself where it can be."""
 
     @abstractmethod
-    def kind_of(self, inputs: Sequence[Array]) -> CallKind:
+    def kind_of(self, inputs: Arrays) -> CallKind:
         """Return what is known of calls with such inputs; it is learned once."""
 
     @property
@@ -100,7 +100,7 @@ class PluginOp(Op):
         """Whether the plugin has a backward for it."""
         return bool(self.table["backward"])
 
-    def learn(self, shapes: Sequence[Shape], dtypes: Sequence[np.dtype[Any]]) -> CallKind:
+    def learn(self, shapes: Shapes, dtypes: Dtypes) -> CallKind:
         """Ask what calls with inputs of these shapes and dtypes give."""
         for at, dtype in enumerate(dtypes):
             if dtype not in CODES:
@@ -123,7 +123,7 @@ class PluginOp(Op):
         return self.call(inputs, attributes)
 
     def backward(
-        self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any
+        self, grad_output: Any, inputs: Arrays, output: Any, **attributes: Any
     ) -> tuple[Array | None, ...]:
         """Return the gradient of each input, from the plugin's code.
 
@@ -149,14 +149,14 @@ class PluginOp(Op):
         expect_written(self, made)
         return tuple(made)
 
-    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+    def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
         """Have the plugin's code look at the inputs, with OpError if it does not take them."""
         arrays = self.ready(inputs)
         kind = self.kind_of(arrays)
         if self.table["validate"]:
             self.run("validate", kind.inputs, arrays)
 
-    def expect_gradient(self, inputs: Sequence[Array]) -> None:
+    def expect_gradient(self, inputs: Arrays) -> None:
         """Raise GradientError unless there is a gradient for such inputs."""
         if not self.has_gradient:
             raise GradientError(f"operation {self.name!r} has no gradient: it defines no backward")
@@ -170,11 +170,11 @@ class PluginOp(Op):
         """Return the error for a call after the library was unloaded."""
         return OpError(f"Operation {self.name!r} was removed: native plugin {self.plugin} was unloaded")
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Return the output's shape, or a tuple of shapes, as the plugin says."""
         return self._asked(self.rules.shapes, shapes)
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Return the output's dtype, or a tuple of them, as the plugin says."""
         return self._asked(self.rules.dtypes, dtypes)
 

@@ -13,7 +13,7 @@ from brainsmith.native import abi
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.autodiff.op import Shape
+    from brainsmith.autodiff.op import Dtypes, Shape, Shapes
     from brainsmith.native.plugin_op import PluginOp
 
 
@@ -29,9 +29,7 @@ class ShapeRules:
     def __init__(self, op: PluginOp) -> None:
         self._op = op
 
-    def outputs(
-        self, shapes: Sequence[Shape], dtypes: Sequence[np.dtype[Any]]
-    ) -> tuple[tuple[Shape, ...], tuple[np.dtype[Any], ...]]:
+    def outputs(self, shapes: Shapes, dtypes: Dtypes) -> tuple[tuple[Shape, ...], tuple[np.dtype[Any], ...]]:
         """Return the shapes and dtypes of all outputs, which must be on the cpu as the inputs are."""
         for device in self.devices(["cpu"] * len(shapes)):
             if device != "cpu":
@@ -41,7 +39,7 @@ class ShapeRules:
                 )
         return self.shapes(shapes), self.dtypes(dtypes)
 
-    def shapes(self, shapes: Sequence[Shape]) -> tuple[Shape, ...]:
+    def shapes(self, shapes: Shapes) -> tuple[Shape, ...]:
         """Return the shape of each output."""
         if not self._op.table["output_shape"]:
             return (tuple(shapes[0]),) * self._op.num_outputs
@@ -60,7 +58,7 @@ class ShapeRules:
             )
         return tuple(answer)
 
-    def dtypes(self, dtypes: Sequence[np.dtype[Any]]) -> tuple[np.dtype[Any], ...]:
+    def dtypes(self, dtypes: Dtypes) -> tuple[np.dtype[Any], ...]:
         """Return the dtype of each output."""
         if not self._op.table["output_dtype"]:
             return (np.dtype(dtypes[0]),) * self._op.num_outputs

@@ -14,7 +14,7 @@ from brainsmith.plugin.core import op
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Arrays, Constants
     from brainsmith.execution.program.program_node import ProgramNode
 
 
@@ -55,7 +55,7 @@ class BipolarQuant(QuantiserOp):
     def backward(
         self,
         grad_output: Any,
-        inputs: Sequence[Array],
+        inputs: Arrays,
         output: Any,
         *,
         needed: Sequence[bool] = (True, True),
@@ -72,12 +72,12 @@ class BipolarQuant(QuantiserOp):
         factor = sign_of(x) - np.where(within, value, 0)
         return by_x, sum_to(np.asarray(grad_output * factor), scale.shape)
 
-    def surrogate(self, x: Array, scale: Array, *, at: Sequence[Array]) -> Any:
+    def surrogate(self, x: Array, scale: Array, *, at: Arrays) -> Any:
         """Clip, and add what taking the sign changed at the point."""
         held = sign_of(at[0]) - np.clip(_ratio(*at), -1, 1)
         return (np.clip(_ratio(x, scale), -1, 1) + held) * scale
 
-    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+    def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
         """Refuse a scale of 0, and one that x would have to grow for."""
         self.expect_scale(inputs[1], inputs[0])
 
@@ -86,9 +86,7 @@ class BipolarQuant(QuantiserOp):
         scale = random.uniform(0.5, 1.5, (1, 3, 1) if random.integers(2) else ())
         return [random.normal(0, 1.5, (2, 3, 4)), scale * random.choice([-1.0, 1.0])]
 
-    def output_datatype_for(
-        self, datatypes: Sequence[str], constants: Sequence[Array | None], **attributes: Any
-    ) -> str:
+    def output_datatype_for(self, datatypes: Sequence[str], constants: Constants, **attributes: Any) -> str:
         """Return BIPOLAR for scale 1, FLOAT32 for another."""
         scale = constants[1]
         return "BIPOLAR" if scale is not None and np.all(scale == 1) else "FLOAT32"

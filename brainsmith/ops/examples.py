@@ -22,10 +22,10 @@ from brainsmith.plugin.plugin_registry import REGISTRY
 from brainsmith.plugin.precedence import ADAPTED, OURS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from brainsmith.autodiff.builder import BuiltOp
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Dtypes
 
 EPSILON = 1e-5
 """What layer_norm adds to the variance."""
@@ -209,7 +209,7 @@ def _elementwise(name: str, function: Callable[[Any], Any], derivative: Callable
     )
 
 
-def _float_of_first(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
+def _float_of_first(dtypes: Dtypes) -> np.dtype[Any]:
     """Return the first input's dtype; for integers the float that holds them: half a unit matters here."""
     return dtypes[0] if dtypes[0].kind == "f" else np.result_type(dtypes[0], np.float32)
 

@@ -16,7 +16,7 @@ from brainsmith.ops.quantiser import QuantiserOp, as_number, is_traced
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Arrays, Constants
     from brainsmith.autodiff.primitives.onnx_form import OnnxCall
     from brainsmith.execution.program.program_node import ProgramNode
 
@@ -68,7 +68,7 @@ class IntegerQuantiser(QuantiserOp):
     def backward(
         self,
         grad_output: Any,
-        inputs: Sequence[Array],
+        inputs: Arrays,
         output: Any,
         *,
         needed: Sequence[bool] = (True, True, True, False),
@@ -96,7 +96,7 @@ class IntegerQuantiser(QuantiserOp):
         zero_point: Array,
         bits: Array,
         *,
-        at: Sequence[Array],
+        at: Arrays,
         **attributes: Any,
     ) -> Any:
         """Clip, and add what rounding changed at the point."""
@@ -106,7 +106,7 @@ class IntegerQuantiser(QuantiserOp):
         return (clipped + held - zero_point) * scale
 
     def validate_inputs(  # type: ignore[override]
-        self, inputs: Sequence[Array], *, signed: Any, narrow: Any, rounding_mode: Any
+        self, inputs: Arrays, *, signed: Any, narrow: Any, rounding_mode: Any
     ) -> None:
         """Refuse a scale of 0, bits that are no whole number, and shapes that x would have to grow for."""
         x, scale, zero_point, bits = inputs
@@ -129,9 +129,7 @@ class IntegerQuantiser(QuantiserOp):
         zero_point = random.integers(-1, 2, ()).astype(np.float64)
         return [random.normal(0, 2.5, (2, 3, 4)), scale, zero_point, np.array(random.integers(2, 5))]
 
-    def output_datatype_for(
-        self, datatypes: Sequence[str], constants: Sequence[Array | None], **attributes: Any
-    ) -> str:
+    def output_datatype_for(self, datatypes: Sequence[str], constants: Constants, **attributes: Any) -> str:
         """Return INTn, UINTn, BIPOLAR or BINARY for scale 1 and zero point 0, FLOAT32 for others.
 
         QONNX calls integers with a scale SCALEDINT<n>; its InferDataTypes makes FLOAT32 of that by default.

@@ -15,7 +15,7 @@ from brainsmith.plugin.core import op
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Arrays, Constants
     from brainsmith.autodiff.primitives.onnx_form import OnnxCall
     from brainsmith.execution.program.program_node import ProgramNode
 
@@ -101,7 +101,7 @@ class MultiThreshold(QuantiserOp):
         return attributes["out_scale"] * count + attributes["out_bias"]
 
     def backward(
-        self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any
+        self, grad_output: Any, inputs: Arrays, output: Any, **attributes: Any
     ) -> tuple[Array, Array]:
         """Return the gradients of the line for x and for the thresholds."""
         x, thresholds = inputs
@@ -113,7 +113,7 @@ class MultiThreshold(QuantiserOp):
             by_x[at], by_rows[at] = _Line(row).derivatives(values[at], upstream[at])
         return np.moveaxis(scale * by_x, 0, axis), scale * sum_to(by_rows, thresholds.shape)
 
-    def surrogate(self, x: Array, thresholds: Array, *, at: Sequence[Array], **attributes: Any) -> Any:
+    def surrogate(self, x: Array, thresholds: Array, *, at: Arrays, **attributes: Any) -> Any:
         """Follow the line through the middles of the jumps."""
         axis = channel_axis(x.ndim, attributes["data_layout"])
         values = np.moveaxis(x, axis, 0)
@@ -124,7 +124,7 @@ class MultiThreshold(QuantiserOp):
             levels[channel] = np.interp(values[channel], line.knots, line.levels)
         return attributes["out_scale"] * np.moveaxis(levels, 0, axis) + attributes["out_bias"]
 
-    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+    def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
         """Refuse shapes and layouts that do not fit each other, and thresholds that are NaN."""
         x, thresholds = inputs
         for what in ("out_scale", "out_bias"):
@@ -151,9 +151,7 @@ class MultiThreshold(QuantiserOp):
         count, rows = int(random.integers(1, 6)), int(random.choice([1, 3]))
         return [random.normal(0, 2, (2, 3, 2, 2)), random.normal(0, 1.5, (rows, count))]
 
-    def output_datatype_for(
-        self, datatypes: Sequence[str], constants: Sequence[Array | None], **attributes: Any
-    ) -> str:
+    def output_datatype_for(self, datatypes: Sequence[str], constants: Constants, **attributes: Any) -> str:
         """Return the least datatype of the levels for a whole scale and bias, FLOAT32 for others."""
         given = {**self.attributes, **attributes}
         thresholds = constants[1]

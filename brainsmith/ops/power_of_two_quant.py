@@ -15,7 +15,7 @@ from brainsmith.plugin.core import op
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Arrays, Constants
     from brainsmith.execution.program.program_node import ProgramNode
 
 
@@ -63,7 +63,7 @@ class PowerOfTwoQuant(IntegerQuantiser):
     def backward(
         self,
         grad_output: Any,
-        inputs: Sequence[Array],
+        inputs: Arrays,
         output: Any,
         *,
         needed: Sequence[bool] = (True, True, True, False),
@@ -84,7 +84,7 @@ class PowerOfTwoQuant(IntegerQuantiser):
         zero_point: Array,
         bits: Array,
         *,
-        at: Sequence[Array],
+        at: Arrays,
         **attributes: Any,
     ) -> Any:
         """Take int_quant's, with the ratio of power and scale held."""
@@ -92,15 +92,13 @@ class PowerOfTwoQuant(IntegerQuantiser):
         there = (at[0], power, *at[2:])
         return super().surrogate(x, scale * (power / at[1]), zero_point, bits, at=there, **attributes)
 
-    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+    def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
         """Refuse what int_quant refuses, and a scale below 0."""
         super().validate_inputs(inputs, **attributes)
         if not (inputs[1] > 0).all():
             raise OpError(f"scale of {self.name} must be greater than 0")
 
-    def output_datatype_for(
-        self, datatypes: Sequence[str], constants: Sequence[Array | None], **attributes: Any
-    ) -> str:
+    def output_datatype_for(self, datatypes: Sequence[str], constants: Constants, **attributes: Any) -> str:
         """Return int_quant's for the power of two."""
         scale = constants[1]
         known = (constants[0], None if scale is None else power_of_two(scale), *constants[2:])

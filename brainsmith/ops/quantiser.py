@@ -10,15 +10,13 @@ from brainsmith.autodiff.op import Op
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Dtypes
 
 
 class QuantiserOp(Op):
     """The base of quantisers: their first input is what they quantise."""
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> np.dtype[Any]:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> np.dtype[Any]:
         """Return x's dtype; of integers the float that holds them."""
         return dtypes[0] if dtypes[0].kind == "f" else np.result_type(dtypes[0], np.float32)
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Arrays
 
 _ROUNDINGS = 8
 """How many roundings of a value one may expect in a forward of a few operations."""
@@ -64,10 +64,10 @@ def step_at(x: float, epsilon: float) -> float:
 
 
 def slope(
-    function: Callable[[Array], Sequence[Array]],
+    function: Callable[[Array], Arrays],
     x: Array,
     element: tuple[int, ...],
-    weights: Sequence[Array],
+    weights: Arrays,
     epsilon: float,
 ) -> Slope:
     """Measure the derivative of `sum(weights * function(x))` with regard to one element of `x`.
@@ -120,7 +120,7 @@ def _refined(coarse: _Pair, fine: _Pair, finest: _Pair) -> Slope:
     return Slope(second + remainder, 2 * noise / finest.step + abs(remainder), smooth=True)
 
 
-def _change(moved: Sequence[Array], centre: Sequence[Array], weights: Sequence[Array]) -> tuple[float, float]:
+def _change(moved: Arrays, centre: Arrays, weights: Arrays) -> tuple[float, float]:
     """Return how much the weighted sum changed, and the size of the terms that did.
 
     Of those that did not the largest one counts: the derivative of a saturated function is lost in its rounding.

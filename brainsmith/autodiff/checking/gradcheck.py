@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from brainsmith.autodiff.checking.points import Point
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Arrays
 
 TOLERANCE = 1e-6
 """Relative, where the op computes in float64. The differences are good to about 1e-10, and a wrong formula is wrong by
@@ -196,7 +196,7 @@ def _draw_weights(random: np.random.Generator, output: Array) -> Array:
     return np.asarray(weights, np.result_type(output.dtype, np.float32))
 
 
-def _gradients(op: Op, point: Point, weights: Sequence[Array], attributes: dict[str, Any]) -> Sequence[Any]:
+def _gradients(op: Op, point: Point, weights: Arrays, attributes: dict[str, Any]) -> Sequence[Any]:
     upstream = tuple(
         weight.astype(output.dtype) for weight, output in zip(weights, point.outputs, strict=True)
     )

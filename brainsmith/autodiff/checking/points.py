@@ -16,7 +16,7 @@ from brainsmith.errors import BrainsmithError, GradientError, OpError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Arrays, Shapes
 
 SHAPES: tuple[tuple[int, ...], ...] = ((), (3,), (2, 4), (2, 3, 4), (1, 2, 3, 3))
 """The shapes of drawn inputs; those that an op refuses are left out."""
@@ -42,12 +42,12 @@ class Point:
     outputs: tuple[Array, ...]
     epsilon: float
 
-    def along(self, op: Op, at: int, attributes: Mapping[str, Any]) -> Callable[[Array], Sequence[Array]]:
+    def along(self, op: Op, at: int, attributes: Mapping[str, Any]) -> Callable[[Array], Arrays]:
         """Return what backward must be the derivative of, as a function of one input, the others held."""
         function = _differentiated(op, self.inputs, attributes)
         shapes = [output.shape for output in self.outputs]
 
-        def moved(x: Array) -> Sequence[Array]:
+        def moved(x: Array) -> Arrays:
             try:
                 given = function(*self.inputs[:at], x, *self.inputs[at + 1 :])
             except Exception as error:  # the user's code: whatever it raises names the op
@@ -65,7 +65,7 @@ def _what(op: Op) -> str:
     return f"{'forward' if op.surrogate is None else 'the surrogate'} of operation {op.name!r}"
 
 
-def _differentiated(op: Op, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Callable[..., Any]:
+def _differentiated(op: Op, inputs: Arrays, attributes: Mapping[str, Any]) -> Callable[..., Any]:
     if op.surrogate is None:
         return partial(op.forward, **attributes)
     if not callable(op.surrogate):
@@ -152,7 +152,7 @@ def _called(op: Op, arrays: tuple[Array, ...], attributes: dict[str, Any]) -> Po
     return Point(arrays, tuple(outputs), epsilon)
 
 
-def _as_floats(op: Op, arrays: Sequence[Array], dtype: type) -> tuple[Array, ...]:
+def _as_floats(op: Op, arrays: Arrays, dtype: type) -> tuple[Array, ...]:
     """Take the inputs that are moved as floats, with those of floats that are not; integers stay."""
     moved = _moved(op)
     return tuple(
@@ -181,7 +181,7 @@ class TensorFunctionOp(Op):
         """Run the function."""
         return self._run(inputs)[1].data
 
-    def _run(self, inputs: Sequence[Array]) -> tuple[list[Any], Any]:
+    def _run(self, inputs: Arrays) -> tuple[list[Any], Any]:
         from brainsmith.autodiff.tape.tensor import Tensor
 
         tensors = [Tensor(array, requires_grad=True) for array in inputs]
@@ -192,12 +192,12 @@ class TensorFunctionOp(Op):
             )
         return tensors, output
 
-    def backward(self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any) -> Any:
+    def backward(self, grad_output: Any, inputs: Arrays, output: Any, **attributes: Any) -> Any:
         """Run the tape backwards; an input that the function does not use has the gradient 0."""
         tensors, result = self._run(inputs)
         result.backward(grad_output)
         return tuple(np.zeros_like(t.data) if t.grad is None else t.grad for t in tensors)
 
-    def output_shape(self, shapes: Sequence[tuple[int, ...]], **attributes: Any) -> Any:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Run the function on zeros to see."""
         return self._run([np.ones(shape) for shape in shapes])[1].shape

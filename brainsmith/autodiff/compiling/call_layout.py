@@ -21,6 +21,8 @@ from brainsmith.errors import OpError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from brainsmith.autodiff.op import Shapes
+
 Shape = tuple[int, ...]
 
 
@@ -90,7 +92,7 @@ def plan_layout(
 class _Extents:
     """The shapes that the steps of an expression have for inputs of certain shapes."""
 
-    def __init__(self, expression: Expression, shapes: Sequence[Shape]) -> None:
+    def __init__(self, expression: Expression, shapes: Shapes) -> None:
         self.shapes = shapes
         self.steps: list[Shape] = []
         self.dropping: list[bool] = []
@@ -170,7 +172,7 @@ def _contiguous(shape: Shape, size: int, dims: int) -> Shape:
     return tuple(reversed(strides)) + (0,) * (dims - len(shape))
 
 
-def _merge(sizes: Shape, arrays: Sequence[Shape], rows: int | None) -> tuple[Shape, tuple[Shape, ...]]:
+def _merge(sizes: Shape, arrays: Shapes, rows: int | None) -> tuple[Shape, tuple[Shape, ...]]:
     """Merge neighbouring dimensions wherever all arrays are contiguous over them: (2, 3, 4) in C order becomes 24 columns.
 
     Args:

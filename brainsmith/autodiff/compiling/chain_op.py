@@ -14,7 +14,7 @@ from brainsmith.autodiff.op import Op
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shapes
 
 
 class ChainOp(Op):
@@ -48,7 +48,7 @@ class ChainOp(Op):
         """Run all."""
         return self._values(inputs)[-1]
 
-    def backward(self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any) -> Any:
+    def backward(self, grad_output: Any, inputs: Arrays, output: Any, **attributes: Any) -> Any:
         """Run all, then their gradients in reverse; each gets a gradient of its output's dtype, as on the tape."""
         values = self._values(inputs)
         found: list[Any] = [None] * self.num_inputs
@@ -68,7 +68,7 @@ class ChainOp(Op):
         found[0] = grad_output
         return tuple(found)
 
-    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+    def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
         """Have each op validate what it is given; for that all before the last one that does so are run.
 
         Raises:
@@ -83,11 +83,11 @@ class ChainOp(Op):
             if at < asked[-1]:
                 value = ruled_forward(link, link.attributes)(*given)
 
-    def output_shape(self, shapes: Sequence[tuple[int, ...]], **attributes: Any) -> Any:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Follow all rules."""
         return self._through(list(shapes), "output_shape")
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Follow all rules."""
         return self._through(list(dtypes), "output_dtype")
 
@@ -97,7 +97,7 @@ class ChainOp(Op):
             value = getattr(link, rule)([value, *(given[at] for at in extra)], **link.attributes)
         return value
 
-    def _values(self, inputs: Sequence[Array]) -> list[Any]:
+    def _values(self, inputs: Arrays) -> list[Any]:
         values: list[Any] = []
         value: Any = inputs[0]
         for link, extra in zip(self.links, self._extra, strict=True):

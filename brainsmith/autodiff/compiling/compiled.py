@@ -20,9 +20,9 @@ from brainsmith.errors import OpError
 from brainsmith.figures import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Arrays, Dtypes
 
 _KEPT_PLANS = 4096
 
@@ -65,7 +65,7 @@ class CompiledExpression:
         outputs = self._by_numpy(arrays) if plan is None else plan.run(arrays)
         return outputs if len(outputs) > 1 else outputs[0]
 
-    def plan(self, arrays: Sequence[Array]) -> _Plan | None:
+    def plan(self, arrays: Arrays) -> _Plan | None:
         """Return how a call with such arrays is computed; None where numpy does it."""
         key = tuple([(array.dtype, array.shape, array.strides, array.flags.aligned) for array in arrays])
         if key in self._plans:
@@ -80,7 +80,7 @@ class CompiledExpression:
         """How many units in the last place each function may be away from numpy's, at most, in float32."""
         return max((FUNCTIONS[step.function].ulps[0] for step in self.expression.steps), default=0)
 
-    def _planned(self, arrays: Sequence[Array]) -> _Plan | None:
+    def _planned(self, arrays: Arrays) -> _Plan | None:
         for array in arrays:
             if array.dtype.name not in DTYPES or not array.dtype.isnative or not array.flags.aligned:
                 return None
@@ -103,7 +103,7 @@ class CompiledExpression:
             self._sources[key] = write_source(kernel)
         return self._sources[key]
 
-    def _by_numpy(self, arrays: Sequence[Array]) -> tuple[Array, ...]:
+    def _by_numpy(self, arrays: Arrays) -> tuple[Array, ...]:
         return tuple(np.asarray(value) for value in compute(self.expression, arrays))
 
 
@@ -111,7 +111,7 @@ class _Plan:
     """One kind of call."""
 
     def __init__(
-        self, layout: CallLayout, dtypes: Sequence[np.dtype[Any]], function: Callable[..., None], source: str
+        self, layout: CallLayout, dtypes: Dtypes, function: Callable[..., None], source: str
     ) -> None:
         self.layout = layout
         self.source = source
@@ -124,7 +124,7 @@ class _Plan:
         self._pointers = ctypes.c_void_p * len(layout.strides)
         self._addresses = ctypes.addressof(self._dims), ctypes.addressof(self._strides)
 
-    def run(self, arrays: Sequence[Array]) -> tuple[Array, ...]:
+    def run(self, arrays: Arrays) -> tuple[Array, ...]:
         """Compute; the interpreter is free meanwhile, and several threads may."""
         layout = self.layout
         made = [np.empty(shape, dtype) for shape, dtype in zip(layout.made, self._dtypes, strict=True)]

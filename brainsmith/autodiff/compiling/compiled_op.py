@@ -23,7 +23,7 @@ from brainsmith.forks import cached_property
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Arrays, Constants, Dtypes, Shapes
 
 _DRAWN = 515
 """Elements of the inputs of a check: no multiple of a vector's length."""
@@ -145,7 +145,7 @@ class CompiledOp(Op):
             return ruled_forward(self.op, attributes)(*inputs)
         return self._forward_of(tuple(array.dtype for array in inputs), attributes)(*inputs)
 
-    def _drops_axes(self, inputs: Sequence[Array], attributes: dict[str, Any]) -> bool:
+    def _drops_axes(self, inputs: Arrays, attributes: dict[str, Any]) -> bool:
         """Tell whether the op takes one element of more axes than its output has as a number; a loop would broadcast."""
         most = max(array.ndim for array in inputs)
         if self.num_outputs > 1 or most <= inputs[0].ndim:
@@ -157,7 +157,7 @@ class CompiledOp(Op):
         """Whether the op has one."""
         return self.op.has_gradient
 
-    def backward(self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any) -> Any:
+    def backward(self, grad_output: Any, inputs: Arrays, output: Any, **attributes: Any) -> Any:
         """Compute the gradients in one loop where the op's backward can be traced, else as the op does."""
         grads = grad_output if self.num_outputs > 1 else (grad_output,)
         outputs = output if self.num_outputs > 1 else (output,)
@@ -216,9 +216,7 @@ class CompiledOp(Op):
             self._forwards[key] = CompiledExpression(expression, self.name)
         return self._forwards[key]
 
-    def _traced_backward(
-        self, dtypes: Sequence[np.dtype[Any]], attributes: dict[str, Any]
-    ) -> CompiledExpression | None:
+    def _traced_backward(self, dtypes: Dtypes, attributes: dict[str, Any]) -> CompiledExpression | None:
         several, outputs = self.num_outputs > 1, self.num_outputs
 
         def gradients(*given: Any) -> Any:
@@ -236,15 +234,15 @@ class CompiledOp(Op):
         wanted = self.num_inputs - len(self.not_differentiable)
         return CompiledExpression(expression, self.name) if len(expression.outputs) == wanted else None
 
-    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+    def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
         """Ask the op."""
         self.op.validate_inputs(inputs, **attributes)
 
-    def output_shape(self, shapes: Sequence[tuple[int, ...]], **attributes: Any) -> Any:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Follow the op's rule."""
         return self.op.output_shape(shapes, **attributes)
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Follow the op's rule."""
         return self.op.output_dtype(dtypes, **attributes)
 
@@ -256,9 +254,7 @@ class CompiledOp(Op):
         """Draw the op's."""
         return self.op.samples(random)
 
-    def output_datatype_for(
-        self, datatypes: Sequence[str], constants: Sequence[Array | None], **attributes: Any
-    ) -> Any:
+    def output_datatype_for(self, datatypes: Sequence[str], constants: Constants, **attributes: Any) -> Any:
         """Follow the op's rule."""
         return self.op.output_datatype_for(datatypes, constants, **attributes)
 

@@ -12,9 +12,9 @@ from brainsmith.autodiff.op import Op
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shapes
 
 
 class FunctionOp(Op):
@@ -53,17 +53,17 @@ class FunctionOp(Op):
         )
         return len(traced.outputs)
 
-    def output_shape(self, shapes: Sequence[tuple[int, ...]], **attributes: Any) -> Any:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Return what the function gives for such shapes."""
         return self._of([np.ones(shape, np.float32) for shape in shapes], attributes, np.shape)
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Return what the function gives for such dtypes."""
         return self._of(
             [np.ones(1, dtype) for dtype in dtypes], attributes, lambda value: np.asarray(value).dtype
         )
 
-    def _of(self, inputs: Sequence[Array], attributes: dict[str, Any], what: Callable[[Any], Any]) -> Any:
+    def _of(self, inputs: Arrays, attributes: dict[str, Any], what: Callable[[Any], Any]) -> Any:
         with np.errstate(all="ignore"):
             found = self._function(*inputs, **attributes)
         return what(found) if self.num_outputs == 1 else tuple(map(what, found))

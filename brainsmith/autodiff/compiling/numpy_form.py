@@ -13,7 +13,7 @@ from brainsmith.autodiff.compiling.functions import FUNCTIONS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.autodiff.op import Array
+    from brainsmith.autodiff.op import Array, Arrays
 
 _PAIRWISE = 24
 """Additions in a row that numpy's pairwise sum does at most, besides log2 of the count."""
@@ -27,7 +27,7 @@ def compute(expression: Expression, inputs: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(_value(operand, inputs, results) for operand in expression.outputs)
 
 
-def error_bounds(expression: Expression, inputs: Sequence[Array]) -> tuple[Array, ...]:
+def error_bounds(expression: Expression, inputs: Arrays) -> tuple[Array, ...]:
     """Return by how much each element of each output may differ between the compiled form and numpy's.
 
     Each function of both forms is within `Function.ulps` of the other for the same argument; what that does to later
@@ -63,13 +63,13 @@ def _value(operand: Operand, inputs: Sequence[Any], results: Sequence[Any]) -> A
     return inputs[operand.index] if isinstance(operand, Input) else results[operand.index]
 
 
-def _error(operand: Operand, inputs: Sequence[Array], errors: Sequence[Array]) -> Array:
+def _error(operand: Operand, inputs: Arrays, errors: Arrays) -> Array:
     if isinstance(operand, Constant):
         return np.zeros(())
     return np.zeros(np.shape(inputs[operand.index])) if isinstance(operand, Input) else errors[operand.index]
 
 
-def _step_error(step: Step, given: Sequence[Any], off: Sequence[Array], result: Any) -> Array:
+def _step_error(step: Step, given: Sequence[Any], off: Arrays, result: Any) -> Array:
     function, array = FUNCTIONS[step.function], np.asarray(result)
     own = np.zeros(array.shape)
     if array.dtype.kind == "f":
@@ -82,7 +82,7 @@ def _step_error(step: Step, given: Sequence[Any], off: Sequence[Array], result: 
     return np.where(np.isnan(own), np.inf, own)
 
 
-def _spread(step: Step, given: Sequence[Any], off: Sequence[Array], result: Array) -> Array:
+def _spread(step: Step, given: Sequence[Any], off: Arrays, result: Array) -> Array:
     """Return how far a function is from its value at the corners of what its arguments can be."""
     if step.function in ("sin", "cos"):
         return off[0]
@@ -109,7 +109,7 @@ def _moved(value: Any, error: Array) -> Any:
     return (array + error).astype(array.dtype)
 
 
-def _crosses_pole(function: str, given: Sequence[Any], off: Sequence[Array]) -> Any:
+def _crosses_pole(function: str, given: Sequence[Any], off: Arrays) -> Any:
     if function in ("divide", "remainder", "floor_divide"):
         inside = np.abs(np.asarray(given[1], np.float64)) <= off[1]
         return inside & (off[1] > 0) if function == "divide" else (off[0] > 0) | (off[1] > 0)

@@ -19,12 +19,10 @@ from brainsmith.errors import OpError
 from brainsmith.figures import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from onnx import GraphProto, NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.autodiff.op import Array, Shape
+    from brainsmith.autodiff.op import Array, Dtypes, Shape, Shapes
 
 ATTRIBUTE = "expression"
 """The attribute that holds the text of `compiling.expression`."""
@@ -97,7 +95,7 @@ def compiled_text(text: str) -> CompiledExpression:
 
 
 def output_values(
-    expression: Expression, shapes: Sequence[Shape], dtypes: Sequence[np.dtype[Any]]
+    expression: Expression, shapes: Shapes, dtypes: Dtypes
 ) -> list[tuple[Shape, np.dtype[Any]]]:
     """Return shape and dtype of each output of an elementwise expression."""
     ones: list[Array] = [

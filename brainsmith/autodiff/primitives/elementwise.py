@@ -18,9 +18,9 @@ from brainsmith.autodiff.primitives.primitive import Primitive, sum_to
 from brainsmith.errors import GradientError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from brainsmith.autodiff.op import Array, Shape
+    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shapes
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
@@ -72,19 +72,17 @@ class Elementwise(Primitive):
         """Apply the function."""
         return self.function(*inputs)
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Multiply by the derivative, and add up what broadcasting repeated."""
-        gradient = np.asarray(self.derivatives[at](grad_output, *inputs, output))
+        gradient = np.asarray(self.derivatives[at](grad, *inputs, output))
         shape = inputs[at].shape
         return gradient if gradient.shape == shape else sum_to(gradient, shape)
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Follow numpy's broadcasting."""
         return np.broadcast_shapes(*shapes)
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Follow numpy's promotion."""
         return self._rule.resolve_dtypes((*dtypes, None))[-1]
 
@@ -182,18 +180,16 @@ class Where(Primitive):
         condition, chosen, other = inputs
         return np.where(condition.astype(np.bool_, copy=False), chosen, other)
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Let through what was chosen."""
         mine = (inputs[0] != 0) == (at == 1)
-        return sum_to(np.where(mine, grad_output, np.zeros((), grad_output.dtype)), inputs[at].shape)
+        return sum_to(np.where(mine, grad, np.zeros((), grad.dtype)), inputs[at].shape)
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Follow numpy's broadcasting."""
         return np.broadcast_shapes(*shapes)
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Follow numpy's promotion."""
         return np.result_type(*dtypes[1:])
 
@@ -214,13 +210,11 @@ class Clip(Primitive):
         """Clip it."""
         return np.clip(inputs[0], attributes["low"], attributes["high"])
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Let through what is between the bounds, or on one."""
-        return np.asarray(grad_output * (inputs[0] == output))
+        return np.asarray(grad * (inputs[0] == output))
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Follow numpy's promotion."""
         return self.forward(np.ones(1, dtypes[0]), **attributes).dtype
 
@@ -245,15 +239,13 @@ class Cast(Primitive):
         """Convert them."""
         return inputs[0].astype(attributes["dtype"])
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Give the gradient the input's dtype."""
         if output.dtype.kind != "f":
             raise GradientError(f"a cast to {output.dtype} has no gradient; to leave it out, use x.detach()")
-        return grad_output.astype(inputs[0].dtype)
+        return grad.astype(inputs[0].dtype)
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Give the dtype."""
         return np.dtype(attributes["dtype"])
 

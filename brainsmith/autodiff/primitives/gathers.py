@@ -13,7 +13,7 @@ from brainsmith.errors import OpError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from brainsmith.autodiff.op import Array, Shape
+    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shape, Shapes
 
 
 class ArgMax(Primitive):
@@ -33,7 +33,7 @@ class ArgMax(Primitive):
         """Find it."""
         return np.argmax(inputs[0], axis=attributes["axis"], keepdims=attributes["keepdims"])
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Drop the axis, or keep it with length 1."""
         shape = list(shapes[0])
         shape[attributes["axis"]] = 1
@@ -41,7 +41,7 @@ class ArgMax(Primitive):
             del shape[attributes["axis"]]
         return tuple(shape)
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Give int64, as ONNX does."""
         return np.dtype(np.int64)
 
@@ -70,26 +70,24 @@ class TopK(Primitive):
         best = order[..., : attributes["k"]]
         return np.take_along_axis(x, best, axis=-1), best
 
-    def gradient(
-        self, at: int, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Any, inputs: Arrays, output: Any, **attributes: Any) -> Array:
         """Give each gradient to the value that was chosen."""
         found = np.zeros_like(inputs[0])
-        np.put_along_axis(found, output[1], grad_output[0], axis=-1)
+        np.put_along_axis(found, output[1], grad[0], axis=-1)
         return found
 
-    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+    def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
         """Refuse rows of fewer values than are asked for."""
         width = inputs[0].shape[-1] if inputs[0].ndim else 0
         if not 1 <= attributes["k"] <= width:
             raise OpError(f"top_k of rows of {width} values needs k from 1 to {width}, not {attributes['k']}")
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> tuple[Shape, Shape]:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> tuple[Shape, Shape]:
         """Shorten the rows."""
         shape = (*shapes[0][:-1], attributes["k"])
         return shape, shape
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Keep the values' dtype; indices are int64, as in ONNX."""
         return dtypes[0], np.dtype(np.int64)
 
@@ -106,15 +104,13 @@ class Gather(Primitive):
         """Take them."""
         return np.take(inputs[0], inputs[1], axis=attributes["axis"])
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Add the gradient where the elements were taken from."""
         found = np.zeros_like(inputs[0])
-        np.add.at(found, (slice(None),) * (attributes["axis"] % found.ndim) + (inputs[1],), grad_output)
+        np.add.at(found, (slice(None),) * (attributes["axis"] % found.ndim) + (inputs[1],), grad)
         return found
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Put the shape of the indices in place of the axis."""
         (shape, indices), axis = shapes, attributes["axis"] % len(shapes[0])
         return (*shape[:axis], *indices, *shape[axis + 1 :])
@@ -131,15 +127,13 @@ class GatherND(Primitive):
         """Take them."""
         return inputs[0][_leading(inputs[1])]
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Add the gradient where the elements were taken from."""
         found = np.zeros_like(inputs[0])
-        np.add.at(found, _leading(inputs[1]), grad_output)
+        np.add.at(found, _leading(inputs[1]), grad)
         return found
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Put the shape of the indices in place of the axes that they number."""
         shape, indices = shapes
         return (*indices[:-1], *shape[indices[-1] :])

@@ -28,7 +28,7 @@ from brainsmith.figures import plural
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from brainsmith.autodiff.op import Array, Shape
+    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shape, Shapes
 
 
 def _conv_attributes(call: OnnxCall) -> Mapping[str, Any]:
@@ -73,13 +73,11 @@ class Conv2d(Primitive):
         flat = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
         return flat.reshape(len(x), *windows.grid, len(weight)).transpose(0, 3, 1, 2)
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Add each window's gradient to the pixels that it covers; for the weights, multiply the windows by it."""
         x, weight = inputs
         windows = self.windows(x.shape, weight.shape, attributes)
-        flat = np.moveaxis(grad_output, 1, -1).reshape(-1, len(weight))
+        flat = np.moveaxis(grad, 1, -1).reshape(-1, len(weight))
         groups = _groups(weight.shape, attributes["groups"])
         if at == 1:
             return _weight_gradient(channels_last(x, windows.border), weight, flat, windows, groups)
@@ -88,7 +86,7 @@ class Conv2d(Primitive):
             add_windows(padded[..., taken], flat[:, kept] @ weight_columns(weight[kept]).T, windows)
         return windows.without_border(padded.transpose(0, 3, 1, 2))
 
-    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+    def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
         """Refuse shapes that do not fit each other, and windows that do not fit the image."""
         x, weight, groups = inputs[0].shape, inputs[1].shape, attributes["groups"]
         check_image(self.name, x)
@@ -100,12 +98,12 @@ class Conv2d(Primitive):
             )
         self.windows(x, weight, attributes).check(self.name)
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Shape:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Shape:
         """Count the windows."""
         image, weight = shapes
         return (image[0], weight[0], *self.windows(image, weight, attributes).grid)
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> np.dtype[Any]:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> np.dtype[Any]:
         """Follow numpy's rule for a product."""
         return np.result_type(*dtypes)
 
@@ -134,16 +132,14 @@ class MaxPool2d(Primitive):
             np.maximum(greatest, place, out=greatest)
         return greatest
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Give each window's gradient to the value that was kept."""
         windows = self.windows(inputs[0].shape, attributes)
         padded = with_border(inputs[0], windows.border)
         gradient = np.zeros_like(padded)
         free = np.ones_like(output, dtype=bool)
-        given = np.empty_like(output, dtype=grad_output.dtype)
-        given[...] = grad_output  # in the output's layout in memory, which may be another one
+        given = np.empty_like(output, dtype=grad.dtype)
+        given[...] = grad  # in the output's layout in memory, which may be another one
         places = zip(window_places(padded, windows), window_places(gradient, windows), strict=True)
         for values, gradients in places:
             kept = values == output
@@ -152,7 +148,7 @@ class MaxPool2d(Primitive):
             gradients += np.where(kept, given, 0)
         return windows.without_border(gradient)
 
-    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+    def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
         """Refuse what is no image, and windows that do not fit it or may lie outside it."""
         check_image(self.name, inputs[0].shape)
         windows = self.windows(inputs[0].shape, attributes)
@@ -162,7 +158,7 @@ class MaxPool2d(Primitive):
                 f"max_pool2d: a window of {windows.kernel} may lie in the padding {windows.border} alone"
             )
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Shape:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Shape:
         """Count the windows."""
         return (*shapes[0][:2], *self.windows(shapes[0], attributes).grid)
 
@@ -187,20 +183,18 @@ class GlobalAveragePool(Primitive):
         """Add up all pixels and divide."""
         return np.asarray(x.mean(axis=(2, 3), keepdims=True))
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Share the gradient out equally."""
         height, width = inputs[0].shape[2:]
-        return np.broadcast_to(grad_output / (height * width), inputs[0].shape)
+        return np.broadcast_to(grad / (height * width), inputs[0].shape)
 
-    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+    def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
         """Refuse what is no image of floats."""
         check_image(self.name, inputs[0].shape)
         if inputs[0].dtype.kind != "f":
             raise OpError(f"global_average_pool takes floats, because a mean is one, not {inputs[0].dtype}")
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Shape:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Shape:
         """Keep samples and channels."""
         return (*shapes[0][:2], 1, 1)
 

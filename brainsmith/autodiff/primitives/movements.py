@@ -16,7 +16,7 @@ from brainsmith.errors import OpError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from brainsmith.autodiff.op import Array, Shape
+    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shape, Shapes
 
 ONNX_FIRST = -(2**63) + 1
 """The end of an ONNX slice that runs backwards and takes the first element too."""
@@ -29,7 +29,7 @@ class MovementPrimitive(Primitive):
         """Keep the input's."""
         return datatypes[0]
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Move an array that takes no memory, and look."""
         arrays = [np.broadcast_to(np.zeros((), np.bool_), shape) for shape in shapes]
         return np.shape(self.forward(*arrays, **attributes))
@@ -46,11 +46,9 @@ class Reshape(MovementPrimitive):
         """Give the elements the shape."""
         return inputs[0].reshape(attributes["shape"])
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Give the gradient the input's shape."""
-        return grad_output.reshape(inputs[0].shape)
+        return grad.reshape(inputs[0].shape)
 
 
 class Flatten(MovementPrimitive):
@@ -63,18 +61,16 @@ class Flatten(MovementPrimitive):
         """Lay the axes behind the first one in a row."""
         return x.reshape(self.output_shape([x.shape]))
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Give the gradient the input's shape."""
-        return grad_output.reshape(inputs[0].shape)
+        return grad.reshape(inputs[0].shape)
 
-    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+    def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
         """Refuse what has no samples."""
         if inputs[0].ndim == 0:
             raise OpError("flatten takes an array of samples (N, ...), not a number")
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Shape:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Shape:
         """Multiply the axes behind the first one."""
         return (shapes[0][0], prod(shapes[0][1:]))
 
@@ -90,11 +86,9 @@ class Transpose(MovementPrimitive):
         """Order the axes."""
         return inputs[0].transpose(_order(attributes["axes"], inputs[0].ndim))
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Order them back."""
-        return grad_output.transpose(np.argsort(_order(attributes["axes"], inputs[0].ndim)))
+        return grad.transpose(np.argsort(_order(attributes["axes"], inputs[0].ndim)))
 
 
 class Slice(MovementPrimitive):
@@ -117,12 +111,10 @@ class Slice(MovementPrimitive):
         """Take the elements."""
         return inputs[0][_key(inputs[0].ndim, **attributes)]
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Put the gradient where the elements were taken from, among zeros."""
         found = np.zeros_like(inputs[0])
-        found[_key(found.ndim, **attributes)] = grad_output
+        found[_key(found.ndim, **attributes)] = grad
         return found
 
 
@@ -140,16 +132,14 @@ class Concat(MovementPrimitive):
         """Put them together."""
         return np.concatenate(inputs, axis=attributes["axis"])
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Cut out the input's part."""
-        axis = attributes["axis"] % grad_output.ndim
+        axis = attributes["axis"] % grad.ndim
         before = sum(array.shape[axis] for array in inputs[:at])
         part = slice(before, before + inputs[at].shape[axis])
-        return np.asarray(grad_output[(slice(None),) * axis + (part,)])
+        return np.asarray(grad[(slice(None),) * axis + (part,)])
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Follow numpy's promotion."""
         return np.result_type(*dtypes)
 
@@ -169,11 +159,9 @@ class Expand(MovementPrimitive):
         """Repeat it, without a copy."""
         return np.broadcast_to(inputs[0], attributes["shape"])
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Add up the repetitions."""
-        return sum_to(grad_output, inputs[0].shape)
+        return sum_to(grad, inputs[0].shape)
 
 
 class ChangeOfRank(MovementPrimitive):
@@ -196,11 +184,9 @@ class ChangeOfRank(MovementPrimitive):
         """Put them in, or take them out."""
         return self.function(inputs[0], attributes["axis"])
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Give the gradient the input's shape."""
-        return grad_output.reshape(inputs[0].shape)
+        return grad.reshape(inputs[0].shape)
 
     def _axes(self, call: OnnxCall) -> tuple[int, ...]:
         axis = call.attributes["axis"]
@@ -230,12 +216,10 @@ class Pad(MovementPrimitive):
         """Put zeros around it."""
         return np.pad(inputs[0], attributes["widths"])
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Cut the border off."""
         sizes = zip(attributes["widths"], inputs[0].shape, strict=True)
-        return np.asarray(grad_output[tuple(slice(before, before + size) for (before, _), size in sizes)])
+        return np.asarray(grad[tuple(slice(before, before + size) for (before, _), size in sizes)])
 
 
 def _int64(numbers: Any) -> Array:

@@ -11,9 +11,9 @@ from brainsmith.autodiff.primitives.primitive import Primitive, sum_to
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from brainsmith.autodiff.op import Array, Shape
+    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shapes
 
 
 def _axis(call: OnnxCall) -> Mapping[str, Any]:
@@ -31,7 +31,7 @@ class OverAxis(Primitive):
 
     attributes: ClassVar[Mapping[str, Any]] = {"axis": -1}
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Follow numpy's exp."""
         return np.exp.resolve_dtypes((dtypes[0], None))[-1]
 
@@ -48,12 +48,10 @@ class Softmax(OverAxis):
         powers = np.exp(x - x.max(axis=axis, keepdims=True))
         return powers / powers.sum(axis=axis, keepdims=True)
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Return y * (g - sum(g * y))."""
-        shared = (grad_output * output).sum(axis=attributes["axis"], keepdims=True)
-        return np.asarray(output * (grad_output - shared))
+        shared = (grad * output).sum(axis=attributes["axis"], keepdims=True)
+        return np.asarray(output * (grad - shared))
 
 
 class LogSoftmax(OverAxis):
@@ -68,13 +66,9 @@ class LogSoftmax(OverAxis):
         moved = x - x.max(axis=axis, keepdims=True)
         return moved - np.log(np.exp(moved).sum(axis=axis, keepdims=True))
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Return g - softmax(x) * sum(g)."""
-        return np.asarray(
-            grad_output - np.exp(output) * grad_output.sum(axis=attributes["axis"], keepdims=True)
-        )
+        return np.asarray(grad - np.exp(output) * grad.sum(axis=attributes["axis"], keepdims=True))
 
 
 class LayerNorm(Primitive):
@@ -93,21 +87,19 @@ class LayerNorm(Primitive):
         x, scale, bias = inputs
         return _normalised(x, attributes["epsilon"])[0] * scale + bias
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Take the parts of mean and variance out of the gradient of x."""
         x, scale, bias = inputs
         if at == 2:
-            return sum_to(grad_output, bias.shape)
+            return sum_to(grad, bias.shape)
         unit, deviation = _normalised(x, attributes["epsilon"])
         if at == 1:
-            return sum_to(grad_output * unit, scale.shape)
-        inner = grad_output * scale
+            return sum_to(grad * unit, scale.shape)
+        inner = grad * scale
         along = (inner * unit).mean(axis=-1, keepdims=True)
         return np.asarray((inner - inner.mean(axis=-1, keepdims=True) - unit * along) / deviation)
 
-    def validate_inputs(self, inputs: Sequence[Array], **attributes: Any) -> None:
+    def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
         """Refuse what has no last axis, and a scale or bias that would make the result larger."""
         x = inputs[0]
         if x.ndim == 0:
@@ -116,11 +108,11 @@ class LayerNorm(Primitive):
             if np.broadcast_shapes(x.shape, array.shape) != x.shape:
                 raise OpError(f"layer_norm: {what} of shape {array.shape} does not fit x of shape {x.shape}")
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Keep that of x."""
         return shapes[0]
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Follow numpy's promotion."""
         return np.result_type(np.sqrt.resolve_dtypes((dtypes[0], None))[-1], *dtypes[1:])
 

@@ -12,7 +12,7 @@ from brainsmith.errors import GradientError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.autodiff.op import Array, Shape
+    from brainsmith.autodiff.op import Array, Arrays, Shape
     from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 
 
@@ -26,9 +26,7 @@ class Primitive(Op):
     trusted = True
     onnx: OnnxForm | None = None
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Return the gradient of one input, of its shape.
 
         Raises:
@@ -46,11 +44,11 @@ class Primitive(Op):
         """Whether `gradient` is defined."""
         return type(self).gradient is not Primitive.gradient
 
-    def backward(self, grad_output: Any, inputs: Sequence[Array], output: Any, **attributes: Any) -> Any:
+    def backward(self, grad_output: Any, inputs: Arrays, output: Any, **attributes: Any) -> Any:
         """Return the gradient of each input; None for those that are not differentiable."""
         return PrimitiveGradient(self, tuple(inputs), output, attributes).gradients(grad_output)
 
-    def create_gradient_function(self, inputs: Sequence[Array], output: Any, **attributes: Any) -> Gradient:
+    def create_gradient_function(self, inputs: Arrays, output: Any, **attributes: Any) -> Gradient:
         """Return the gradient at a point."""
         if not self.has_gradient:
             raise GradientError(self.no_gradient_message)

@@ -10,9 +10,7 @@ from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.autodiff.primitives.primitive import Primitive, sum_to
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from brainsmith.autodiff.op import Array, Shape
+    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shapes
 
 
 class MatMul(Primitive):
@@ -25,29 +23,27 @@ class MatMul(Primitive):
         """Multiply them."""
         return np.matmul(*inputs)
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Multiply by the other operand, transposed; the stacks that were repeated are added up."""
         left, right = inputs
         if right.ndim == 1:
-            grad_output, right = grad_output[..., None], right[:, None]
+            grad, right = grad[..., None], right[:, None]
         if left.ndim == 1:
-            grad_output, left = (
-                grad_output[..., None, :] if inputs[1].ndim > 1 else grad_output[None],
+            grad, left = (
+                grad[..., None, :] if inputs[1].ndim > 1 else grad[None],
                 left[None],
             )
         if at == 0:
-            full = np.matmul(grad_output, right.swapaxes(-1, -2))
+            full = np.matmul(grad, right.swapaxes(-1, -2))
             return sum_to(full, left.shape).reshape(inputs[0].shape)
         if right.ndim == 2 and left.ndim > 2:
             # One product of two tall matrices instead of a stack of small ones that is added up.
-            full = left.reshape(-1, left.shape[-1]).T @ grad_output.reshape(-1, grad_output.shape[-1])
+            full = left.reshape(-1, left.shape[-1]).T @ grad.reshape(-1, grad.shape[-1])
         else:
-            full = np.matmul(left.swapaxes(-1, -2), grad_output)
+            full = np.matmul(left.swapaxes(-1, -2), grad)
         return sum_to(full, right.shape).reshape(inputs[1].shape)
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Drop the axis that is summed; the axes in front of matrices broadcast."""
         left, right = shapes
         front = np.broadcast_shapes(left[:-2], right[:-2])
@@ -55,7 +51,7 @@ class MatMul(Primitive):
         columns = right[-1:] if len(right) > 1 else ()
         return (*front, *rows, *columns)
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Follow numpy's promotion."""
         return np.matmul.resolve_dtypes((*dtypes, None))[-1]
 

@@ -12,9 +12,9 @@ from brainsmith.autodiff.primitives.onnx_form import OnnxCall, OnnxForm
 from brainsmith.autodiff.primitives.primitive import Primitive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from brainsmith.autodiff.op import Array, Shape
+    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shapes
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
@@ -73,17 +73,15 @@ class Reduction(Primitive):
         """Reduce the axes."""
         return self.function(inputs[0], **attributes)
 
-    def gradient(
-        self, at: int, grad_output: Array, inputs: Sequence[Array], output: Array, **attributes: Any
-    ) -> Array:
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
         """Give each element its share of the output's gradient."""
         (x,) = inputs
         axes = axes_of(attributes["axis"], x.ndim)
         kept = tuple(1 if axis in axes else size for axis, size in enumerate(x.shape))
         share = self.share(x, output.reshape(kept), axes)
-        return np.asarray(grad_output.reshape(kept) * share)
+        return np.asarray(grad.reshape(kept) * share)
 
-    def output_shape(self, shapes: Sequence[Shape], **attributes: Any) -> Any:
+    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Drop the axes, or keep them with length 1."""
         (shape,) = shapes
         axes = axes_of(attributes["axis"], len(shape))
@@ -91,7 +89,7 @@ class Reduction(Primitive):
             return tuple(1 if axis in axes else size for axis, size in enumerate(shape))
         return tuple(size for axis, size in enumerate(shape) if axis not in axes)
 
-    def output_dtype(self, dtypes: Sequence[np.dtype[Any]], **attributes: Any) -> Any:
+    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Follow numpy, which adds up small integers as large ones."""
         return self.function(np.ones(1, dtypes[0])).dtype
 

@@ -17,9 +17,9 @@ from brainsmith.errors import BrainsmithError, GradientError
 from brainsmith.forks import lock_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from brainsmith.autodiff.op import Array, Op
+    from brainsmith.autodiff.op import Array, Constants, Op
     from brainsmith.autodiff.tape.tensor import Tensor
 
 clock = count(1)
@@ -97,7 +97,7 @@ def _changed_message(op: Op, at: int) -> str:
     )
 
 
-def _gradients(record: Record, output: Any, grad_output: Any, needed: list[bool]) -> Sequence[Array | None]:
+def _gradients(record: Record, output: Any, grad_output: Any, needed: list[bool]) -> Constants:
     """Ask an op for its gradients.
 
     What it is given may be the gradient of other Tensors too, so an op that is not known to leave it alone gets it

@@ -19,7 +19,7 @@ from brainsmith.native.shape_rules import CODES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from brainsmith.autodiff.op import Array, Shape
+    from brainsmith.autodiff.op import Array, Arrays, Shape
     from brainsmith.native.function_call import Signature
     from brainsmith.native.isolation.region import Region
     from brainsmith.native.isolation.worker_process import Worker
@@ -88,7 +88,7 @@ class IsolatedOp(PluginOp):
             for x in inputs
         ]
 
-    def kind_of(self, inputs: Sequence[Array]) -> CallKind:
+    def kind_of(self, inputs: Arrays) -> CallKind:
         """Return what is known of calls with such inputs."""
         key = tuple([part for x in inputs for part in (x.shape, x.dtype)])
         kind = self._kinds.get(key)
