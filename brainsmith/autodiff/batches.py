@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.autodiff.calls import as_arrays, call_op
+from brainsmith.autodiff.calls import as_arrays, as_op, call_op
 from brainsmith.autodiff.op import Op
 from brainsmith.errors import NativeLibraryError, OpError
 from brainsmith.figures import plural
@@ -51,11 +52,9 @@ def split_batch(
         OpError: The batch cannot be split, a part failed, or the parts do not fit together; the part is named.
         PluginCrashError: A part ended the process that it ran in; the part is named.
     """
-    op = _named_op(op)
+    op = as_op(op)
     runners = _runners(op, over)
-    arrays = _as_arrays(op, inputs)
-    axis, whole = _axis_of(arrays, axis, whole), _places(whole)
-    split, extent = _batch(arrays, axis, whole)
+    split, axis, extent = _batch(arrays := _as_arrays(op, inputs), axis, whole)
     bounds = _even_bounds(extent, len(runners))
     parts = [
         _Part(at, runner, _share(arrays, split, axis, begin, end), begin, end, attributes)
@@ -66,31 +65,26 @@ def split_batch(
     return _joined(parts, axis)
 
 
+@dataclass
 class _Part:
     """The share of one callable."""
 
-    def __init__(
-        self,
-        number: int,
-        runner: Any,
-        inputs: list[Array],
-        begin: int,
-        end: int,
-        attributes: Mapping[str, Any],
-    ) -> None:
-        self.number, self.runner, self.inputs, self.begin, self.end = number, runner, inputs, begin, end
-        self.attributes = attributes
-        self.output: Any = None
-        self.error: BaseException | None = None
+    number: int
+    runner: Any
+    inputs: list[Array]
+    begin: int
+    end: int
+    attributes: Mapping[str, Any]
+    output: Any = None
+    error: BaseException | None = None
 
     def run(self) -> None:
         """Run it, and keep what comes of it."""
         try:
-            self.output = (
-                call_op(self.runner, self.inputs, self.attributes)
-                if isinstance(self.runner, Op)
-                else self.runner(*self.inputs, **self.attributes)
-            )
+            if isinstance(self.runner, Op):
+                self.output = call_op(self.runner, self.inputs, self.attributes)
+            else:
+                self.output = self.runner(*self.inputs, **self.attributes)
         except BaseException as error:  # noqa: BLE001  (raised again by who waits)
             self.error = error
 
@@ -104,46 +98,19 @@ class _Part:
         return f"part {self.number} of the batch (samples {self.begin}:{self.end})"
 
 
-def _named_op(op: Any) -> Any:
-    """Return the op of a name, and anything else as it is."""
-    if isinstance(op, str):
-        from brainsmith.autodiff.op_registry import get_custom_op
-
-        return get_custom_op(op)
-    return op
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def _places(whole: Any) -> tuple[int, ...]:
-    """Return which inputs are not split."""
-    if not isinstance(whole, tuple | list) or not all(_is_number(at) for at in whole):
-        raise OpError(f"whole must be a list of the numbers of inputs, such as [1], not {whole!r}")
-    return tuple(int(at) for at in whole)
-
-
-def _axis_of(arrays: Arrays, axis: Any, whole: Any) -> int:
-    """Return the axis as a number from 0."""
-    if not _is_number(axis):
-        raise OpError(f"axis of a batch must be a number, not {axis!r}")
-    places = _places(whole)
-    most = max((array.ndim for at, array in enumerate(arrays) if at not in places), default=0)
-    return int(axis) + most if -most <= axis < 0 else int(axis)
 
 
 def _runners(op: Any, over: Any) -> list[Any]:
     if _is_number(over):
         if over < 1:
             raise OpError(f"a batch must be split into 1 or more parts, not {over}")
-        return _expect_runners([op] * int(over))
-    if not isinstance(over, tuple | list) or not over:
+        runners = [op] * int(over)
+    elif isinstance(over, tuple | list) and over:
+        runners = [as_op(one) for one in over]
+    else:
         raise OpError(f"over must be a number of parts, or the callables that run them, not {over!r}")
-    return _expect_runners([_named_op(one) for one in over])
-
-
-def _expect_runners(runners: list[Any]) -> list[Any]:
     for one in runners:
         if not isinstance(one, Op) and not callable(one):
             raise OpError(f"a part of a batch must be run by an op, its name or a function, not {one!r}")
@@ -160,13 +127,18 @@ def _as_arrays(op: Any, inputs: Sequence[Any]) -> list[Array]:
     return as_arrays(op, inputs) if isinstance(op, Op) else [np.asarray(value) for value in inputs]
 
 
-def _batch(arrays: Arrays, axis: int, whole: Sequence[int]) -> tuple[list[int], int]:
-    """Return which inputs are split, and how many samples they have."""
+def _batch(arrays: Arrays, axis: Any, whole: Any) -> tuple[list[int], int, int]:
+    """Return which inputs are split, along which axis from 0 on, and how many samples they have."""
+    if not _is_number(axis):
+        raise OpError(f"axis of a batch must be a number, not {axis!r}")
+    if not isinstance(whole, tuple | list) or not all(_is_number(at) for at in whole):
+        raise OpError(f"whole must be a list of the numbers of inputs, such as [1], not {whole!r}")
     for at in whole:
         if not 0 <= at < len(arrays):
             raise OpError(f"whole must name inputs from 0 to {len(arrays) - 1}, not {at!r}")
     free = [at for at in range(len(arrays)) if at not in whole]
     dimensions = max((arrays[at].ndim for at in free), default=0)
+    axis += dimensions if -dimensions <= axis < 0 else 0
     if not 0 <= axis < dimensions:
         raise OpError(
             f"a batch cannot be split along axis {axis}: its inputs have {plural(dimensions, 'dimension')}"
@@ -178,7 +150,7 @@ def _batch(arrays: Arrays, axis: int, whole: Sequence[int]) -> tuple[list[int], 
             f"inputs must have one number of samples along axis {axis}, not {', '.join(map(str, extents))}; "
             "those that every part needs are named with whole="
         )
-    return [at for at in full if arrays[at].shape[axis] == extents[0]], extents[0]
+    return [at for at in full if arrays[at].shape[axis] == extents[0]], axis, extents[0]
 
 
 def _even_bounds(extent: int, count: int) -> list[int]:

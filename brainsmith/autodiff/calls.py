@@ -6,14 +6,31 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.autodiff.op import CPU, attributes_of
+from brainsmith.autodiff.op import CPU, Op, attributes_of
 from brainsmith.errors import BrainsmithError, OpError
 from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Op, Shape, Shapes
+    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shape, Shapes
+
+
+def as_op(op: Any) -> Any:
+    """Return the op that a name or a class of ops means; anything else as it is.
+
+    Raises:
+        PluginNotFoundError: No op has this name.
+    """
+    if isinstance(op, str):
+        from brainsmith.autodiff.op_registry import get_custom_op
+
+        return get_custom_op(op)
+    if isinstance(op, type) and issubclass(op, Op):
+        made = op()
+        made.name = made.name or op.__name__
+        return made
+    return op
 
 
 def call_op(op: Op, inputs: Sequence[Any], attributes: Mapping[str, Any] | None = None) -> Any:

@@ -60,16 +60,10 @@ def _autograd() -> Any:
 
 
 def _as_op(op: Any) -> Op:
+    from brainsmith.autodiff.calls import as_op
     from brainsmith.autodiff.op import Op
 
-    if isinstance(op, str):
-        from brainsmith.autodiff.op_registry import get_custom_op
-
-        return get_custom_op(op)
-    if isinstance(op, type) and issubclass(op, Op):
-        made = op()
-        made.name = made.name or op.__name__
-        return made
-    if not isinstance(op, Op):
+    found = as_op(op)
+    if not isinstance(found, Op):
         raise OpError(f"torch runs an op, its name or its class, not {op!r}")
-    return op
+    return found

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from brainsmith.autodiff.calls import as_op
 from brainsmith.autodiff.checking.finite_differences import slope
-from brainsmith.autodiff.checking.points import TensorFunctionOp, points_of
+from brainsmith.autodiff.checking.points import TensorFunctionOp, differentiable, points_of
 from brainsmith.autodiff.op import Op, attributes_of
 from brainsmith.errors import GradientError, OpError
 from brainsmith.figures import plural
@@ -90,68 +91,23 @@ def gradcheck(
         raise OpError(f"tolerance of a gradient check must be between 0 and 1, not {tolerance!r}")
     if not isinstance(seed, int) or seed < 0:
         raise OpError(f"seed of a gradient check must be a whole number from 0 on, not {seed!r}")
-    checked = _as_op(op, inputs)
-    _expect_gradient(checked)
-    merged = attributes_of(checked, attributes or {})
-    random = np.random.default_rng(seed)
-    points = points_of(checked, inputs, merged, random)
-    tally = _Tally()
+    check = _Check(_as_op(op, inputs), attributes or {}, np.random.default_rng(seed), tolerance)
+    points = points_of(check.op, inputs, check.attributes, check.random)
     with np.errstate(all="ignore"):
         for point in points:
-            _check_point(checked, point, merged, random, tolerance, tally)
-    return _report(checked, len(points), tally)
-
-
-class _Tally:
-    """What was compared so far."""
-
-    def __init__(self) -> None:
-        self.elements = self.skipped = 0
-        self.worst: dict[int, float] = {}
-
-
-def _report(op: Op, points: int, tally: _Tally) -> GradientReport:
-    for at in _differentiable(op):
-        if at not in tally.worst:
-            raise GradientError(
-                f"the gradient of operation {op.name!r} for input {at} could not be checked: all {tally.skipped} "
-                "elements that were tried are nearer than a step to a kink, a jump or the domain's edge; "
-                "give other inputs="
-            )
-    return GradientReport(op.name, _against(op), points, tally.elements, tally.skipped, tally.worst)
+            check.check_point(point)
+    return check.report(len(points))
 
 
 def _as_op(op: Any, inputs: Sequence[Any] | None) -> Op:
-    if isinstance(op, str):
-        from brainsmith.autodiff.op_registry import get_custom_op
-
-        return get_custom_op(op)
-    if isinstance(op, Op):
-        return op
-    if isinstance(op, type) and issubclass(op, Op):
-        made = op()
-        made.name = made.name or op.__name__
-        return made
+    found = as_op(op)
+    if isinstance(found, Op):
+        return found
     if not callable(op) or isinstance(op, type):
         raise OpError(f"gradcheck takes an op, its name, its class or a function of Tensors, not {op!r}")
     if inputs is None:
         raise OpError("gradcheck of a function needs inputs=: how many it takes is not known")
     return TensorFunctionOp(op, len(inputs))
-
-
-def _expect_gradient(op: Op) -> None:
-    if not op.has_gradient:
-        raise GradientError(f"operation {op.name!r} has no gradient: it defines no backward")
-    if not _differentiable(op):
-        raise GradientError(f"operation {op.name!r} has no gradient to check: no input is differentiable")
-
-
-def _differentiable(op: Op) -> list[int]:
-    return [at for at in range(op.num_inputs) if at not in op.not_differentiable]
-
-
-def _against(op: Op) -> str:
-    return "forward" if op.surrogate is None else "its surrogate"
 
 
 class _Compared(NamedTuple):
@@ -163,29 +119,86 @@ class _Compared(NamedTuple):
     doubt: float
 
 
-def _check_point(
-    op: Op,
-    point: Point,
-    attributes: dict[str, Any],
-    random: np.random.Generator,
-    tolerance: float | None,
-    tally: _Tally,
-) -> None:
-    weights = [_draw_weights(random, output) for output in point.outputs]
-    gradients = _gradients(op, point, weights, attributes)
-    limit = tolerance or (TOLERANCE if point.epsilon < 1e-10 else TOLERANCE_OF_FLOAT32)
-    for at in _differentiable(op):
-        gradient = np.asarray(gradients[at], np.float64)
-        compared = []
-        for element in _elements(point.inputs[at].shape, random):
-            expected = slope(
-                point.along(op, at, attributes), point.inputs[at], element, weights, point.epsilon
+class _Check:
+    """The check of one op, and what was compared so far."""
+
+    def __init__(
+        self, op: Op, attributes: Mapping[str, Any], random: np.random.Generator, tolerance: float | None
+    ) -> None:
+        if not op.has_gradient:
+            raise GradientError(f"operation {op.name!r} has no gradient: it defines no backward")
+        if not differentiable(op):
+            raise GradientError(f"operation {op.name!r} has no gradient to check: no input is differentiable")
+        self.op, self.attributes = op, attributes_of(op, attributes)
+        self.random, self.tolerance = random, tolerance
+        self.against = "forward" if op.surrogate is None else "its surrogate"
+        self.elements = self.skipped = 0
+        self.worst: dict[int, float] = {}
+
+    def report(self, points: int) -> GradientReport:
+        """Return what was found at so many points."""
+        for at in differentiable(self.op):
+            if at not in self.worst:
+                raise GradientError(
+                    f"the gradient of operation {self.op.name!r} for input {at} could not be checked: all "
+                    f"{self.skipped} elements that were tried are nearer than a step to a kink, a jump or the domain's "
+                    "edge; give other inputs="
+                )
+        return GradientReport(self.op.name, self.against, points, self.elements, self.skipped, self.worst)
+
+    def check_point(self, point: Point) -> None:
+        """Compare the gradients of all inputs at a point."""
+        weights = [_draw_weights(self.random, output) for output in point.outputs]
+        gradients = self._gradients(point, weights)
+        for at in differentiable(self.op):
+            gradient = np.asarray(gradients[at], np.float64)
+            function, x = point.along(self.op, at, self.attributes), point.inputs[at]
+            compared = []
+            for element in _elements(x.shape, self.random):
+                expected = slope(function, x, element, weights, point.epsilon)
+                if expected.smooth:
+                    found = float(gradient[element])
+                    compared.append(_Compared(element, expected.value, found, expected.doubt))
+                else:
+                    self.skipped += 1
+            self._compare(at, compared, point)
+
+    def _compare(self, at: int, compared: list[_Compared], point: Point) -> None:
+        limit = self.tolerance or (TOLERANCE if point.epsilon < 1e-10 else TOLERANCE_OF_FLOAT32)
+        largest = max((abs(one.expected) for one in compared), default=0.0)
+        for one in compared:
+            size = abs(one.expected) + _BESIDE * largest
+            error = abs(one.found - one.expected)
+            if not error <= limit * size + one.doubt:
+                raise GradientError(self._wrong(at, one, point) + self._hint(at, point, largest == 0))
+            unit = size + one.doubt / limit
+            self.worst[at] = max(self.worst.get(at, 0.0), error / unit if unit else 0.0)
+            self.elements += 1
+
+    def _wrong(self, at: int, one: _Compared, point: Point) -> str:
+        place = f"element {one.element}" if one.element else "the one element"
+        return (
+            f"backward of operation {self.op.name!r} is not the derivative of {self.against}: for input {at}, {place} of "
+            f"shape {point.inputs[at].shape}, finite differences give {one.expected:.8g}, backward gives {one.found:.8g}"
+        )
+
+    def _hint(self, at: int, point: Point, flat: bool) -> str:
+        """Return what is probably wrong with a backward; `flat` where forward has the derivative 0 everywhere."""
+        ones = [np.ones(output.shape) for output in point.outputs]
+        twos = [2 * weight for weight in ones]
+        first, second = (np.asarray(self._gradients(point, weights)[at]) for weights in (ones, twos))
+        if np.array_equal(first, second) and first.any():
+            return "; it is the same whatever the output's gradient is: backward must multiply by grad_output"
+        if flat and self.op.surrogate is None:
+            return (
+                "; forward is flat there: a straight-through op declares the surrogate= that backward is of"
             )
-            if expected.smooth:
-                compared.append(_Compared(element, expected.value, float(gradient[element]), expected.doubt))
-            else:
-                tally.skipped += 1
-        _compare(op, at, compared, limit, tally, point, attributes)
+        return ""
+
+    def _gradients(self, point: Point, weights: Arrays) -> Sequence[Any]:
+        upstream = tuple(w.astype(output.dtype) for w, output in zip(weights, point.outputs, strict=True))
+        output, grad = (given if self.op.num_outputs > 1 else given[0] for given in (point.outputs, upstream))
+        return self.op.create_gradient_function(point.inputs, output, **self.attributes).gradients(grad)
 
 
 def _draw_weights(random: np.random.Generator, output: Array) -> Array:
@@ -196,56 +209,8 @@ def _draw_weights(random: np.random.Generator, output: Array) -> Array:
     return np.asarray(weights, np.result_type(output.dtype, np.float32))
 
 
-def _gradients(op: Op, point: Point, weights: Arrays, attributes: dict[str, Any]) -> Sequence[Any]:
-    upstream = tuple(
-        weight.astype(output.dtype) for weight, output in zip(weights, point.outputs, strict=True)
-    )
-    outputs = tuple(point.outputs)
-    several = op.num_outputs > 1
-    gradient = op.create_gradient_function(point.inputs, outputs if several else outputs[0], **attributes)
-    return gradient.gradients(upstream if several else upstream[0])
-
-
 def _elements(shape: tuple[int, ...], random: np.random.Generator) -> list[tuple[int, ...]]:
     every = list(np.ndindex(shape))
     if len(every) <= _MOST_ELEMENTS:
         return every
     return [every[at] for at in sorted(random.choice(len(every), _MOST_ELEMENTS, replace=False))]
-
-
-def _compare(
-    op: Op,
-    at: int,
-    compared: list[_Compared],
-    limit: float,
-    tally: _Tally,
-    point: Point,
-    attributes: dict[str, Any],
-) -> None:
-    largest = max((abs(one.expected) for one in compared), default=0.0)
-    for one in compared:
-        size = abs(one.expected) + _BESIDE * largest
-        error = abs(one.found - one.expected)
-        if not error <= limit * size + one.doubt:
-            raise GradientError(
-                _wrong(op, at, one, point, attributes, all(c.expected == 0 for c in compared))
-            )
-        unit = size + one.doubt / limit
-        tally.worst[at] = max(tally.worst.get(at, 0.0), error / unit if unit else 0.0)
-        tally.elements += 1
-
-
-def _wrong(op: Op, at: int, one: _Compared, point: Point, attributes: dict[str, Any], steps: bool) -> str:
-    place = f"element {one.element}" if one.element else "the one element"
-    message = (
-        f"backward of operation {op.name!r} is not the derivative of {_against(op)}: for input {at}, {place} of shape "
-        f"{point.inputs[at].shape}, finite differences give {one.expected:.8g}, backward gives {one.found:.8g}"
-    )
-    ones = [np.ones(output.shape) for output in point.outputs]
-    twos = [2 * weight for weight in ones]
-    first, second = (np.asarray(_gradients(op, point, w, attributes)[at]) for w in (ones, twos))
-    if np.array_equal(first, second) and first.any():
-        return f"{message}; it is the same whatever the output's gradient is: backward must multiply by grad_output"
-    if steps and op.surrogate is None:
-        return f"{message}; forward is flat there: a straight-through op declares the surrogate= that backward is of"
-    return message

@@ -117,7 +117,7 @@ def _point(op: Op, inputs: Sequence[Any], attributes: dict[str, Any]) -> Point:
     arrays = as_arrays(
         op, [getattr(value, "data", value) if _is_tensor(value) else value for value in inputs]
     )
-    for at in _moved(op):
+    for at in differentiable(op):
         if not np.all(np.isfinite(arrays[at])):
             raise OpError(
                 f"a gradient is checked at finite inputs; input {at} of operation {op.name!r} is not"
@@ -147,21 +147,24 @@ def _called(op: Op, arrays: tuple[Array, ...], attributes: dict[str, Any]) -> Po
         )
     if not any(output.dtype.kind == "f" for output in outputs):
         raise GradientError(f"operation {op.name!r} gives no floats, so it has no gradient to check")
-    floats = [array for array in (*outputs, *(arrays[at] for at in _moved(op))) if array.dtype.kind == "f"]
+    floats = [
+        array for array in (*outputs, *(arrays[at] for at in differentiable(op))) if array.dtype.kind == "f"
+    ]
     epsilon = max((float(np.finfo(array.dtype).eps) for array in floats), default=2.0**-52)
     return Point(arrays, tuple(outputs), epsilon)
 
 
 def _as_floats(op: Op, arrays: Arrays, dtype: type) -> tuple[Array, ...]:
     """Take the inputs that are moved as floats, with those of floats that are not; integers stay."""
-    moved = _moved(op)
+    moved = differentiable(op)
     return tuple(
         array.astype(dtype) if at in moved or array.dtype.kind == "f" else array
         for at, array in enumerate(arrays)
     )
 
 
-def _moved(op: Op) -> list[int]:
+def differentiable(op: Op) -> list[int]:
+    """Return the inputs that have a gradient, by index."""
     return [at for at in range(op.num_inputs) if at not in op.not_differentiable]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.autodiff.calls import as_arrays
+from brainsmith.autodiff.calls import as_arrays, as_op
 from brainsmith.autodiff.compiling.chain_op import ChainOp
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
 from brainsmith.autodiff.compiling.content_keys import content_key, op_key
@@ -16,7 +16,6 @@ from brainsmith.autodiff.compiling.numpy_form import error_bounds
 from brainsmith.autodiff.compiling.ruled_forward import ruled_forward
 from brainsmith.autodiff.compiling.tracer import trace
 from brainsmith.autodiff.op import Op
-from brainsmith.autodiff.op_registry import get_custom_op
 from brainsmith.errors import OpError
 from brainsmith.forks import cached_property
 
@@ -82,7 +81,7 @@ def fuse(ops: Sequence[Op | str | Callable[..., Any]], *, name: str = "", check:
 
 
 def _as_python_op(op: Op | str | Callable[..., Any]) -> Op:
-    found = get_custom_op(op) if isinstance(op, str) else op
+    found = as_op(op)
     if isinstance(found, CompiledOp):
         return found.op
     return found if isinstance(found, Op) else FunctionOp(found)

@@ -6,6 +6,7 @@ record at once do not meet, and what nobody holds any more is gone.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ _leaves = lock_of()
 """Held while gradients are added to Tensors, which threads may share."""
 
 
+@dataclass(slots=True, weakref_slot=True, eq=False, repr=False)
 class Record:
     """One call of an op on the tape.
 
@@ -42,23 +44,13 @@ class Record:
         released: Whether a backward() went through it, and let go of what it held.
     """
 
-    __slots__ = ("__weakref__", "arrays", "attributes", "inputs", "op", "outputs", "released", "serial")
-
-    def __init__(
-        self,
-        op: Op,
-        inputs: tuple[Tensor, ...],
-        attributes: Mapping[str, Any],
-        arrays: tuple[Array, ...],
-        outputs: tuple[Array, ...],
-    ) -> None:
-        self.op = op
-        self.inputs = inputs
-        self.attributes = attributes
-        self.arrays = arrays
-        self.outputs = outputs
-        self.serial = next(clock)
-        self.released = False
+    op: Op
+    inputs: tuple[Tensor, ...]
+    attributes: Mapping[str, Any]
+    arrays: tuple[Array, ...]
+    outputs: tuple[Array, ...]
+    serial: int = field(default_factory=clock.__next__)
+    released: bool = False
 
     def release(self) -> None:
         """Let go of inputs and values."""
