@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.autodiff.bounded_cache import BoundedCache
 from brainsmith.autodiff.calls import as_arrays
 from brainsmith.autodiff.op import attributes_of
 from brainsmith.errors import OpError
@@ -39,7 +40,7 @@ class Usage:
 
     def __init__(self) -> None:
         self.calls, self.thread = 0, threading.get_ident()
-        self.frames: dict[tuple[Any, ...], Any] = {}
+        self.frames: dict[tuple[Any, ...], Any] = BoundedCache(_MOST_FRAMES)
 
 
 class Standing:
@@ -182,9 +183,9 @@ class NativeOp(PluginOp):
         )
         return found
 
-    def _asked(self, rule: Callable[[Any], tuple[Any, ...]], given: Sequence[Any]) -> Any:
-        asked = super()._asked
-        return self.in_library(lambda _: asked(rule, given))
+    def _by_rule(self, rule: str, signature: list[tuple[Any, Any]], default: Any) -> Any:
+        by_rule = super()._by_rule
+        return self.in_library(lambda _: by_rule(rule, signature, default))
 
     def _refused(self, function: str, signature: Signature, work: Callable[[Usage], Any]) -> Any:
         try:
@@ -208,8 +209,6 @@ def _kept(usage: Usage, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
     found = usage.frames.get(key)
     if found is None:
         found = make()
-        if len(usage.frames) >= _MOST_FRAMES:
-            usage.frames.clear()
         usage.frames[key] = found
     return found
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from brainsmith.autodiff.calls import promised
 from brainsmith.autodiff.op import Op
 from brainsmith.errors import GradientError, OpError
+from brainsmith.figures import plural
 from brainsmith.native import abi
 from brainsmith.native.gradients import expect_written, fitting_gradients, fitting_outputs, mark
-from brainsmith.native.shape_rules import CODES, ShapeRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from brainsmith.native.function_call import Signature, StatusError
     from brainsmith.native.plugin_library import PluginLibrary
 
+CODES = {np.dtype(name): code for code, name in abi.DTYPES.items()}
+"""The dtypes' numbers."""
 READY = 0x1 | 0x100
 """Of `ndarray.flags.num`: contiguous in C order, and aligned."""
 
@@ -91,11 +94,6 @@ class PluginOp(Op):
         """Return what is known of calls with such inputs; it is learned once."""
 
     @property
-    def rules(self) -> ShapeRules:
-        """Its rules of shape, dtype and device; made anew, so that an op in no cycle goes with its last user."""
-        return ShapeRules(self)
-
-    @property
     def has_gradient(self) -> bool:
         """Whether the plugin has a backward for it."""
         return bool(self.table["backward"])
@@ -107,9 +105,9 @@ class PluginOp(Op):
                 raise OpError(
                     f"Operation {self.name!r} does not take these inputs: no native op takes {dtype}; input {at}"
                 )
-        promised = tuple(zip(*self.rules.outputs(shapes, dtypes), strict=True))
+        outputs = tuple(zip(*promised(self, shapes, dtypes, {}), strict=True))
         given = tuple((CODES[dtype], shape) for shape, dtype in zip(shapes, dtypes, strict=True))
-        return CallKind(promised, given, tuple((CODES[dtype], shape) for shape, dtype in promised))
+        return CallKind(outputs, given, tuple((CODES[dtype], shape) for shape, dtype in outputs))
 
     def too_large(self, promised: Sequence[tuple[Shape, np.dtype[Any]]]) -> OpError:
         """Return the error for outputs for which there is no memory."""
@@ -172,19 +170,56 @@ class PluginOp(Op):
 
     def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Return the output's shape, or a tuple of shapes, as the plugin says."""
-        return self._asked(self.rules.shapes, shapes)
+        return self._by_rule(
+            "output_shape", [(0, tuple(map(int, shape))) for shape in shapes], tuple(shapes[0])
+        )
+
+    def _checked_output_shape(self, at: int, answer: Sequence[int] | int) -> Shape:
+        if isinstance(answer, int):
+            raise OpError(
+                f"Operation {self.name!r} says that output {at} has {plural(answer, 'dimension')}; "
+                f"0 to {abi.MAX_NDIM} can be"
+            )
+        if any(extent < 0 for extent in answer):
+            raise OpError(f"Operation {self.name!r} says that output {at} has shape {tuple(answer)}, below 0")
+        return tuple(answer)
 
     def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Return the output's dtype, or a tuple of them, as the plugin says."""
-        return self._asked(self.rules.dtypes, dtypes)
+        for dtype in dtypes if self.table["output_dtype"] else ():
+            if np.dtype(dtype) not in CODES:
+                raise OpError(
+                    f"Operation {self.name!r} does not take these inputs: no native op takes {dtype}"
+                )
+        codes = [(CODES.get(np.dtype(dtype)), None) for dtype in dtypes]
+        return self._by_rule("output_dtype", codes, np.dtype(dtypes[0]))
+
+    def _checked_output_dtype(self, at: int, code: int) -> np.dtype[Any]:
+        if code not in abi.DTYPES:
+            raise OpError(
+                f"Operation {self.name!r} says that output {at} has dtype {code}, "
+                "which brainsmith_plugin.h does not list"
+            )
+        return np.dtype(abi.DTYPES[code])
 
     def output_device(self, devices: Sequence[str], **attributes: Any) -> Any:
         """Return the output's device, or a tuple of them, as the plugin says."""
-        return self._asked(self.rules.devices, devices)
+        return self._by_rule("output_device", [(device, None) for device in devices], devices[0])
 
-    def _asked(self, rule: Callable[[Any], tuple[Any, ...]], given: Sequence[Any]) -> Any:
-        answers = rule(given)
-        return answers[0] if self.num_outputs == 1 else answers
+    def _checked_output_device(self, at: int, device: str | None) -> str:
+        if device is None:
+            raise OpError(f"Operation {self.name!r} names no device for output {at}")
+        return device
+
+    def _by_rule(self, rule: str, signature: list[tuple[Any, Any]], default: Any) -> Any:
+        """Return what the plugin says of each output; without a rule of its own, each is as the first input."""
+        found = (default,) * self.num_outputs
+        if self.table[rule]:
+            checked = getattr(self, f"_checked_{rule}")
+            found = tuple(
+                checked(at, answer) for at, answer in enumerate(self.answers(rule, tuple(signature)))
+            )
+        return found[0] if self.num_outputs == 1 else found
 
     def refusal(self, function: str, inputs: Signature, error: StatusError) -> OpError:
         """Return the error for a status that is not OK, of a function that was called on such inputs."""

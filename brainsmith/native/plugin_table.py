@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 ERROR_BYTES = 1024
 _TEXTS = ("name", "version", "description", "author", "min_brainsmith", "max_brainsmith")
-_FUNCTIONS = ("validate", "output_shape", "output_dtype", "output_device", "forward", "backward")
 
 
 def create(function: int, host_version: str) -> tuple[int, str]:
@@ -39,18 +38,13 @@ def describe(address: int) -> dict[str, Any]:
     Functions are addresses, 0 for none. Nothing is judged here: `library_checks.check_table` does.
     """
     head = (abi.u32 * 2).from_address(address)
-    found: dict[str, Any] = {"abi_version": head[0], "struct_size": head[1]}
     if head[0] != abi.ABI_VERSION or head[1] < ctypes.sizeof(abi.PluginTable):
-        return found
-    table = abi.PluginTable.from_address(address)
-    found.update({name: _text(getattr(table, name)) for name in _TEXTS})
-    found["destroy"] = table.destroy or 0
-    found["num_ops"] = table.num_ops
-    found["ops"] = []
-    if table.ops and table.num_ops <= _MOST_OPS:
-        found["ops"] = [
-            _describe_op(one or 0) for one in (abi.pointer * table.num_ops).from_address(table.ops)
-        ]
+        return {"abi_version": head[0], "struct_size": head[1]}
+    found = _fields(abi.PluginTable.from_address(address))
+    operations, count = found["ops"], found["num_ops"]
+    known = operations and count <= _MOST_OPS
+    addresses = (abi.pointer * count).from_address(operations) if known else ()
+    found["ops"] = [_describe_op(one) if one else None for one in addresses]
     return found
 
 
@@ -58,25 +52,17 @@ _MOST_OPS = 10_000
 """More in a table is a number that was never written, and reading on from there finds no operations."""
 
 
-def _describe_op(address: int) -> dict[str, Any] | None:
-    if not address:
-        return None
+def _describe_op(address: int) -> dict[str, Any]:
     size = abi.u32.from_address(address).value
     if size < ctypes.sizeof(abi.OpTable):
         return {"struct_size": size}
-    op = abi.OpTable.from_address(address)
-    found: dict[str, Any] = {
-        "struct_size": size,
-        "flags": op.flags,
-        "name": _text(op.name),
-        "description": _text(op.description),
-        "num_inputs": op.num_inputs,
-        "num_outputs": op.num_outputs,
-        "not_differentiable": op.not_differentiable,
-        "user_data": op.user_data or 0,
-    }
-    found.update({name: getattr(op, name) or 0 for name in _FUNCTIONS})
-    return found
+    return _fields(abi.OpTable.from_address(address))
+
+
+def _fields(structure: ctypes.Structure) -> dict[str, Any]:
+    """Return the fields of a structure by name: texts as such, all others as numbers."""
+    values = {name: getattr(structure, name) for name, *_ in structure._fields_}
+    return {name: _text(value) if name in _TEXTS else value or 0 for name, value in values.items()}
 
 
 def _text(address: int | None) -> str | None:

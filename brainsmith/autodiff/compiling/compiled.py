@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.autodiff.bounded_cache import BoundedCache
 from brainsmith.autodiff.compiling.call_layout import CallLayout, plan_layout
 from brainsmith.autodiff.compiling.expression import DTYPES, Expression
 from brainsmith.autodiff.compiling.functions import FUNCTIONS
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
     from brainsmith.autodiff.op import Array, Arrays, Dtypes
 
-_KEPT_PLANS = 4096
-
 
 class CompiledExpression:
     """Computes an expression in one loop for each kind of arrays that it is called with.
@@ -41,7 +40,7 @@ class CompiledExpression:
     def __init__(self, expression: Expression | str, name: str = "expression") -> None:
         self.expression = Expression.from_text(expression) if isinstance(expression, str) else expression
         self.name = name
-        self._plans: dict[Any, _Plan | None] = {}
+        self._plans: dict[Any, _Plan | None] = BoundedCache(4096)
         self._sources: dict[Any, str] = {}
 
     def __call__(self, *inputs: Any) -> Any:
@@ -70,8 +69,6 @@ class CompiledExpression:
         key = tuple([(array.dtype, array.shape, array.strides, array.flags.aligned) for array in arrays])
         if key in self._plans:
             return self._plans[key]
-        if len(self._plans) >= _KEPT_PLANS:
-            self._plans.clear()
         found = self._plans[key] = self._planned(arrays)
         return found
 

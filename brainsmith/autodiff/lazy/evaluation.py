@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.autodiff.bounded_cache import BoundedCache
 from brainsmith.autodiff.compiling.chain_op import looks_at_values
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
 from brainsmith.autodiff.compiling.content_keys import content_key, op_key
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
 
     from brainsmith.autodiff.op import Array
 
-_KEPT = 1024
-_parts: dict[Any, TraceableFunction | None] = {}
-_loops: dict[Any, CompiledExpression] = {}
+_parts: dict[Any, TraceableFunction | None] = BoundedCache(1024)
+_loops: dict[Any, CompiledExpression] = BoundedCache(1024)
 
 
 def values_of(deferred: Deferred) -> tuple[Array, ...]:
@@ -79,8 +79,6 @@ def _part(call: Deferred) -> TraceableFunction | None:
     dtypes = tuple(tensor.dtype for tensor in call.inputs)
     key = (op_key(op), content_key(call.attributes), dtypes)
     if key not in _parts:
-        if len(_parts) >= _KEPT:
-            _parts.clear()
         _parts[key] = elementwise(ruled_forward(op, call.attributes), dtypes, op.name)
     found = _parts[key]
     shapes = [tensor.shape for tensor in call.inputs]
@@ -131,8 +129,6 @@ def _loop(
     ]
     key = (tuple(parts), tuple(dtypes))
     if key not in _loops:
-        if len(_loops) >= _KEPT:
-            _loops.clear()
         _loops[key] = CompiledExpression(trace(_as_function(calls, wiring), dtypes, "lazy"), "lazy")
     return _loops[key]
 

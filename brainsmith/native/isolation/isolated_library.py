@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from brainsmith.native.copy import LibraryCopy
     from brainsmith.native.isolation.connection import WorkerConnection
-    from brainsmith.native.isolation.pool import Pool
 
 TIME_LIMIT = 10.0
 """Seconds in which an operation must answer."""
@@ -45,11 +44,6 @@ class IsolatedLibrary(PluginLibrary):
     def closed(self) -> bool:
         """Whether it is closed, or about to be."""
         return self._worker.closed
-
-    @property
-    def pool(self) -> Pool:
-        """From which the outputs of its ops come; only its worker may write there."""
-        return self._worker.pool
 
     @property
     def pid(self) -> int | None:

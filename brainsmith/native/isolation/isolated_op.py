@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.autodiff.bounded_cache import BoundedCache
 from brainsmith.autodiff.calls import as_arrays
 from brainsmith.autodiff.op import attributes_of
 from brainsmith.errors import SharedMemoryError
 from brainsmith.native.function_call import StatusError
 from brainsmith.native.isolation.pool import PoolBlock, place_of
 from brainsmith.native.isolation.shared import shared_like
-from brainsmith.native.plugin_op import READY, PluginOp
-from brainsmith.native.shape_rules import CODES
+from brainsmith.native.plugin_op import CODES, READY, PluginOp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,8 +44,8 @@ class IsolatedOp(PluginOp):
     def __init__(self, library: PluginLibrary, worker: Worker, number: int, table: Mapping[str, Any]) -> None:
         super().__init__(library, table)
         self.worker, self.number = worker, number
-        self._answers: dict[tuple[Any, ...], list[Any]] = {}
-        self._kinds: dict[tuple[Any, ...], CallKind] = {}
+        self._answers: dict[tuple[Any, ...], list[Any]] = BoundedCache(_MOST_KINDS)
+        self._kinds: dict[tuple[Any, ...], CallKind] = BoundedCache(_MOST_KINDS)
 
     @property
     def unloaded(self) -> bool:
@@ -93,8 +93,6 @@ class IsolatedOp(PluginOp):
         key = tuple([part for x in inputs for part in (x.shape, x.dtype)])
         kind = self._kinds.get(key)
         if kind is None:
-            if len(self._kinds) >= _MOST_KINDS:
-                self._kinds.clear()
             kind = self._kinds[key] = self.learn([x.shape for x in inputs], [x.dtype for x in inputs])
         return kind
 
@@ -103,8 +101,6 @@ class IsolatedOp(PluginOp):
         found = self._answers.get((rule, signature))
         if found is None:
             found = json.loads(self._ask(rule, signature, (), ()))
-            if len(self._answers) >= _MOST_KINDS:
-                self._answers.clear()
             self._answers[rule, signature] = found
         return found
 

@@ -81,19 +81,6 @@ class Pool:
         """Its regions, as a list that does not change."""
         return self._regions
 
-    @property
-    def used(self) -> int:
-        """Bytes of all arrays that are alive, rounded up for each."""
-        with self._lock:
-            if not self._at_work:
-                self._collect()
-            return sum(region.used for region in self.regions) - self._spared
-
-    @property
-    def mapped(self) -> int:
-        """Bytes of all regions."""
-        return sum(region.size for region in self.regions)
-
     def free(self, block: PoolBlock) -> None:
         """Take the block of an array back that is gone."""
         self._freed.append(block)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
 from brainsmith.errors import SharedMemoryError
 from brainsmith.forks import in_children
-from brainsmith.native.isolation.pool import Pool, place_of
+from brainsmith.native.isolation.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,8 +65,3 @@ def shared_like(array: ArrayLike) -> Array:
     copy = shared_empty(given.shape, given.dtype)
     copy[...] = given
     return copy
-
-
-def is_shared(array: Any) -> bool:
-    """Tell whether an array lies in memory that workers share: it, or what it is a view of, came from there."""
-    return isinstance(array, np.ndarray) and place_of(array) is not None

@@ -15,6 +15,7 @@ import signal
 import time
 from _socket import socket
 
+from brainsmith.autodiff.bounded_cache import BoundedCache
 from brainsmith.native import abi
 from brainsmith.native.dynamic_loading import load
 from brainsmith.native.function_call import RULES, FunctionCall, StatusError
@@ -119,7 +120,7 @@ class Calls:
     def __init__(self, table: dict[str, Any], memory: MappedRegions) -> None:
         self._ops: list[dict[str, Any]] = table["ops"]
         self._memory = memory
-        self._kept: dict[Any, FunctionCall] = {}
+        self._kept: dict[Any, FunctionCall] = BoundedCache(_KEPT)
 
     def run(
         self, function: str, op: int, signature: tuple[Any, ...], places: tuple[tuple[int, int], ...]
@@ -128,8 +129,6 @@ class Calls:
         key = (function, op, signature)
         call = self._kept.get(key)
         if call is None:
-            if len(self._kept) >= _KEPT:
-                self._kept.clear()
             call = self._kept[key] = FunctionCall(self._ops[op], function, signature)
         addresses = self._memory.addresses
         for tensor, (region, offset) in zip(call.tensors, places, strict=False):

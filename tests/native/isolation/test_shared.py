@@ -15,7 +15,7 @@ from brainsmith.errors import SharedMemoryError
 from brainsmith.native.isolation import pool as pools
 from brainsmith.native.isolation.pool import Pool, place_of
 from brainsmith.native.isolation.region import ALIGNMENT, Region
-from brainsmith.native.isolation.shared import is_shared
+from tests.native.isolation.pool_sizes import bytes_mapped, bytes_used
 from tests.plugin.installed import run_python
 
 FLOAT = np.dtype(np.float32)
@@ -37,7 +37,7 @@ def test_a_shared_array_is_an_ordinary_array():
 def test_every_shape_and_dtype_of_numbers(shape, dtype):
     array, plain = ops.shared_empty(shape, dtype), np.empty(shape, dtype)
     assert (array.shape, array.dtype) == (plain.shape, plain.dtype)
-    assert is_shared(array)
+    assert place_of(array) is not None
     assert array.__array_interface__["data"][0] % ALIGNMENT == 0
 
 
@@ -48,15 +48,14 @@ def test_views_are_recognised_and_copies_are_not():
     assert place_of(array.reshape(-1)[3:5]) == (region, offset + 12)
     assert place_of(array.view(np.int32)[1][1:]) == (region, offset + 20)
     assert place_of(np.frombuffer(memoryview(array), np.float32)) == (region, offset)
-    assert not is_shared(array.copy())
-    assert not is_shared(np.empty(3))
-    assert not is_shared([1, 2])
+    assert place_of(array.copy()) is None
+    assert place_of(np.empty(3)) is None
 
 
 def test_a_shared_copy_has_the_values():
     given_ = np.arange(12).reshape(3, 4)[:, ::2]
     copy = ops.shared_like(given_)
-    assert is_shared(copy)
+    assert place_of(copy) is not None
     np.testing.assert_array_equal(copy, given_)
     assert copy.dtype == given_.dtype
     np.testing.assert_array_equal(ops.shared_like([1.5, 2]), [1.5, 2])
@@ -74,7 +73,7 @@ def test_a_view_keeps_the_memory():
     assert view.tolist() == [5, 5]
     del view, other, others
     gc.collect()
-    assert pool.used == 0
+    assert bytes_used(pool) == 0
 
 
 @pytest.mark.slow
@@ -83,7 +82,7 @@ def test_ten_thousand_arrays_leave_nothing():
     files = len(os.listdir("/proc/self/fd"))
     for at in range(10_000):
         pool.empty((at % 500,), FLOAT)
-    assert pool.used == 0
+    assert bytes_used(pool) == 0
     assert len(pool.regions) == 1
     alive = [pool.empty((at % 50, 3), FLOAT) for at in range(2000)]
     for at, array in enumerate(alive):
@@ -92,7 +91,7 @@ def test_ten_thousand_arrays_leave_nothing():
     assert all((array == array.flat[0]).all() for array in alive if array.size)
     alive.clear()
     del array
-    assert pool.used == 0
+    assert bytes_used(pool) == 0
     assert len(os.listdir("/proc/self/fd")) == files + FILES
 
 
@@ -101,9 +100,9 @@ def test_empty_regions_are_given_back_beyond_a_limit(monkeypatch):
     pool = Pool()
     files = len(os.listdir("/proc/self/fd"))
     arrays = [pool.empty((48 << 18,), FLOAT) for _ in range(4)]
-    assert pool.mapped == 4 * (48 << 20)
+    assert bytes_mapped(pool) == 4 * (48 << 20)
     arrays.clear()
-    assert pool.mapped == 48 << 20
+    assert bytes_mapped(pool) == 48 << 20
     assert len(os.listdir("/proc/self/fd")) == files + FILES
 
 
@@ -114,7 +113,7 @@ def test_small_blocks_that_are_kept_hold_no_regions(monkeypatch):
     assert len(pool.regions) == 6
     del arrays[1::2]
     arrays.clear()
-    assert (pool.used, len(pool.regions)) == (0, 2)
+    assert (bytes_used(pool), len(pool.regions)) == (0, 2)
     place = place_of(pool.empty((16,), FLOAT))
     assert place_of(pool.empty((16,), FLOAT)) == place
 
@@ -164,7 +163,7 @@ def test_eight_threads_get_arrays_of_their_own():
         thread.start()
     for thread in threads:
         thread.join()
-    assert (wrong, pool.used) == ([], 0)
+    assert (wrong, bytes_used(pool)) == ([], 0)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +251,7 @@ def test_a_forked_child_does_not_disturb_its_parent():
     code = """
     import json, os
     from brainsmith import ops
-    from brainsmith.native.isolation.shared import is_shared
+    from brainsmith.native.isolation.pool import place_of
     array = ops.shared_empty(4)
     array[:] = 1
     child = os.fork()
@@ -260,7 +259,7 @@ def test_a_forked_child_does_not_disturb_its_parent():
         fresh = ops.shared_empty(4)
         fresh[:] = 9
         array[0] = 2
-        os._exit(0 if is_shared(fresh) else 1)
+        os._exit(0 if place_of(fresh) is not None else 1)
     status = os.waitpid(child, 0)[1]
     other = ops.shared_empty(4)
     print(json.dumps([status, array.tolist()]))
