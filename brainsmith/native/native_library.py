@@ -54,7 +54,7 @@ def open_library(
         NativeLibraryError: It cannot be loaded; what is wrong has its own class (`brainsmith.errors`).
     """
     if isolation == "process":
-        from brainsmith.native.isolation import open_isolated
+        from brainsmith.native.isolation.isolated_library import open_isolated
 
         return open_isolated(path, sha256=sha256, time_limit=time_limit)
     if isolation not in (None, "none"):

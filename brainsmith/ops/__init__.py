@@ -16,7 +16,7 @@ of this folder), so `__all__` holds names that nothing else can have.
 
 from __future__ import annotations
 
-from brainsmith.lazy_names import lazy_names
+from brainsmith.lazy_names import homes_of, lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,48 +54,10 @@ if TYPE_CHECKING:
     from brainsmith.native.isolation.shared import shared_like as shared_like
     from brainsmith.ops.examples import register_example_custom_ops as register_example_custom_ops
 
-_HOMES = {
-    "as_torch_function": "brainsmith.autodiff.torch_function",
-    "torch_apply": "brainsmith.autodiff.torch_function",
-    "register_example_custom_ops": "brainsmith.ops.examples",
-    "Op": "brainsmith.autodiff.op",
-    "Gradient": "brainsmith.autodiff.op",
-    "GradientReport": "brainsmith.autodiff.checking.gradcheck",
-    "gradcheck": "brainsmith.autodiff.checking.gradcheck",
-    "CustomOpBuilder": "brainsmith.autodiff.builder",
-    "CompiledOp": "brainsmith.autodiff.compiling.compiled_op",
-    "compile_op": "brainsmith.autodiff.compiling.compiled_op",
-    "fuse": "brainsmith.autodiff.compiling.compiled_op",
-    "check_ops": "brainsmith.autodiff.graphs.model_ops",
-    "export_onnx": "brainsmith.autodiff.exporting.export",
-    "lazy": "brainsmith.autodiff.modes",
-    "load_model": "brainsmith.autodiff.graphs.model_ops",
-    "save_model": "brainsmith.autodiff.graphs.model_ops",
-    "execute_custom_op": "brainsmith.autodiff.op_registry",
-    "get_custom_op": "brainsmith.autodiff.op_registry",
-    "is_custom_op_registered": "brainsmith.autodiff.op_registry",
-    "list_custom_ops": "brainsmith.autodiff.op_registry",
-    "register_custom_op": "brainsmith.autodiff.op_registry",
-    "unregister_custom_op": "brainsmith.autodiff.op_registry",
-    "Tensor": "brainsmith.autodiff.tape.tensor",
-    "CustomLayer": "brainsmith.autodiff.custom_layer",
-    "Adam": "brainsmith.autodiff.optimisers",
-    "Sgd": "brainsmith.autodiff.optimisers",
-    "no_grad": "brainsmith.autodiff.modes",
-    "shared_empty": "brainsmith.native.isolation.shared",
-    "shared_like": "brainsmith.native.isolation.shared",
-    "split_batch": "brainsmith.autodiff.batches",
-}
-
-_get, __dir__ = lazy_names(__name__, _HOMES, "functional")
+_get, __dir__ = lazy_names(__name__, homes_of(__file__))
 
 
 def __getattr__(name: str) -> Any:
-    if name == "functional":
-        from importlib import import_module
-
-        value = globals()[name] = import_module("brainsmith.autodiff.functional")
-        return value
     if name == "__all__":
         from brainsmith.autodiff.graphs.node_lookup import op_node_types
 

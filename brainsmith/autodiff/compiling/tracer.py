@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partialmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -35,6 +35,15 @@ def trace(function: Callable[..., Any], dtypes: Sequence[Any], name: str = "") -
     given = function(*inputs)
     outputs = given if isinstance(given, tuple | list) else (given,)
     return Expression(len(dtypes), tuple(recorder.steps), tuple(recorder.operand(value) for value in outputs))
+
+
+def _refused(what: str) -> Any:
+    """Return a method that refuses what a function does with an array whose values are not known."""
+
+    def refuse(self: Traced, *_: Any, **__: Any) -> NoReturn:
+        raise self.recorder.refusal(what)
+
+    return refuse
 
 
 class Tracer(Traced, NDArrayOperatorsMixin):
@@ -114,33 +123,16 @@ class Tracer(Traced, NDArrayOperatorsMixin):
         """Note a rounding to integers."""
         return round_(self, decimals)
 
-    def __bool__(self) -> bool:
-        raise self.recorder.refusal("decides by the value of an array; write np.where(condition, a, b)")
-
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        raise self.recorder.refusal(
-            "asks for the values of an array (np.asarray, or a function that numpy does not pass on)"
-        )
-
-    def __float__(self) -> float:
-        raise self.recorder.refusal(
-            "asks for the value of an array (float, or a function of math; numpy has the same)"
-        )
-
-    def __int__(self) -> int:
-        raise self.recorder.refusal("asks for the value of an array as an integer")
-
-    def __iter__(self) -> Any:
-        raise self.recorder.refusal("iterates over an array")
-
-    def __len__(self) -> int:
-        raise self.recorder.refusal("asks for the length of an array")
-
-    def __getitem__(self, key: Any) -> Any:
-        raise self.recorder.refusal("indexes an array; a reduction with keepdims=True needs no index")
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        raise self.recorder.refusal("changes an array in place; write np.where(condition, a, b)")
+    __bool__ = _refused("decides by the value of an array; write np.where(condition, a, b)")
+    __array__ = _refused(
+        "asks for the values of an array (np.asarray, or a function that numpy does not pass on)"
+    )
+    __float__ = _refused("asks for the value of an array (float, or a function of math; numpy has the same)")
+    __int__ = _refused("asks for the value of an array as an integer")
+    __iter__ = _refused("iterates over an array")
+    __len__ = _refused("asks for the length of an array")
+    __getitem__ = _refused("indexes an array; a reduction with keepdims=True needs no index")
+    __setitem__ = _refused("changes an array in place; write np.where(condition, a, b)")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

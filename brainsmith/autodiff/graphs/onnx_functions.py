@@ -7,15 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.autodiff.special import erf
+import brainsmith.autodiff.functional  # noqa: F401  defines what ELEMENTWISE has
+from brainsmith.autodiff.primitives.elementwise import ELEMENTWISE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-def _sigmoid(x: Any) -> Any:
-    small = np.exp(-np.abs(x))  # cannot overflow
-    return np.where(x >= 0, 1.0, small) / (1 + small)
 
 
 def _leaky_relu(x: Any, alpha: float = 0.01) -> Any:
@@ -56,12 +52,8 @@ def _sum(*values: Any) -> Any:
 
 
 ONNX_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "Abs": np.abs, "Add": np.add, "Ceil": np.ceil, "Clip": _clip, "Cos": np.cos, "Div": np.divide, "Elu": _elu,
-    "Erf": erf, "Exp": np.exp, "Floor": np.floor, "Greater": np.greater, "GreaterOrEqual": np.greater_equal,
-    "HardSigmoid": _hard_sigmoid, "LeakyRelu": _leaky_relu, "Less": np.less, "LessOrEqual": np.less_equal, "Log": np.log,
-    "Max": _maximum, "Min": _minimum, "Mul": np.multiply, "Neg": np.negative, "Not": np.logical_not, "Pow": _pow,
-    "Reciprocal": np.reciprocal, "Relu": lambda x: np.maximum(x, 0.0), "Round": np.rint, "Sigmoid": _sigmoid,
-    "Sign": np.sign, "Sin": np.sin, "Softplus": _softplus, "Sqrt": np.sqrt, "Sub": np.subtract, "Sum": _sum,
-    "Tanh": np.tanh, "Where": np.where,
+    **{op.onnx.op_type: op.function for op in ELEMENTWISE.values() if op.onnx is not None},
+    "Ceil": np.ceil, "Clip": _clip, "Elu": _elu, "HardSigmoid": _hard_sigmoid, "LeakyRelu": _leaky_relu, "Max": _maximum,
+    "Min": _minimum, "Pow": _pow, "Reciprocal": np.reciprocal, "Softplus": _softplus, "Sum": _sum, "Where": np.where,
 }  # fmt: skip
 """By type of node: functions of its inputs, None for one that is left out, with its attributes as keywords."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from brainsmith.native.isolation import open_isolated
+from brainsmith.native.isolation.isolated_library import open_isolated
 from tests.native.building import compile_c
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from brainsmith import ops
 from brainsmith.errors import PluginCrashError
-from brainsmith.native.isolation import open_isolated
+from brainsmith.native.isolation.isolated_library import open_isolated
 
 
 def test_a_batch_over_two_isolated_libraries(bad_library):

@@ -18,8 +18,8 @@ from brainsmith import ops
 from brainsmith.autodiff.calls import call_op
 from brainsmith.errors import NativeLibraryError, OpError, PluginCrashError, SharedMemoryError
 from brainsmith.native import open_library
-from brainsmith.native.isolation import open_isolated
 from brainsmith.native.isolation.connection import WorkerConnection, WorkerEndedError
+from brainsmith.native.isolation.isolated_library import open_isolated
 from brainsmith.native.isolation.pool import Pool
 from brainsmith.native.isolation.worker_process import Worker
 from tests.native.building import compile_c
@@ -370,7 +370,7 @@ def test_a_signal_handler_in_the_midst_of_getting_memory_is_refused(monkeypatch)
 def test_a_limit_of_files_is_said(bad_library):
     code = f"""
     import json, os, resource
-    from brainsmith.native.isolation import open_isolated
+    from brainsmith.native.isolation.isolated_library import open_isolated
     from brainsmith.errors import NativeLibraryError
     library = open_isolated({str(bad_library)!r})
     library.ops[0].forward([1.0])
@@ -399,7 +399,7 @@ HOST = """
 import os, sys, time
 import numpy as np
 from brainsmith.native import open_library
-from brainsmith.native.isolation import open_isolated
+from brainsmith.native.isolation.isolated_library import open_isolated
 library = open_isolated({path!r})
 by_name = {{one.name: one for one in library.ops}}
 print(library.pid, flush=True)

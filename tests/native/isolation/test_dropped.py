@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from brainsmith.native.isolation import open_isolated
+from brainsmith.native.isolation.isolated_library import open_isolated
 
 
 @pytest.fixture

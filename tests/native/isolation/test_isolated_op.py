@@ -236,7 +236,7 @@ def test_a_closed_library_says_so(bad, op):
 def test_the_worker_imports_little(bad_library):
     code = f"""
     import json
-    from brainsmith.native.isolation import open_isolated
+    from brainsmith.native.isolation.isolated_library import open_isolated
     library = open_isolated({str(bad_library)!r})
     maps = open(f"/proc/{{library.pid}}/maps").read()
     library.close()
