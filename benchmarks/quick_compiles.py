@@ -19,7 +19,7 @@ from measure import empty_cache, row
 from stitched import make_network
 
 if TYPE_CHECKING:
-    from brainsmith.rtl.simulation.plan import SimulationPlan
+    from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
     from brainsmith.rtl.simulation.toolchain import Toolchain
 
 RUNS = 7
@@ -45,7 +45,7 @@ class Side:
 
     def compile(self, plan: SimulationPlan) -> float:
         """Compile a design anew, and return what that took."""
-        from brainsmith.rtl.simulation.build import build_simulator
+        from brainsmith.rtl.simulation.simulator_build import build_simulator
 
         for entry in self.cache.glob("*/simulation.so"):
             shutil.rmtree(entry.parent)

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from brainsmith.rtl.simulation.plan import SimulationPlan
+    from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.stitching.design import Design
-    from brainsmith.rtl.verification.frames import DesignRun
+    from brainsmith.rtl.verification.design_runs import DesignRun
 
 EXAMPLES = ROOT / "examples" / "digits"
 PIXELS = {"mlp": "mlp", "cnn": "cnn", "residual": "cnn"}
@@ -45,7 +45,7 @@ class Network:
 
     def simulate(self, simulator: Simulator, **arguments: Any) -> DesignRun:
         """Simulate all images."""
-        from brainsmith.rtl.verification.frames import run_design
+        from brainsmith.rtl.verification.design_runs import run_design
 
         return run_design(
             simulator, self.design, {self.design.inputs[0].layout.tensor: self.pixels}, **arguments
@@ -105,7 +105,7 @@ def print_network(network: Network, cache: Path) -> None:
 
 def built(plan: SimulationPlan, cache: Path) -> tuple[Simulator, float]:
     """Build a simulation or take it from the store, and return how long that took."""
-    from brainsmith.rtl.simulation.build import build_simulator
+    from brainsmith.rtl.simulation.simulator_build import build_simulator
 
     begin = time.perf_counter()
     simulator = build_simulator(plan, cache=cache)
@@ -144,7 +144,7 @@ def print_interval(found: float | None, estimate: float) -> None:
 
 def print_kernel(design: Design, cache: Path) -> None:
     """Simulate the slowest layer that has one stream in and one out, alone with random beats; print its speed."""
-    from brainsmith.rtl.simulation.plan import SimulationPlan
+    from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
 
     fed = [link.target.layer for link in design.links]
     alone = [layer for layer in design.layers if layer.cycles and fed.count(layer.name) == 1]

@@ -11,7 +11,7 @@ from brainsmith.plugin.node_claims import op_type_of
 
 ROOT = Path(__file__).parents[1]
 PLUGINS = "brainsmith.kernels"
-WRITES_PLUGINS = {"brainsmith/rtl/importing/written.py"}
+WRITES_PLUGINS = {"brainsmith/rtl/importing/core_writing.py"}
 """`brainsmith kernel import` writes kernels and backends, and states the domains of their nodes."""
 
 

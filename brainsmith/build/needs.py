@@ -32,7 +32,7 @@ def require_part(steps: Iterable[BuildStep], part: str | None, blueprint: str) -
     """
     if part is not None:
         if any(step.name in _SYNTHESISE for step in _own(steps)):
-            from brainsmith.rtl.synthesis.families import family_of
+            from brainsmith.rtl.synthesis.fpga_families import family_of
 
             family_of(part)
         return

@@ -18,7 +18,7 @@ PICTURE = "report/wave.svg"
 MOST = 50_000_000
 """Cycles of all links together that are simulated for a report at most: each takes a byte of memory. The residual example
 has about a million."""
-_ROOTS = ("brainsmith.rtl.drawing.wave",)
+_ROOTS = ("brainsmith.rtl.drawing.wave_drawing",)
 _FACTS = ("frame", "cycles", "interval")
 
 
@@ -59,9 +59,9 @@ def _drawn(folder: Path, most: int) -> Fields:
     Raises:
         BuildError: Simulating it takes too long for the end of a build, or there is no whole package.
     """
-    from brainsmith.rtl.drawing.wave import draw_wave
+    from brainsmith.rtl.drawing.wave_drawing import draw_wave
     from brainsmith.rtl.package.reading import read_package
-    from brainsmith.rtl.verification.frames import estimated_cycles
+    from brainsmith.rtl.verification.design_runs import estimated_cycles
     from brainsmith.rtl.verification.handshakes import FOLLOWERS
 
     design = read_package(folder).design

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.rtl.importing.description import CoreDescription
-    from brainsmith.rtl.importing.plan import ImportPlan
+    from brainsmith.rtl.importing.import_plan import ImportPlan
 
 PLUGINS = "plugins"
 TESTS = "tests"
@@ -22,8 +22,8 @@ TESTS = "tests"
 
 def run(options: Options, terminal: Terminal) -> int:
     """Write the files, and say what was found in the module."""
-    from brainsmith.rtl.importing.plan import plan_import
-    from brainsmith.rtl.importing.written import write_import
+    from brainsmith.rtl.importing.core_writing import write_import
+    from brainsmith.rtl.importing.import_plan import plan_import
 
     said = _description(options)
     main = Path(options.required("FILE"))

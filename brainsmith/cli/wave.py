@@ -20,7 +20,7 @@ def run(options: Options, terminal: Terminal) -> int:
     from pathlib import Path
 
     from brainsmith.cli.live_line import shown
-    from brainsmith.rtl.drawing.wave import check_file, draw_wave, write_wave
+    from brainsmith.rtl.drawing.wave_drawing import check_file, draw_wave, write_wave
 
     file = Path(options.text("--output") or DEFAULT)
     check_file(file)

@@ -12,7 +12,7 @@ from finn.custom_op.fpgadataflow.hlsbackend import HLSBackend
 
 from brainsmith.hls.program import HlsProgram, HlsStream, compile_program, run_program
 from brainsmith.hls.words import from_words, to_words
-from brainsmith.rtl.cores.support import SUPPORTED, Support
+from brainsmith.rtl.cores.node_support import SUPPORTED, Support
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

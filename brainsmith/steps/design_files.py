@@ -29,7 +29,7 @@ def hand_over(model: ModelWrapper, cfg: Any, design: Design) -> ModelWrapper:
     Raises:
         OutputError: The output folder cannot be written.
     """
-    from brainsmith.rtl.stitching.written import write_design
+    from brainsmith.rtl.stitching.design_folder import write_design
 
     write_design(design, Path(cfg.output_dir) / FOLDER)
     model.set_metadata_prop(PROPERTY, design.digest())
@@ -42,7 +42,7 @@ def take_design(model: ModelWrapper, cfg: Any) -> Design:
     Raises:
         BuildError: None was made, or the files are not those of the model.
     """
-    from brainsmith.rtl.stitching.written import read_design
+    from brainsmith.rtl.stitching.design_folder import read_design
 
     digest = model.get_metadata_prop(PROPERTY)
     if digest is None:

@@ -87,7 +87,7 @@ def _random(model: ModelWrapper, design: Design) -> Vectors:
     import numpy as np
 
     from brainsmith.execution.execute import Executor
-    from brainsmith.rtl.verification.frames import random_frames
+    from brainsmith.rtl.verification.design_runs import random_frames
 
     feed = random_frames(design, RANDOM_FRAMES, SEED)
     results = Executor(model).run({name: values.astype(np.float32) for name, values in feed.items()})

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.rtl.stitching.design import Design
-    from brainsmith.rtl.verification.verify import Verification
+    from brainsmith.rtl.verification.design_verification import Verification
 
 FILE = "report/rtl_simulation.json"
 """What the step writes, in the output folder."""
@@ -72,8 +72,8 @@ def rtl_simulate(
         OutputError: The output folder cannot be written.
         ToolError: Verilator or g++ is missing.
     """
+    from brainsmith.rtl.verification.design_verification import build_verified, verify_design
     from brainsmith.rtl.verification.layers import check_layers
-    from brainsmith.rtl.verification.verify import build_verified, verify_design
 
     _check_arguments(seeds=seeds, limit=limit, frames=frames)
     design = take_design(model, cfg)
@@ -150,9 +150,9 @@ def _write_frames(design: Design, golden: GoldenFrames, folder: Path) -> None:
 
 
 def _trace(design: Design, golden: GoldenFrames, file: Path) -> None:
-    from brainsmith.rtl.simulation.build import build_simulator
+    from brainsmith.rtl.simulation.simulator_build import build_simulator
     from brainsmith.rtl.stitching.top_module import plan_design
-    from brainsmith.rtl.verification.frames import is_short, run_design
+    from brainsmith.rtl.verification.design_runs import is_short, run_design
 
     simulator = build_simulator(plan_design(design, trace=True), quick=is_short(design, 1))
     first = {name: tensor[:1] for name, tensor in golden.inputs.items()}

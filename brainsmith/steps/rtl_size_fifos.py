@@ -50,7 +50,7 @@ def rtl_size_fifos(
     """
     from brainsmith.rtl.sizing.fifos import size_fifos
     from brainsmith.rtl.sizing.shrink import Budget
-    from brainsmith.rtl.verification.frames import random_frames
+    from brainsmith.rtl.verification.design_runs import random_frames
 
     if not isinstance(simulations, int) or simulations < 1:
         what = "a whole number, 1 or more"

@@ -13,7 +13,7 @@ from brainsmith.steps.step_reports import write_report
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.rtl.synthesis.report import Estimate
+    from brainsmith.rtl.synthesis.synthesis_report import Estimate
 
 FILE = "report/rtl_synthesis.json"
 """What the step writes, in the output folder."""
@@ -59,7 +59,7 @@ def _estimates(model: ModelWrapper, part: str) -> dict[str, Estimate]:
     """Return FINN's analytic estimates by layer; those of `report/estimates.json`, and of the width converters too."""
     from qonnx.custom_op.registry import getCustomOp
 
-    from brainsmith.rtl.synthesis.report import Estimate
+    from brainsmith.rtl.synthesis.synthesis_report import Estimate
 
     found = {}
     for node in model.graph.node:

@@ -14,7 +14,7 @@ from brainsmith.plugin.core import transform
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.rtl.cores.finn_choice import FRAMEWORK, STYLE, finn_supports, waits_for_folding
-from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
+from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.transforms.backend_order import BackendOrder
 from brainsmith.transforms.graph_view import attribute
 

@@ -8,7 +8,7 @@ from brainsmith import figures
 from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.block_diagram import block_diagram
-from brainsmith.rtl.drawing.plan import Plan, read_plan, short_ends
+from brainsmith.rtl.drawing.block_plan import Plan, read_plan, short_ends
 from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.elements import cell, count_cell, graph_frame, scrolling, section, sentence, table
 from brainsmith.web.report_fields import Fields, fields, first_text, items, numbers

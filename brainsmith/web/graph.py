@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from brainsmith.figures import count, plural
 from brainsmith.markup import Markup, tag
-from brainsmith.rtl.drawing.families import FAMILIES
+from brainsmith.rtl.drawing.operator_families import FAMILIES
 from brainsmith.rtl.drawing.placing import Point
 from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.graph_data import Edge, Graph, Node

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from brainsmith.figures import plural
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.block_diagram import load_bar
-from brainsmith.rtl.drawing.families import family
+from brainsmith.rtl.drawing.operator_families import family
 from brainsmith.rtl.drawing.placing import Point
 from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.graph_data import Node

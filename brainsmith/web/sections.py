@@ -7,7 +7,7 @@ from itertools import groupby
 
 from brainsmith import figures
 from brainsmith.markup import Markup, tag
-from brainsmith.rtl.drawing.families import FAMILIES
+from brainsmith.rtl.drawing.operator_families import FAMILIES
 from brainsmith.web.elements import graph_frame, message, scrolling, section, sentence
 from brainsmith.web.graph import Drawing
 from brainsmith.web.report_fields import Fields, fields, first_text, items

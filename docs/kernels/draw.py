@@ -20,10 +20,10 @@ from timing_svg import Signal, draw_timing  # noqa: E402
 
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn  # noqa: E402
 from brainsmith.rtl.cores.trial import make_design, random_values  # noqa: E402
-from brainsmith.rtl.simulation.result import PHASES  # noqa: E402
+from brainsmith.rtl.simulation.simulation_result import PHASES  # noqa: E402
 from brainsmith.rtl.simulation.stalls import Stalls  # noqa: E402
 from brainsmith.rtl.stitching.design import DESIGN  # noqa: E402
-from brainsmith.rtl.verification.frames import lane_values  # noqa: E402
+from brainsmith.rtl.verification.design_runs import lane_values  # noqa: E402
 from brainsmith.rtl.verification.watch import build_watched, watch_design  # noqa: E402
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.block_diagram import block_diagram, standing_alone
-from brainsmith.rtl.drawing.plan import read_plan
+from brainsmith.rtl.drawing.block_plan import read_plan
 from brainsmith.rtl.drawing.theme import SANS, SVG, arrow, colours
-from brainsmith.rtl.drawing.wave import draw_wave
+from brainsmith.rtl.drawing.wave_drawing import draw_wave
 
 HERE = Path(__file__).parent
 FRAME = 3

@@ -3,7 +3,7 @@
 import pytest
 
 from brainsmith.build.wave_picture import wave_for_report
-from brainsmith.rtl.drawing.wave import draw_wave
+from brainsmith.rtl.drawing.wave_drawing import draw_wave
 from tests.rtl.drawing.packed import write_small
 
 

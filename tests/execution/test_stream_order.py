@@ -7,11 +7,11 @@ from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.execution.execute import Executor
-from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.stitching.codegen import generate_layers
 from brainsmith.rtl.stitching.stitch import stitch
 from brainsmith.rtl.stitching.top_module import plan_design
-from brainsmith.rtl.verification.frames import run_design
+from brainsmith.rtl.verification.design_runs import run_design
 from brainsmith.rtl.verification.layers import verify_layers
 
 DOMAIN = "finn.custom_op.fpgadataflow"

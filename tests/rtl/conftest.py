@@ -8,7 +8,7 @@ import pytest
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.tools import find_verilator
 from brainsmith.rtl.library.sources import find_library
-from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 
 prepare_finn()
 

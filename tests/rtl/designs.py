@@ -1,7 +1,7 @@
 """Small designs of the tests' own, for what no layer of FINN does."""
 
 from brainsmith.rtl.library.sources import RtlSource
-from brainsmith.rtl.simulation.plan import SimulationPlan
+from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
 
 PORTS = """
     input ap_clk, input ap_rst_n,

@@ -14,7 +14,7 @@ from brainsmith.rtl.sizing.fifos import Sizing, size_fifos
 from brainsmith.rtl.stitching.codegen import generate_layers
 from brainsmith.rtl.stitching.design import Design
 from brainsmith.rtl.stitching.stitch import stitch
-from brainsmith.rtl.verification.frames import run_design
+from brainsmith.rtl.verification.design_runs import run_design
 
 ROOT = Path(__file__).parents[2]
 PART = "xczu7ev-ffvc1156-2-e"

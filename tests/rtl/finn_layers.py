@@ -12,7 +12,7 @@ from qonnx.core.onnx_exec import execute_onnx
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.rtl.simulation.beats import pack, unpack
-from brainsmith.rtl.simulation.plan import plan_simulation
+from brainsmith.rtl.simulation.simulation_plan import plan_simulation
 
 PART = "xczu7ev-ffvc1156-2-e"
 

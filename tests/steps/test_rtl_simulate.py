@@ -12,7 +12,7 @@ from qonnx.core.modelwrapper import ModelWrapper
 from brainsmith.errors import BuildError, SimulationError, VerificationError
 from brainsmith.execution.generated_inputs import generated_inputs
 from brainsmith.plugins import steps
-from brainsmith.rtl.simulation.plan import Memory
+from brainsmith.rtl.simulation.simulation_plan import Memory
 from brainsmith.steps.design_files import hand_over, take_design
 from brainsmith.steps.golden_frames import GoldenFrames, whole
 from brainsmith.steps.host_ends import PARENT

@@ -9,7 +9,7 @@ from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.errors import BuildError, OutputError
 from brainsmith.plugins import steps
-from brainsmith.rtl.sizing.hardware import held
+from brainsmith.rtl.sizing.fifo_hardware import held
 from brainsmith.steps.design_files import PROPERTY, take_design
 
 

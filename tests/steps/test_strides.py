@@ -10,7 +10,7 @@ from brainsmith.errors import BuildError
 from brainsmith.execution.align import Signature, align
 from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
-from brainsmith.rtl.stitching.written import read_design
+from brainsmith.rtl.stitching.design_folder import read_design
 from brainsmith.rtl.verification.watch import build_watched, watch_design
 from brainsmith.steps.strides import drop_strides_of_single_windows
 from tests.steps.conftest import Graph, integers

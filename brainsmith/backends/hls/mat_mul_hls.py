@@ -10,7 +10,7 @@ from brainsmith.backends.rtl.page_memory import page_memory_resources
 from brainsmith.hls.node import HlsNode
 from brainsmith.kernels.mat_mul import MatMulKernel
 from brainsmith.plugin.core import backend
-from brainsmith.rtl.cores.support import Support
+from brainsmith.rtl.cores.node_support import Support
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:

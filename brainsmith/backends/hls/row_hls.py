@@ -10,7 +10,7 @@ import numpy as np
 from brainsmith.backends.hls import float_operators as fp
 from brainsmith.backends.hls.cpp_constants import lane_kind, lane_problem, parameters
 from brainsmith.hls.node import HlsNode
-from brainsmith.rtl.cores.support import Support
+from brainsmith.rtl.cores.node_support import Support
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

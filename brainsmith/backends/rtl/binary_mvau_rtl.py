@@ -12,8 +12,8 @@ from brainsmith.backends.rtl.binary_mvau_resources import in_block_ram, mvau_res
 from brainsmith.errors import BuildError
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
-from brainsmith.rtl.cores.support import Support, unsupported
 from brainsmith.rtl.cores.tables import table_text
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from brainsmith.backends.rtl.multiplier import LUT_INPUTS
 from brainsmith.kernels.crop import CropKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
-from brainsmith.rtl.cores.support import Support, unsupported
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:

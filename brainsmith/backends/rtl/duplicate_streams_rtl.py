@@ -9,8 +9,8 @@ from finn.custom_op.fpgadataflow.duplicatestreams import DuplicateStreams
 from brainsmith.figures import plural
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
-from brainsmith.rtl.cores.support import Support, unsupported
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:

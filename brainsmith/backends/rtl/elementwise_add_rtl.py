@@ -11,8 +11,8 @@ from finn.custom_op.fpgadataflow.elementwise_binary import ElementwiseAdd
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.integers import integer_bits, integer_datatype, unbipolar_constants
+from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
-from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.tables import Table, make_table, table_text
 from brainsmith.rtl.synthesis.cells import Resources
 

@@ -9,8 +9,8 @@ from finn.custom_op.fpgadataflow.lookup import Lookup
 from brainsmith.figures import plural
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism
-from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.tables import Table, make_table, table_text
 from brainsmith.rtl.synthesis.cells import Resources
 

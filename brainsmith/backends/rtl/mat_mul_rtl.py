@@ -10,7 +10,7 @@ from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.kernels.mat_mul import MatMulKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
-from brainsmith.rtl.cores.support import Support
+from brainsmith.rtl.cores.node_support import Support
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:

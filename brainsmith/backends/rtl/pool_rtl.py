@@ -13,8 +13,8 @@ from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.costs import comparator_luts
 from brainsmith.rtl.cores.integers import integer_datatype
+from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
-from brainsmith.rtl.cores.support import Support, unsupported
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from finn.custom_op.fpgadataflow.concat import StreamingConcat
 
 from brainsmith.backends.rtl.turn_backend import TurnBackend
 from brainsmith.plugin.core import backend
-from brainsmith.rtl.cores.support import Support, unsupported
+from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.cores.turns import multiplexer_luts, packed, turn_resources
 from brainsmith.rtl.synthesis.cells import Resources
 

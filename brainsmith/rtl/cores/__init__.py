@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.lazy_names import lazy_names
+from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism
-from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.wrapper import CoreStream
 from brainsmith.rtl.synthesis.cells import Resources
 

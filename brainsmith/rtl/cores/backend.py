@@ -13,7 +13,7 @@ from finn.custom_op.fpgadataflow.rtlbackend import RTLBackend
 
 from brainsmith.errors import BuildError
 from brainsmith.rtl.cores.integers import WHOLE
-from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
+from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.wrapper import CorePins, CoreStream, wrap_core
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.node_claims import op_type_of
-from brainsmith.rtl.cores.frames import enough, stimuli
+from brainsmith.rtl.cores.stimuli import enough, stimuli
 from brainsmith.rtl.cores.trial import Case, golden_tensors, make_design
-from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.stitching.top_module import plan_design
-from brainsmith.rtl.verification.frames import design_beats
+from brainsmith.rtl.verification.design_runs import design_beats
 from brainsmith.rtl.verification.layers import take_apart, verify_layers
 
 if TYPE_CHECKING:

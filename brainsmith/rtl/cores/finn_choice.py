@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from brainsmith.plugin.info import FINN_RTL
-from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
+from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from brainsmith.figures import plural
 from brainsmith.markup import Markup, tag
-from brainsmith.rtl.drawing.families import family
+from brainsmith.rtl.drawing.operator_families import family
 from brainsmith.rtl.drawing.placing import place
 from brainsmith.rtl.drawing.theme import SANS, SVG, arrow, colours
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from brainsmith.rtl.drawing.block_plan import Block, Plan, Wire
     from brainsmith.rtl.drawing.placing import Placed, Point
-    from brainsmith.rtl.drawing.plan import Block, Plan, Wire
 
 WIDTH, HEIGHT = 164.0, 80.0
 PORT_HEIGHT = 30.0

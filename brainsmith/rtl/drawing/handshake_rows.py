@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.figures import plural
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.block_diagram import shortened
-from brainsmith.rtl.drawing.plan import short_ends
+from brainsmith.rtl.drawing.block_plan import short_ends
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

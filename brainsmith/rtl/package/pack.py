@@ -27,7 +27,7 @@ from brainsmith.rtl.package.contents import (
 from brainsmith.rtl.package.frame_order import as_frames, stored_type
 from brainsmith.rtl.package.readme import readme
 from brainsmith.rtl.package.vivado import import_tcl
-from brainsmith.rtl.stitching.written import MEMORIES, write_design
+from brainsmith.rtl.stitching.design_folder import MEMORIES, write_design
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,7 +109,10 @@ def _fill(work: Path, design: Design, vectors: Mapping[str, NDArray[Any]], facts
         IMPORT: import_tcl(design, facts),
         README: readme(design, frames, facts),
         **{f"{LICENCES}/{name}": text for name, text in facts.licences.items()},
-        **{f"{BENCH}/{name}": (BENCH_FILES / name).read_text("utf-8") for name in _BENCH_NAMES},
+        **{
+            f"{BENCH}/{name}": (BENCH_FILES / source).read_text("utf-8")
+            for name, source in _BENCH_SOURCES.items()
+        },
     }
     for name, text in texts.items():
         path = work / name
@@ -118,7 +121,7 @@ def _fill(work: Path, design: Design, vectors: Mapping[str, NDArray[Any]], facts
     (work / MANIFEST).write_text(json.dumps(_manifest(work, facts), indent=1) + "\n", encoding="utf-8")
 
 
-_BENCH_NAMES = ("test_accelerator.py", "run.py")
+_BENCH_SOURCES = {"test_accelerator.py": "test_accelerator.py", "run.py": "run_bench.py"}
 
 
 def _manifest(work: Path, facts: Facts) -> dict[str, Any]:

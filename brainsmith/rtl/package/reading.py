@@ -14,9 +14,9 @@ from brainsmith.rtl.package.contents import FOLDER, GOLDEN, MANIFEST, MANIFEST_F
 from brainsmith.rtl.package.frame_order import FrameOrder
 from brainsmith.rtl.package.pack import file_digest
 from brainsmith.rtl.package.screening import has_macros, refuse_foreign_code
-from brainsmith.rtl.simulation.build import without_macros
-from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory, SimulationPlan
-from brainsmith.rtl.stitching.written import (
+from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER, Memory, SimulationPlan
+from brainsmith.rtl.simulation.simulator_build import without_macros
+from brainsmith.rtl.stitching.design_folder import (
     FILE_LIST,
     MEMORIES,
     PLAN,

@@ -9,10 +9,10 @@ import numpy as np
 
 from brainsmith.errors import BuildError, OutputError, SimulationError, SimulationStalledError
 from brainsmith.rtl.package.frame_order import as_frames, stored_type
-from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.verification.chances import random_stalls
-from brainsmith.rtl.verification.explain import explain
-from brainsmith.rtl.verification.frames import is_short, run_design
+from brainsmith.rtl.verification.design_runs import is_short, run_design
+from brainsmith.rtl.verification.explained_runs import explain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from brainsmith.rtl.package.reading import AcceleratorPackage
-    from brainsmith.rtl.simulation.result import SimulationResult
+    from brainsmith.rtl.simulation.simulation_result import SimulationResult
 
 
 @dataclass(frozen=True)

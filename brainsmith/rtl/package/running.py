@@ -11,10 +11,10 @@ import numpy as np
 from brainsmith.errors import BuildError, InputError, SimulationError, SimulationStalledError
 from brainsmith.forks import lock_of
 from brainsmith.rtl.package.frame_order import as_frames
-from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.verification.chances import random_stalls
-from brainsmith.rtl.verification.explain import explain
-from brainsmith.rtl.verification.frames import frame_cycles, is_short, layout_values, run_design
+from brainsmith.rtl.verification.design_runs import frame_cycles, is_short, layout_values, run_design
+from brainsmith.rtl.verification.explained_runs import explain
 from brainsmith.rtl.verification.watch import build_watched, watch_design
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from brainsmith.rtl.package.reading import AcceleratorPackage
-    from brainsmith.rtl.simulation.result import SimulationResult
+    from brainsmith.rtl.simulation.simulation_result import SimulationResult
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.simulation.stalls import Stalls
     from brainsmith.rtl.stitching.design import Design, Link

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.rtl.verification.frames import layout_values, layout_words
+from brainsmith.rtl.verification.design_runs import layout_values, layout_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,9 +13,9 @@ import numpy as np
 from brainsmith.errors import SimulationError
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.rtl.library.sources import RtlSource, find_library
-from brainsmith.rtl.simulation.build import build_simulator
-from brainsmith.rtl.simulation.plan import Memory, SimulationPlan, plan_simulation
+from brainsmith.rtl.simulation.simulation_plan import Memory, SimulationPlan, plan_simulation
 from brainsmith.rtl.simulation.simulator import default_limit
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

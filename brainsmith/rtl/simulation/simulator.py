@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Literal
 from brainsmith.errors import OutputError, SimulationError
 from brainsmith.progress import Task
 from brainsmith.rtl.simulation import native
-from brainsmith.rtl.simulation.checks import (
+from brainsmith.rtl.simulation.run_checks import (
     check_ports,
     check_request,
     describe_fault,
     describe_stall,
     find_problem,
 )
-from brainsmith.rtl.simulation.result import SimulationResult
+from brainsmith.rtl.simulation.simulation_result import SimulationResult
 from brainsmith.rtl.simulation.states import MonitorRun, Ports, run_state, stream_runs
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from brainsmith.rtl.simulation.beats import Words
-    from brainsmith.rtl.simulation.plan import SimulationPlan
     from brainsmith.rtl.simulation.ports import Interface, Port, Stream
+    from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
     from brainsmith.rtl.simulation.stalls import Stalls
 
 SLICE = 100_000

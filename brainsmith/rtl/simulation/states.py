@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from brainsmith.rtl.simulation import native
-from brainsmith.rtl.simulation.result import PHASES, Traffic, Watched
+from brainsmith.rtl.simulation.simulation_result import PHASES, Traffic, Watched
 from brainsmith.rtl.simulation.stalls import Stalls
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from brainsmith.rtl.simulation.plan import SimulationPlan
+    from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
     from brainsmith.rtl.simulation.toolchain import Toolchain
 
 HERE = Path(__file__).parent

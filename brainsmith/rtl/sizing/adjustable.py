@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.rtl.library.sources import RtlSource
-from brainsmith.rtl.simulation.plan import SimulationPlan
+from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
 from brainsmith.rtl.stitching.top_module import top_module
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from brainsmith.errors import SimulationError
 from brainsmith.figures import plural
 from brainsmith.progress import Task
 from brainsmith.rtl.sizing.adjustable import usual_capacities
+from brainsmith.rtl.sizing.fifo_hardware import held
 from brainsmith.rtl.sizing.gauges import enough_frames, gauge
-from brainsmith.rtl.sizing.hardware import held
-from brainsmith.rtl.sizing.runs import Runner
 from brainsmith.rtl.sizing.shrink import Budget, Rate, shrink
-from brainsmith.rtl.verification.frames import estimated_cycles
+from brainsmith.rtl.sizing.sizing_runs import Runner
+from brainsmith.rtl.verification.design_runs import estimated_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.sizing.adjustable import UNBOUNDED
-from brainsmith.rtl.sizing.hardware import depth_of
+from brainsmith.rtl.sizing.fifo_hardware import depth_of
 
 if TYPE_CHECKING:
-    from brainsmith.rtl.sizing.runs import Run, Runner
+    from brainsmith.rtl.sizing.sizing_runs import Run, Runner
     from brainsmith.rtl.stitching.design import DesignStream
 
 

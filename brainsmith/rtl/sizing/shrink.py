@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from brainsmith.errors import SimulationError
 from brainsmith.progress import Task
-from brainsmith.rtl.sizing.hardware import depth_of, held, next_smaller
+from brainsmith.rtl.sizing.fifo_hardware import depth_of, held, next_smaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from brainsmith.rtl.sizing.runs import Run, Runner
+    from brainsmith.rtl.sizing.sizing_runs import Run, Runner
 
     Judge = Callable[[dict[str, int]], bool]
 

@@ -11,7 +11,7 @@ from brainsmith.errors import BuildError
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.info import FINN_RTL
 from brainsmith.rtl.library.sources import RtlSource, find_library
-from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory, plan_simulation
+from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER, Memory, plan_simulation
 from brainsmith.rtl.stitching.suitable import check_attributes, check_layers, is_rtl
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from brainsmith.rtl.library.sources import RtlSource
-    from brainsmith.rtl.simulation.plan import Memory
+    from brainsmith.rtl.simulation.simulation_plan import Memory
 
 DESIGN = ""
 """The name that stands for the design itself at the end of a link."""

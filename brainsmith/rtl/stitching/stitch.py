@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.rtl.library.sources import Library, RtlSource
-    from brainsmith.rtl.simulation.plan import Memory
+    from brainsmith.rtl.simulation.simulation_plan import Memory
     from brainsmith.rtl.stitching.codegen import LayerCode
 
 TOP = "finn_design"

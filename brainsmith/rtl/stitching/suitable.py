@@ -12,7 +12,7 @@ from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.plugin.precedence import split_name
 from brainsmith.rtl.cores.finn_choice import FRAMEWORK, finn_supports
-from brainsmith.rtl.cores.support import SUPPORTED
+from brainsmith.rtl.cores.node_support import SUPPORTED
 from brainsmith.rtl.stitching.orders import check_windows
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from brainsmith.errors import BuildError
 from brainsmith.rtl.library.sources import RtlSource
-from brainsmith.rtl.simulation.plan import SimulationPlan
 from brainsmith.rtl.simulation.ports import Stream
+from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
 from brainsmith.rtl.stitching.design import DESIGN
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from brainsmith.rtl.synthesis.families import Family
-    from brainsmith.rtl.synthesis.report import SynthesisReport
+    from brainsmith.rtl.synthesis.fpga_families import Family
+    from brainsmith.rtl.synthesis.synthesis_report import SynthesisReport
 
 SHIFT_REGISTERS = ("SRL16E", "SRLC32E")
 _APART = 0.1

@@ -14,7 +14,7 @@ from brainsmith.rtl.stitching.top_module import top_module
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from brainsmith.rtl.simulation.plan import Memory
+    from brainsmith.rtl.simulation.simulation_plan import Memory
     from brainsmith.rtl.stitching.design import Design, Layer
 
 MEMORY = "memstream"

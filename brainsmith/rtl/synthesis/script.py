@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.rtl.synthesis.families import Family, Memories
+    from brainsmith.rtl.synthesis.fpga_families import Family, Memories
 
 BLACK_BOXES, LIBRARY, LUTRAMS, MUX_MAP = "black_boxes.v", "library.v", "lutrams.txt", "mux_map.v"
 """Files beside the sources: FINN's vendor cells, what is taken of Yosys' libraries, and `MUX_TO_SHIFT`."""

@@ -9,12 +9,12 @@ from brainsmith.plugin.processes import Workers
 from brainsmith.progress import Task, carried, wait_for
 from brainsmith.rtl.library.sources import find_library
 from brainsmith.rtl.synthesis.cells import cost
-from brainsmith.rtl.synthesis.checks import check_slices, check_whole
-from brainsmith.rtl.synthesis.families import family_of
 from brainsmith.rtl.synthesis.for_synthesis import altered_design
+from brainsmith.rtl.synthesis.fpga_families import family_of
 from brainsmith.rtl.synthesis.notes import notes_on
 from brainsmith.rtl.synthesis.pieces import fifo_piece, layer_pieces, whole
-from brainsmith.rtl.synthesis.report import FifoFigures, LayerFigures, SynthesisReport
+from brainsmith.rtl.synthesis.synthesis_checks import check_slices, check_whole
+from brainsmith.rtl.synthesis.synthesis_report import FifoFigures, LayerFigures, SynthesisReport
 from brainsmith.rtl.synthesis.yosys import default_store, find_yosys, map_piece, plan_job
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.stitching.design import Design, Link
     from brainsmith.rtl.synthesis.cells import Resources
     from brainsmith.rtl.synthesis.pieces import Piece
-    from brainsmith.rtl.synthesis.report import Estimate
+    from brainsmith.rtl.synthesis.synthesis_report import Estimate
     from brainsmith.rtl.synthesis.yosys import Job, Mapped
     from brainsmith.store.folders import KeptFolders
 

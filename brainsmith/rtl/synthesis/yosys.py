@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from brainsmith.errors import BuildError, ToolError
 from brainsmith.plugin.processes import run_python
 from brainsmith.plugin.tools import find_package
-from brainsmith.rtl.simulation.plan import DATA_FOLDER
+from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER
 from brainsmith.rtl.synthesis import worker
 from brainsmith.rtl.synthesis.primitives import black_boxes
 from brainsmith.rtl.synthesis.script import BLACK_BOXES, MUX_MAP, MUX_TO_SHIFT, synthesis_script
@@ -22,7 +22,7 @@ from brainsmith.store.fingerprint import digest
 from brainsmith.store.folders import KeptFolders
 
 if TYPE_CHECKING:
-    from brainsmith.rtl.synthesis.families import Family
+    from brainsmith.rtl.synthesis.fpga_families import Family
     from brainsmith.rtl.synthesis.pieces import Piece
     from brainsmith.rtl.synthesis.script import YosysCommand
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationStalledError
-from brainsmith.rtl.verification.compare import Comparison, compare_words
+from brainsmith.rtl.verification.beat_comparison import Comparison, compare_words
 from brainsmith.rtl.verification.diagnosis import Diagnosis, LinkState, kernel_of
 from brainsmith.rtl.verification.waits import find_standstill
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from brainsmith.rtl.simulation.result import Watched
+    from brainsmith.rtl.simulation.simulation_result import Watched
     from brainsmith.rtl.stitching.design import Design, Link
     from brainsmith.rtl.verification.diagnosis import Kind
     from brainsmith.rtl.verification.watch import WatchedRun

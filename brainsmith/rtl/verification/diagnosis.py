@@ -9,7 +9,7 @@ from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from brainsmith.rtl.stitching.design import Design, Link
-    from brainsmith.rtl.verification.compare import Comparison
+    from brainsmith.rtl.verification.beat_comparison import Comparison
     from brainsmith.rtl.verification.waits import Standstill
 
 Kind = Literal["right", "layer", "fifo", "stalled", "slow", "unseen"]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import SimulationError
-from brainsmith.rtl.simulation.result import PHASES
+from brainsmith.rtl.simulation.simulation_result import PHASES
 from brainsmith.rtl.simulation.stalls import Stalls
-from brainsmith.rtl.verification.frames import first_frames, frame_count, is_short
+from brainsmith.rtl.verification.design_runs import first_frames, frame_count, is_short
 from brainsmith.rtl.verification.watch import build_watched, watch_design
 
 if TYPE_CHECKING:

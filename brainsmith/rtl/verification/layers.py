@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import SimulationError, VerificationError
 from brainsmith.figures import plural
 from brainsmith.progress import Task
-from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.stitching.design import DESIGN, DesignStream, End, Link
 from brainsmith.rtl.stitching.top_module import plan_design
+from brainsmith.rtl.verification.beat_comparison import compare_words
 from brainsmith.rtl.verification.chances import stall_chance
-from brainsmith.rtl.verification.compare import compare_words
-from brainsmith.rtl.verification.frames import design_beats, estimated_cycles, frame_count, is_short
+from brainsmith.rtl.verification.design_runs import design_beats, estimated_cycles, frame_count, is_short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from brainsmith.rtl.simulation.result import SimulationResult
+    from brainsmith.rtl.simulation.simulation_result import SimulationResult
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.stitching.design import Design, Layer
-    from brainsmith.rtl.verification.compare import Comparison, Mismatch
+    from brainsmith.rtl.verification.beat_comparison import Comparison, Mismatch
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.stitching.top_module import plan_design, probe_design
-from brainsmith.rtl.verification.frames import design_beats, estimated_cycles
+from brainsmith.rtl.verification.design_runs import design_beats, estimated_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from brainsmith.rtl.simulation.result import SimulationResult, Watched
+    from brainsmith.rtl.simulation.simulation_result import SimulationResult, Watched
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.simulation.stalls import Stalls
     from brainsmith.rtl.stitching.design import Design, Link

@@ -14,7 +14,7 @@ from qonnx.transformation.infer_shapes import InferShapes
 from brainsmith.plugins import transforms as tfm
 from brainsmith.rtl.stitching.codegen import generate_layers
 from brainsmith.rtl.stitching.stitch import stitch
-from brainsmith.rtl.verification.verify import verify_design
+from brainsmith.rtl.verification.design_verification import verify_design
 
 PART = "xczu7ev-ffvc1156-2-e"
 TOKENS, HEADS, EACH = 8, 2, 16

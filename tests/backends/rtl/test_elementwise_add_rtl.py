@@ -8,7 +8,7 @@ from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.elementwise_add_rtl import ElementwiseAddRTL
 from brainsmith.rtl.simulation.stalls import Stalls
-from brainsmith.rtl.verification.frames import run_design
+from brainsmith.rtl.verification.design_runs import run_design
 from tests.backends.rtl.bench import (
     Case,
     bare_layer,
@@ -89,7 +89,7 @@ test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=10, most
 @pytest.mark.slow
 @pytest.mark.parametrize("late", [0, 1])
 def test_waits_for_the_operand_that_comes_late(tmp_path, simulations, late):
-    from brainsmith.rtl.simulation.build import build_simulator
+    from brainsmith.rtl.simulation.simulator_build import build_simulator
     from brainsmith.rtl.stitching.top_module import plan_design
 
     model, design = make_design([case((1, 2, 4), "INT4", "INT4", pe=2)], tmp_path)

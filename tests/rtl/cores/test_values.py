@@ -2,8 +2,8 @@
 
 import pytest
 
+from brainsmith.rtl.cores.node_support import SUPPORTED, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
-from brainsmith.rtl.cores.support import SUPPORTED, unsupported
 
 
 def test_support_is_true_or_has_a_reason():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from brainsmith.errors import BuildError
 from brainsmith.rtl.devices.device import FpgaDevice, device_name, device_of, known_devices, require_device
-from brainsmith.rtl.synthesis.families import family_of
+from brainsmith.rtl.synthesis.fpga_families import family_of
 
 PARTS = {
     "xczu7ev-ffvc1156-2-e": "xczu7ev",

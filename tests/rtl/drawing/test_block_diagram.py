@@ -11,7 +11,7 @@ from brainsmith.rtl.drawing.block_diagram import (
     shortened,
     standing_alone,
 )
-from brainsmith.rtl.drawing.plan import read_plan
+from brainsmith.rtl.drawing.block_plan import read_plan
 
 from .plans import MLP, chain, layer, link
 

@@ -11,8 +11,8 @@ from qonnx.util.basic import roundup_to_integer_multiple
 
 from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.beats import pack, unpack
-from brainsmith.rtl.simulation.build import build_simulator
-from brainsmith.rtl.simulation.plan import SimulationPlan, plan_simulation
+from brainsmith.rtl.simulation.simulation_plan import SimulationPlan, plan_simulation
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.stitching.codegen import read_layer
 from tests.rtl.finn_cases.values import decode, encode, signed

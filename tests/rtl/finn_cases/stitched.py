@@ -4,12 +4,12 @@ import numpy as np
 from onnx import helper
 from qonnx.core.modelwrapper import ModelWrapper
 
-from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.stitching.codegen import generate_layers
 from brainsmith.rtl.stitching.stitch import stitch
 from brainsmith.rtl.stitching.top_module import plan_design
-from brainsmith.rtl.verification.frames import design_beats, layout_values
+from brainsmith.rtl.verification.design_runs import design_beats, layout_values
 from tests.rtl.finn_cases.bench import FRAMES, SHARE, compare
 
 SHALLOW = 2

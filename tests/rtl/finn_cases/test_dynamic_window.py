@@ -11,8 +11,8 @@ from qonnx.core.datatype import DataType
 
 from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.beats import pack, unpack
-from brainsmith.rtl.simulation.build import build_simulator
-from brainsmith.rtl.simulation.plan import SimulationPlan
+from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.stitching.codegen import read_layer
 from tests.rtl.finn_cases.cases import HARDWARE, Case, make_model, specialised

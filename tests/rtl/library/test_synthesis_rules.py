@@ -6,8 +6,8 @@ from brainsmith.errors import BuildError, RtlSourceError
 from brainsmith.rtl.library.rules import RULES, SYNTHESIS_RULES
 from brainsmith.rtl.library.sources import Library
 from brainsmith.rtl.stitching.design import Design
-from brainsmith.rtl.synthesis.families import family_of
 from brainsmith.rtl.synthesis.for_synthesis import altered_design
+from brainsmith.rtl.synthesis.fpga_families import family_of
 from brainsmith.rtl.synthesis.pieces import Piece
 from brainsmith.rtl.synthesis.yosys import map_piece, plan_job
 from tests.rtl.synthesis.conftest import PART, TOOL, store  # noqa: F401

@@ -15,7 +15,7 @@ from brainsmith.rtl.package.pack import file_digest
 from brainsmith.rtl.package.proof import state_proof
 from brainsmith.rtl.package.reading import read_package
 from brainsmith.rtl.simulation.toolchain import find_toolchain
-from brainsmith.rtl.stitching.written import read_design
+from brainsmith.rtl.stitching.design_folder import read_design
 from tests.rtl.package.packed import FRAMES
 
 

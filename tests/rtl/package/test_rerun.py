@@ -13,7 +13,7 @@ from brainsmith.errors import BuildError, OutputError, SimulationError, Simulati
 from brainsmith.rtl.package.reading import read_package
 from brainsmith.rtl.package.rerun import simulate_package
 from brainsmith.rtl.stitching.top_module import plan_design
-from brainsmith.rtl.verification.frames import run_design
+from brainsmith.rtl.verification.design_runs import run_design
 from tests.plugin.installed import run_python
 from tests.rtl.package.packed import FRAMES, ORDER
 

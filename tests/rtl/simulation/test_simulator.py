@@ -13,8 +13,8 @@ import pytest
 from brainsmith.errors import OutputError, SimulationError, SimulationStalledError
 from brainsmith.rtl.simulation import simulator as module
 from brainsmith.rtl.simulation.beats import pack, unpack
-from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory
 from brainsmith.rtl.simulation.ports import Interface, Stream
+from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER, Memory
 from brainsmith.rtl.simulation.simulator import default_limit
 from brainsmith.rtl.simulation.stalls import Stalls
 from tests.rtl import designs
@@ -270,7 +270,7 @@ def test_waveforms_that_cannot_be_written_are_an_error(build, tmp_path):
 
 
 def test_a_design_with_other_names_is_driven_as_said(build, library):
-    from brainsmith.rtl.simulation.plan import plan_simulation
+    from brainsmith.rtl.simulation.simulation_plan import plan_simulation
 
     streams = (Stream("in", "idat", "ivld", "irdy"), Stream("out", "odat", "ovld", "ordy"))
     interface = Interface(streams, clock="clk", reset="rst", reset_is_low=False)
@@ -331,7 +331,7 @@ ENDLESS = """
 import sys
 from pathlib import Path
 import numpy as np
-from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 from tests.rtl.designs import STUCK, stream_design
 simulator = build_simulator(stream_design(STUCK), cache=Path(sys.argv[1]), quick=True)
 print("ready", flush=True)

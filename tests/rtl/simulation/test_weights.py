@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from brainsmith.errors import SimulationError
-from brainsmith.rtl.simulation.plan import plan_simulation
+from brainsmith.rtl.simulation.simulation_plan import plan_simulation
 from brainsmith.rtl.simulation.stalls import Stalls
 from tests.rtl import finn_layers
 

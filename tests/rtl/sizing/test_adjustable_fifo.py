@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.beats import pack
-from brainsmith.rtl.simulation.build import build_simulator
-from brainsmith.rtl.simulation.plan import SimulationPlan
+from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.sizing.adjustable import SOURCE
-from brainsmith.rtl.sizing.hardware import held
+from brainsmith.rtl.sizing.fifo_hardware import held
 from tests.rtl.designs import PORTS
 
 DEPTHS = (

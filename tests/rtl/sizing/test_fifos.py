@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import pytest
 
 from brainsmith.rtl.sizing.adjustable import usual_capacities
+from brainsmith.rtl.sizing.fifo_hardware import held
 from brainsmith.rtl.sizing.fifos import _searched, size_fifos
 from brainsmith.rtl.sizing.gauges import Gauge
-from brainsmith.rtl.sizing.hardware import held
-from brainsmith.rtl.sizing.runs import Run, Runner
 from brainsmith.rtl.sizing.shrink import Budget
-from brainsmith.rtl.verification.frames import random_frames
+from brainsmith.rtl.sizing.sizing_runs import Run, Runner
+from brainsmith.rtl.verification.design_runs import random_frames
 
 
 def sized(design, simulations, **arguments):

@@ -4,10 +4,10 @@ import pytest
 
 from brainsmith.errors import SimulationError, SimulationStalledError
 from brainsmith.rtl.sizing.adjustable import UNBOUNDED, usual_capacities
+from brainsmith.rtl.sizing.fifo_hardware import DEEPEST
 from brainsmith.rtl.sizing.gauges import enough_frames, gauge, steady
-from brainsmith.rtl.sizing.hardware import DEEPEST
-from brainsmith.rtl.sizing.runs import Runner
-from brainsmith.rtl.verification.frames import random_frames
+from brainsmith.rtl.sizing.sizing_runs import Runner
+from brainsmith.rtl.verification.design_runs import random_frames
 
 FRAMES = 12
 

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brainsmith.rtl.sizing.adjustable import usual_capacities
+from brainsmith.rtl.sizing.fifo_hardware import depth_of, held, next_smaller
 from brainsmith.rtl.sizing.gauges import enough_frames, gauge
-from brainsmith.rtl.sizing.hardware import depth_of, held, next_smaller
-from brainsmith.rtl.sizing.runs import Runner
 from brainsmith.rtl.sizing.shrink import Budget, BudgetSpentError, Rate, shrink
-from brainsmith.rtl.verification.frames import random_frames
+from brainsmith.rtl.sizing.sizing_runs import Runner
+from brainsmith.rtl.verification.design_runs import random_frames
 
 NAMES = ("a", "b", "c", "d")
 vectors = st.fixed_dictionaries({name: st.integers(2, 700) for name in NAMES})

@@ -10,16 +10,16 @@ from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.errors import BuildError, OutputError, RtlSourceError, SimulationError
 from brainsmith.plugin.processes import run
-from brainsmith.rtl.simulation.plan import Memory
+from brainsmith.rtl.simulation.simulation_plan import Memory
 from brainsmith.rtl.simulation.toolchain import find_toolchain
 from brainsmith.rtl.sizing.gauges import steady
 from brainsmith.rtl.stitching.codegen import generate_layers
 from brainsmith.rtl.stitching.design import DESIGN, End, Layer
+from brainsmith.rtl.stitching.design_folder import read_design, write_design
 from brainsmith.rtl.stitching.stitch import stitch
 from brainsmith.rtl.stitching.suitable import check_attributes
 from brainsmith.rtl.stitching.top_module import plan_design, top_module
-from brainsmith.rtl.stitching.written import read_design, write_design
-from brainsmith.rtl.verification.frames import run_design
+from brainsmith.rtl.verification.design_runs import run_design
 from tests.rtl import finn_layers
 
 FRAMES = 6

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from brainsmith.rtl.simulation.plan import Memory
+from brainsmith.rtl.simulation.simulation_plan import Memory
 from brainsmith.rtl.stitching.top_module import plan_design
-from brainsmith.rtl.verification.frames import run_design
+from brainsmith.rtl.verification.design_runs import run_design
 from tests.rtl.digits import check_test_set, make_digits
 
 pytestmark = pytest.mark.slow

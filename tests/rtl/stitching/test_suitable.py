@@ -9,7 +9,7 @@ from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.errors import BuildError, PluginLoadError
-from brainsmith.rtl.cores.support import SUPPORTED, unsupported
+from brainsmith.rtl.cores.node_support import SUPPORTED, unsupported
 from brainsmith.rtl.stitching import suitable
 
 

@@ -8,8 +8,8 @@ from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.stitching.codegen import generate_layers
 from brainsmith.rtl.stitching.stitch import stitch
 from brainsmith.rtl.synthesis.cells import cost
-from brainsmith.rtl.synthesis.families import family_of
 from brainsmith.rtl.synthesis.for_synthesis import altered_design
+from brainsmith.rtl.synthesis.fpga_families import family_of
 from brainsmith.rtl.synthesis.pieces import Piece, layer_pieces
 from brainsmith.rtl.synthesis.yosys import map_piece, plan_job
 from brainsmith.store.folders import KeptFolders

@@ -4,10 +4,10 @@ import pytest
 
 from brainsmith.errors import BuildError
 from brainsmith.rtl.library.sources import RtlSource
-from brainsmith.rtl.synthesis.checks import check_slices
 from brainsmith.rtl.synthesis.compute_core import expected_slices
-from brainsmith.rtl.synthesis.families import family_of
+from brainsmith.rtl.synthesis.fpga_families import family_of
 from brainsmith.rtl.synthesis.pieces import Piece
+from brainsmith.rtl.synthesis.synthesis_checks import check_slices
 
 
 def wrapper(**values):

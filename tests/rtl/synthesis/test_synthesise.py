@@ -5,7 +5,7 @@ import json
 import pytest
 
 from brainsmith.rtl.synthesis.cells import Resources
-from brainsmith.rtl.synthesis.report import Estimate
+from brainsmith.rtl.synthesis.synthesis_report import Estimate
 from brainsmith.rtl.synthesis.synthesise import synthesise
 from tests.rtl.digits import PART, make_digits
 

@@ -6,10 +6,10 @@ import pytest
 
 from brainsmith.errors import BuildError
 from brainsmith.rtl.synthesis.cells import Resources
-from brainsmith.rtl.synthesis.checks import check_whole
-from brainsmith.rtl.synthesis.families import family_of
+from brainsmith.rtl.synthesis.fpga_families import family_of
 from brainsmith.rtl.synthesis.notes import notes_on
-from brainsmith.rtl.synthesis.report import Estimate, FifoFigures, LayerFigures, SynthesisReport
+from brainsmith.rtl.synthesis.synthesis_checks import check_whole
+from brainsmith.rtl.synthesis.synthesis_report import Estimate, FifoFigures, LayerFigures, SynthesisReport
 
 PART = "xczu7ev-ffvc1156-2-e"
 

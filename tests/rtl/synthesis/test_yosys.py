@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from brainsmith.errors import BuildError, ToolError
-from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory
-from brainsmith.rtl.synthesis.families import FAMILIES, family_of
+from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER, Memory
+from brainsmith.rtl.synthesis.fpga_families import FAMILIES, family_of
 from brainsmith.rtl.synthesis.pieces import needed
 from brainsmith.rtl.synthesis.primitives import CELLS
 from brainsmith.rtl.synthesis.worker import library, mended

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from brainsmith.rtl.library.sources import RtlSource
-from brainsmith.rtl.simulation.plan import Memory
+from brainsmith.rtl.simulation.simulation_plan import Memory
 from brainsmith.rtl.simulation.simulator import Simulator
 from brainsmith.rtl.stitching.design import Design
 from brainsmith.rtl.verification.diagnose import judge_links

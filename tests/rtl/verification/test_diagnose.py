@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from brainsmith.rtl.verification.explain import explain
+from brainsmith.rtl.verification.explained_runs import explain
 from brainsmith.store.file_lock import FileLock
 from tests.rtl.verification.faulty import DOUBLE, DROP, HANG, SWAP, make_faulty
 

@@ -6,8 +6,8 @@ import pytest
 
 from brainsmith.errors import SimulationError, VerificationError
 from brainsmith.rtl.library.sources import RtlSource
-from brainsmith.rtl.simulation.plan import Memory
-from brainsmith.rtl.verification.explain import explain
+from brainsmith.rtl.simulation.simulation_plan import Memory
+from brainsmith.rtl.verification.explained_runs import explain
 from brainsmith.rtl.verification.layers import LayerCheck, check_layers, take_apart, verify_layers
 from tests.rtl.verification.branches import branches
 

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from brainsmith.errors import OutputError, UsageError
-from brainsmith.rtl.drawing.wave import check_file, draw_wave, write_wave
+from brainsmith.rtl.drawing.wave_drawing import check_file, draw_wave, write_wave
 
 from .packed import write_small
 

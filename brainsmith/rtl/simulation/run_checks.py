@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.beats import Words
     from brainsmith.rtl.simulation.native import StreamState
     from brainsmith.rtl.simulation.ports import Stream
-    from brainsmith.rtl.simulation.result import SimulationResult
+    from brainsmith.rtl.simulation.simulation_result import SimulationResult
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.simulation.stalls import Stalls
 

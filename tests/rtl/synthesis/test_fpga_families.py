@@ -4,7 +4,7 @@ import pytest
 from finn.util.basic import get_dsp_block, part_map
 
 from brainsmith.errors import BuildError
-from brainsmith.rtl.synthesis.families import FAMILIES, family_of
+from brainsmith.rtl.synthesis.fpga_families import FAMILIES, family_of
 
 PARTS = {
     "xc7": ("xc7z020clg400-1", "xc7a35tcpg236-1", "xc7s50csga324-1", "xc7k325tffg900-2", "xc7vx690tffg1761-2", "xa7z010"),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from qonnx.core.datatype import DataType
 
-from brainsmith.rtl.cores.frames import ENDS, enough, stimuli
+from brainsmith.rtl.cores.stimuli import ENDS, enough, stimuli
 
 KINDS = ("INT8", "UINT4", "INT3", "BIPOLAR", "TERNARY", "UINT16", "INT32", "BINARY")
 

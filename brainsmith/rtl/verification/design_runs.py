@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from brainsmith.rtl.simulation.beats import Words
-    from brainsmith.rtl.simulation.result import SimulationResult
+    from brainsmith.rtl.simulation.simulation_result import SimulationResult
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.simulation.stalls import Stalls
     from brainsmith.rtl.stitching.design import Design, Layout

@@ -17,11 +17,11 @@ import numpy as np
 from brainsmith.errors import VerificationError
 from brainsmith.figures import share
 from brainsmith.progress import Task
-from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.chances import LEAST_SHARE, random_stalls
-from brainsmith.rtl.verification.explain import explain, run_explained
-from brainsmith.rtl.verification.frames import estimated_cycles, first_frames, frame_count, is_short
+from brainsmith.rtl.verification.design_runs import estimated_cycles, first_frames, frame_count, is_short
+from brainsmith.rtl.verification.explained_runs import explain, run_explained
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.simulation.stalls import Stalls
     from brainsmith.rtl.stitching.design import Design
-    from brainsmith.rtl.verification.explain import GoldenTensors, Tensors
-    from brainsmith.rtl.verification.frames import DesignRun
+    from brainsmith.rtl.verification.design_runs import DesignRun
+    from brainsmith.rtl.verification.explained_runs import GoldenTensors, Tensors
 
 MORE = (1.0, 2.0, 6.0)
 """How much longer the stalls of each run are than stalls in a fifth of all cycles: short ones separate beats, long

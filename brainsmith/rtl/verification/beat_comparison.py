@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.rtl.verification.frames import lane_values
+from brainsmith.rtl.verification.design_runs import lane_values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from brainsmith.errors import RtlSourceError
-from brainsmith.rtl.importing.checks import check_distinct, check_free, check_golden_file, check_python
+from brainsmith.rtl.importing.import_checks import check_distinct, check_free, check_golden_file, check_python
 from brainsmith.rtl.importing.module_reader import READER
 from brainsmith.rtl.importing.record import content_of, planned, record_of, record_place
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from brainsmith.rtl.importing.plan import ImportPlan
+    from brainsmith.rtl.importing.import_plan import ImportPlan
 
 WIDTH = 100
 

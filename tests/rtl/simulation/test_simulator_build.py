@@ -11,8 +11,8 @@ import pytest
 
 from brainsmith.errors import SimulationError, ToolError
 from brainsmith.plugin.tools import Tool
-from brainsmith.rtl.simulation import build as building
-from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation import simulator_build as building
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.simulation.toolchain import Toolchain, find_toolchain
 from brainsmith.rtl.simulation.verilator import (
     COMPILE,
@@ -156,7 +156,7 @@ BOTH = """
 import sys
 from pathlib import Path
 import numpy as np
-from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 from tests.rtl.designs import PASS, stream_design
 plan = stream_design(PASS.replace("= in0_V_TDATA", "= in0_V_TDATA + 1"))
 simulator = build_simulator(plan, cache=Path(sys.argv[1]), quick=True)

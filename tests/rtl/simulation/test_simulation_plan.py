@@ -5,7 +5,7 @@ import pytest
 
 from brainsmith.errors import FrameworkUnavailableError, RtlSourceError
 from brainsmith.rtl.library.sources import find_library
-from brainsmith.rtl.simulation.plan import DATA_FOLDER, plan_simulation
+from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER, plan_simulation
 from tests.rtl import finn_layers
 
 

@@ -64,7 +64,7 @@ def draw_wave(
         UsageError: There is no such frame, link or cycle.
     """
     from brainsmith.rtl.package.reading import read_package
-    from brainsmith.rtl.verification.frames import frame_count
+    from brainsmith.rtl.verification.design_runs import frame_count
     from brainsmith.rtl.verification.handshakes import handshakes
 
     package = read_package(folder)

@@ -8,8 +8,8 @@ import pytest
 
 from brainsmith.errors import SimulationError, SimulationStalledError, VerificationError
 from brainsmith.rtl.library.sources import RtlSource
-from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory
-from brainsmith.rtl.verification.verify import verify_design
+from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER, Memory
+from brainsmith.rtl.verification.design_verification import verify_design
 from tests.rtl.verification.branches import BEATS, FORK, branches
 
 FRAMES = np.random.default_rng(1).integers(0, 100, (60, BEATS))
@@ -161,7 +161,7 @@ def test_pitfall_37_outputs_that_never_change_are_noticed(verify, library):
 
 
 def test_too_few_frames_to_hold_the_ends_back_are_said(verify, monkeypatch):
-    monkeypatch.setattr("brainsmith.rtl.verification.verify.LEAST_SHARE", 0.999)
+    monkeypatch.setattr("brainsmith.rtl.verification.design_verification.LEAST_SHARE", 0.999)
     with pytest.raises(VerificationError) as caught:
         verify(seeds=(1,), limit=10**7)
     assert str(caught.value).startswith("random stalls stop the design's ends in too few cycles (input ")

@@ -15,9 +15,9 @@ from brainsmith.errors import SimulationError, ToolError
 from brainsmith.plugin.processes import Workers, run
 from brainsmith.progress import Task, carried, wait_for
 from brainsmith.rtl.simulation import native
-from brainsmith.rtl.simulation.headers import find_precompiled
-from brainsmith.rtl.simulation.plan import DATA_FOLDER
 from brainsmith.rtl.simulation.ports import Port, find_interface, port_table, read_ports
+from brainsmith.rtl.simulation.precompiled_headers import find_precompiled
+from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER
 from brainsmith.rtl.simulation.simulator import Simulator
 from brainsmith.rtl.simulation.toolchain import find_toolchain
 from brainsmith.rtl.simulation.verilator import (
@@ -38,8 +38,8 @@ from brainsmith.store.fingerprint import digest
 from brainsmith.store.folders import KeptFolders
 
 if TYPE_CHECKING:
-    from brainsmith.rtl.simulation.plan import SimulationPlan
     from brainsmith.rtl.simulation.ports import Interface
+    from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
     from brainsmith.rtl.simulation.toolchain import Toolchain
     from brainsmith.rtl.simulation.verilator import Command
     from brainsmith.store.about import About

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brainsmith.rtl.sizing.hardware import depth_of, held, next_smaller
+from brainsmith.rtl.sizing.fifo_hardware import depth_of, held, next_smaller
 
 depths = st.one_of(st.integers(2, 300), st.integers(250, 5000), st.integers(2, 1 << 18))
 bits = st.sampled_from([1, 4, 5, 8, 16, 64])

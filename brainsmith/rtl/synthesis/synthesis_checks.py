@@ -10,9 +10,9 @@ from brainsmith.rtl.synthesis.compute_core import KERNELS, expected_slices
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from brainsmith.rtl.synthesis.families import Family
+    from brainsmith.rtl.synthesis.fpga_families import Family
     from brainsmith.rtl.synthesis.pieces import Piece
-    from brainsmith.rtl.synthesis.report import SynthesisReport
+    from brainsmith.rtl.synthesis.synthesis_report import SynthesisReport
 
 
 def check_slices(piece: Piece, cells: Mapping[str, int], family: Family) -> list[str]:

@@ -10,8 +10,8 @@ import pytest
 
 from brainsmith.errors import SimulationError, ToolError
 from brainsmith.plugin.processes import run
-from brainsmith.rtl.simulation.build import build_simulator
-from brainsmith.rtl.simulation.headers import find_precompiled
+from brainsmith.rtl.simulation.precompiled_headers import find_precompiled
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.simulation.toolchain import Toolchain, find_toolchain
 from brainsmith.rtl.simulation.verilator import READ_BY_RUNTIME, compile_model
 from brainsmith.store.folders import KeptFolders

@@ -11,14 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError, SimulationStalledError
-from brainsmith.rtl.verification.diagnose import judge_links
-from brainsmith.rtl.verification.frames import (
+from brainsmith.rtl.verification.design_runs import (
     estimated_cycles,
     first_frames,
     frame_count,
     is_short,
     run_design,
 )
+from brainsmith.rtl.verification.diagnose import judge_links
 from brainsmith.rtl.verification.watch import build_watched, watch_design
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.simulation.stalls import Stalls
     from brainsmith.rtl.stitching.design import Design
+    from brainsmith.rtl.verification.design_runs import DesignRun
     from brainsmith.rtl.verification.diagnosis import Diagnosis
-    from brainsmith.rtl.verification.frames import DesignRun
 
     Tensors = Mapping[str, NDArray[Any]]
     GoldenTensors = Callable[[int], Tensors]

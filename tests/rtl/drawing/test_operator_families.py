@@ -2,7 +2,7 @@
 
 import pytest
 
-from brainsmith.rtl.drawing.families import family
+from brainsmith.rtl.drawing.operator_families import family
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ import numpy as np
 
 from brainsmith.errors import SimulationError
 from brainsmith.figures import plural
-from brainsmith.rtl.simulation.build import build_simulator
+from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.sizing.adjustable import plan_adjustable
-from brainsmith.rtl.sizing.hardware import DEEPEST, is_modelled
+from brainsmith.rtl.sizing.fifo_hardware import DEEPEST, is_modelled
 from brainsmith.rtl.stitching.top_module import DEPTH, FILL, plan_design
-from brainsmith.rtl.verification.frames import layout_words
+from brainsmith.rtl.verification.design_runs import layout_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from brainsmith.rtl.simulation.beats import Words
-    from brainsmith.rtl.simulation.result import SimulationResult
+    from brainsmith.rtl.simulation.simulation_result import SimulationResult
     from brainsmith.rtl.simulation.stalls import Stalls
     from brainsmith.rtl.stitching.design import Design
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from brainsmith.rtl.stitching.design import Layout
-from brainsmith.rtl.verification.compare import Mismatch, compare_words
-from brainsmith.rtl.verification.frames import layout_values, layout_words
+from brainsmith.rtl.verification.beat_comparison import Mismatch, compare_words
+from brainsmith.rtl.verification.design_runs import layout_values, layout_words
 
 LAYOUT = Layout("t", (3, 4), 2, 5, True)
 GOLDEN = np.random.default_rng(1).integers(-16, 16, (5, 3, 4))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brainsmith.rtl.drawing.plan import read_plan
+from brainsmith.rtl.drawing.block_plan import read_plan
 
 from .plans import MLP, layer, link
 

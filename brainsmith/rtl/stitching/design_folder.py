@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError, OutputError
 from brainsmith.rtl.library.sources import RtlSource
-from brainsmith.rtl.simulation.plan import DATA_FOLDER, Memory
+from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER, Memory
 from brainsmith.rtl.stitching.design import Design, DesignStream, End, Layer, Layout, Link
 from brainsmith.rtl.stitching.top_module import plan_design
 

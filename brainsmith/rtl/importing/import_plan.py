@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from brainsmith.errors import RtlSourceError
 from brainsmith.figures import plural
 from brainsmith.rtl.cores.expressions import evaluate, fill
-from brainsmith.rtl.importing.checks import check_name
 from brainsmith.rtl.importing.description import golden_function
+from brainsmith.rtl.importing.import_checks import check_name
 from brainsmith.rtl.importing.module_reader import read_module
 from brainsmith.rtl.importing.port_roles import place_ports
 

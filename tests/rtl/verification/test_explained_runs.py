@@ -5,7 +5,7 @@ import pytest
 
 from brainsmith.errors import SimulationStalledError
 from brainsmith.rtl.stitching.top_module import plan_design
-from brainsmith.rtl.verification.explain import run_explained
+from brainsmith.rtl.verification.explained_runs import run_explained
 from tests.rtl.verification.branches import BEATS, branches
 
 FRAMES = np.arange(6 * BEATS).reshape(6, BEATS)
