@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.execution.nearest_inputs import Generated
-    from brainsmith.execution.operators.readers import Operator
+    from brainsmith.execution.operators.operator import Operator
 
 Array = np.ndarray[Any, Any]
 

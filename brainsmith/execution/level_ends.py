@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from brainsmith.execution.operators.quantisers import Quantiser, Signs
-from brainsmith.execution.operators.readers import Operator, read
+from brainsmith.execution.operators.readers import read
 from brainsmith.execution.operators.thresholds import Threshold
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import NodeView, Unsupported
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.execution.operators.operator import Operator
 
 Array = np.ndarray[Any, Any]
 

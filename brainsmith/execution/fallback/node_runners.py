@@ -86,7 +86,7 @@ class NodeRunner(ABC):
 
     def _may_batch(self) -> bool:
         """Tell whether the operator is known to compute each sample by itself."""
-        from brainsmith.execution.runs_apart import keeps_runs_apart
+        from brainsmith.execution.fallback.runs_apart import keeps_runs_apart
 
         return keeps_runs_apart(self.model, self.node, self._constants)
 
@@ -118,9 +118,10 @@ class CustomRunner(NodeRunner):
         self._operations: dict[int, Any] = {}
 
     def _may_batch(self) -> bool:
-        from brainsmith.execution.runs_apart import keeps_runs_apart
+        from brainsmith.execution.fallback.runs_apart import keeps_runs_apart
 
-        return keeps_runs_apart(self.model, self.node, self._constants, self._operation(1))
+        project = type(self._operation(1)).__module__.partition(".")[0]
+        return keeps_runs_apart(self.model, self.node, self._constants, project)
 
     def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
         context: dict[str, Any] = {"": None, **inputs}

@@ -14,9 +14,8 @@ from brainsmith.execution.model_signature import signature_of, spec_of
 from brainsmith.execution.onnx.emitter import Emitter
 from brainsmith.execution.onnx.guards import Guard, emit_guard
 from brainsmith.execution.onnx.standard_model import StandardModel
-from brainsmith.execution.operators.readers import read
-from brainsmith.execution.own_semantics import own_method, take_kernel
 from brainsmith.execution.runnable import runnable_copy
+from brainsmith.execution.semantics import semantics_of
 from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.graph.ends import input_values
 from brainsmith.graph.model_facts import ModelFacts
@@ -26,8 +25,6 @@ from brainsmith.graph.well_formed import all_graphs, graphs_of
 from brainsmith.plugin.adapters.graph_edits import names_read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from onnx import GraphProto, ModelProto
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -115,29 +112,18 @@ class _Rewriting:
             self._rewrite(view)
 
     def _rewrite(self, view: NodeView) -> None:
-        take_kernel(view)
         _refuse_inside(view)
-        operator = read(view)
-        own = operator is None
-        plan: Callable[..., Any] | None
-        rule: Callable[..., str] | None
-        if operator is not None:
-            plan, rule = operator.to_onnx, getattr(operator, "mixes_runs", None)
-        else:
-            plan, rule = (own_method(view.node, view.opset, name) for name in ("to_onnx", "mixes_runs"))
-        if plan is None:
-            raise Unsupported(f"no plan is known for {view.op_type} of domain {view.domain}")
+        semantics = semantics_of(view)
         no_axis = any(not view.shape(name) for name in view.outputs if name)
-        reason = "a result has no axis" if no_axis else rule(view) if rule is not None else ""
+        reason = "a result has no axis" if no_axis else semantics.mixes_runs(view)
         if reason:
             self._note_mixed(f"node '{view.name}' ({view.op_type}): {reason}")
-        if own or view.family == FINN:
+        if semantics.own or view.family == FINN:
             # Hardware layers give floats in Python, also where the graph still states what was there before.
             self.facts.state_floats(view.outputs)
-        with foreign_call(
-            lambda error: Unsupported(text_of(error)) if own and not isinstance(error, ModelError) else error
-        ):
-            plan(view, self.emit)
+        refused = (ModelError, Unsupported) if semantics.own else Exception
+        with foreign_call(lambda error: error if isinstance(error, refused) else Unsupported(text_of(error))):
+            semantics.to_onnx(view, self.emit)
         self.facts.spans.update(view.proved)
         for name in filter(None, view.outputs):
             if (guard := emit_guard(self.facts, self.emit, name)) is not None:

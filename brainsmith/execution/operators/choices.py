@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.operators.movement import Movement, apart
+from brainsmith.execution.operators.operator import Apart, Operator
 from brainsmith.execution.operators.readers import reads
-from brainsmith.execution.operators.several_runs import Apart
 from brainsmith.execution.program.functions import reductions, shapes
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN, STANDARD
@@ -45,7 +45,7 @@ class Taken(Movement):
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(Operator):
     """The entries of a table that numbers name.
 
     Attributes:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.operators.images import Geometry, OfImages, geometry_of, space_of
+from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.operators.readers import reads
-from brainsmith.execution.operators.standard import Standard
 from brainsmith.execution.program.exact_products import FLOAT32_END, exact_type, product_bound, product_span
 from brainsmith.execution.program.functions import windows
 from brainsmith.graph.model_facts import span_of
@@ -112,8 +112,8 @@ def convolution(node: NodeView) -> Convolution:
 
 
 @reads(STANDARD, "ConvTranspose", "GlobalLpPool", "InstanceNormalization", "LRN", "LpPool")
-def other(node: NodeView) -> Standard:
+def other(node: NodeView) -> Apart:
     """Read one that programs leave to ONNX Runtime."""
     if any(map(node.is_computed, range(1, len(node.inputs)))):
         raise Unsupported("its parameters are computed")
-    return Standard()
+    return Apart()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.onnx.counting import emit_levels
+from brainsmith.execution.operators.operator import ByValue
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.scaled import emit_rounding, hold_parameters, number, rounding_of
-from brainsmith.execution.operators.several_runs import ByValue
 from brainsmith.execution.program.functions import quantisers
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import QONNX

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.execution.operators.one_instruction import LayerInstruction, LayerOfRuns
-from brainsmith.execution.operators.readers import Operator, reads
-from brainsmith.execution.operators.several_runs import ByValue
+from brainsmith.execution.operators.one_instruction import LayerOfRuns, OneInstruction
+from brainsmith.execution.operators.operator import ByValue
+from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.spans import span_of_result
 from brainsmith.execution.program.exact_products import FLOAT32_END
 from brainsmith.execution.program.functions import arithmetic, whole_elementwise
@@ -30,7 +30,7 @@ _LAYERS = (
 
 
 @dataclass(frozen=True)
-class Combination(ByValue, Operator):
+class Combination(ByValue):
     """Two tensors combined: in 64 bits what is whole, and given as float32.
 
     Attributes:
@@ -91,11 +91,11 @@ def elementwise(node: NodeView) -> Combination:
 
 
 @reads(FINN, "HWWhere")
-def choice(node: NodeView) -> LayerInstruction:
+def choice(node: NodeView) -> OneInstruction:
     """Read one: the second input where the first one is not 0, else the third."""
     plain = np.broadcast_shapes(*map(node.shape, node.inputs)) == node.shape(node.outputs[0])
     span = span_of_result("Where", [node.span(name) for name in node.inputs])
-    return LayerInstruction(arithmetic.apply if plain else None, node.inputs, {"name": "Where"}, [span])
+    return OneInstruction(arithmetic.apply if plain else None, node.inputs, {"name": "Where"}, [span])
 
 
 @reads(FINN, "Requant")

@@ -9,8 +9,8 @@ import numpy as np
 
 from brainsmith.execution.onnx.counting import emit_levels
 from brainsmith.execution.onnx.integer_products import write_product
+from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.operators.readers import reads
-from brainsmith.execution.operators.several_runs import Apart
 from brainsmith.execution.operators.thresholds import Threshold, activation
 from brainsmith.execution.program.exact_products import emit_product, exact_type, product_bound, product_span
 from brainsmith.execution.program.functions import arithmetic, channel_products, shapes

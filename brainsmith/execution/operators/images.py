@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from brainsmith.execution.operators.standard import Standard
+from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.program.functions import shapes
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import STANDARD
@@ -48,7 +48,7 @@ class Geometry:
 
 
 @dataclass(frozen=True)
-class OfImages(ABC, Standard):
+class OfImages(ABC, Apart):
     """An operator of images whose first axis is the batch.
 
     Attributes:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from brainsmith.execution.operators.operator import Operator, along
 from brainsmith.execution.operators.readers import reads
-from brainsmith.execution.operators.standard import along
 from brainsmith.execution.program.functions import shapes
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN, STANDARD
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Joined:
+class Joined(Operator):
     """All inputs, beside each other.
 
     Attributes:
@@ -47,7 +47,7 @@ class Joined:
 
 
 @dataclass(frozen=True)
-class Split:
+class Split(Operator):
     """An axis in parts.
 
     Attributes:

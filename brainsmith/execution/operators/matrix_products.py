@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.onnx.integer_products import write_product
+from brainsmith.execution.operators.operator import APART, Apart
 from brainsmith.execution.operators.readers import reads
-from brainsmith.execution.operators.several_runs import APART
-from brainsmith.execution.operators.standard import Standard
 from brainsmith.execution.program.exact_products import emit_product, type_of_bound
 from brainsmith.execution.program.functions import arithmetic, matrix, shapes
 from brainsmith.graph.node_view import Unsupported
@@ -47,7 +46,7 @@ class Products:
 
 
 @dataclass(frozen=True)
-class BatchedProduct(Products, Standard):
+class BatchedProduct(Products, Apart):
     """ONNX's product of matrices of any type."""
 
     def to_program(self, node: ProgramNode) -> None:
@@ -84,7 +83,7 @@ class BatchedProduct(Products, Standard):
 
 
 @dataclass(frozen=True)
-class ProductWithConstant(Products, Standard):
+class ProductWithConstant(Products, Apart):
     """ONNX's product with a constant matrix.
 
     Attributes:
@@ -106,7 +105,7 @@ class ProductWithConstant(Products, Standard):
 
 
 @dataclass(frozen=True)
-class Gemm(Standard):
+class Gemm(Apart):
     """Rows times a constant matrix, plus a number of times another.
 
     Attributes:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from brainsmith.execution.operators.operator import Apart, Operator
 from brainsmith.execution.operators.readers import reads
-from brainsmith.execution.operators.standard import Standard
 from brainsmith.execution.program.functions import shapes
 from brainsmith.figures import plural
 from brainsmith.graph.node_view import Unsupported
@@ -25,7 +25,7 @@ CROPPED = (2, 3, 4)
 """Ranks of the tensors that FINN crops: (W, C), (H, W, C), (N, H, W, C)."""
 
 
-class Movement(ABC):
+class Movement(ABC, Operator):
     """An operator whose output has values of its first input, in the shape that the graph states."""
 
     @abstractmethod
@@ -142,7 +142,7 @@ class Cut(Movement):
 
 
 @dataclass(frozen=True)
-class PassedOn(Standard):
+class PassedOn(Apart):
     """The first input as it is."""
 
     def to_program(self, node: ProgramNode) -> None:

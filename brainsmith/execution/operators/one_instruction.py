@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.operators.readers import Operator
-from brainsmith.execution.operators.several_runs import Apart, ByValue
-from brainsmith.execution.operators.standard import Standard, along
+from brainsmith.execution.operators.operator import Apart, ByValue, Operator, along
 from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:
@@ -22,7 +20,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
-class OneInstruction:
+class OneInstruction(Operator):
     """An instruction.
 
     Attributes:
@@ -68,12 +66,12 @@ class OneInstruction:
                 node.prove(name, *span)
 
 
-class ValueByValue(ByValue, OneInstruction, Standard):
+class ValueByValue(ByValue, OneInstruction):
     """One of ONNX's that computes value by value."""
 
 
 @dataclass(frozen=True)
-class AlongAxes(OneInstruction, Standard):
+class AlongAxes(OneInstruction):
     """One of ONNX's that works along axes, with constant parameters.
 
     Attributes:
@@ -88,9 +86,5 @@ class AlongAxes(OneInstruction, Standard):
         return along(0) if 0 in self.axes else "a parameter is computed" if computed else ""
 
 
-class LayerInstruction(OneInstruction, Operator):
-    """One of a layer, which is not written in standard ONNX."""
-
-
-class LayerOfRuns(Apart, LayerInstruction):
+class LayerOfRuns(Apart, OneInstruction):
     """One whose Python model takes several runs, too."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from brainsmith.execution.operators.one_instruction import AlongAxes, LayerOfRuns
+from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.operators.readers import reads
-from brainsmith.execution.operators.standard import Standard
 from brainsmith.execution.program.exact_products import type_of_bound
 from brainsmith.execution.program.functions import reductions, whole_rows
 from brainsmith.graph.node_view import Unsupported
@@ -121,11 +121,11 @@ def left(node: NodeView) -> AlongAxes:
 
 
 @reads(STANDARD, "GatherElements")
-def chosen(node: NodeView) -> Standard:
+def chosen(node: NodeView) -> Apart:
     """Read one, which is left to ONNX Runtime."""
     if _stated_axis(node, 0) == 0 or not all(map(node.varies, node.inputs)):
         raise Unsupported("it works along the first axis, or one of its inputs is a constant")
-    return Standard()
+    return Apart()
 
 
 @reads(FINN, "HWSoftmax")

@@ -7,8 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from brainsmith.execution.operators.images import Geometry, OfImages, geometry_of, space_of
+from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.operators.readers import reads
-from brainsmith.execution.operators.several_runs import Apart
 from brainsmith.execution.operators.windows import IMAGE
 from brainsmith.execution.program.exact_products import FLOAT32_END, type_of_bound
 from brainsmith.execution.program.functions import images, reductions, windows

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.execution.operators.operator import ByValue
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.scaled import (
     Integers,
@@ -18,7 +19,6 @@ from brainsmith.execution.operators.scaled import (
     parameter,
     rounding_of,
 )
-from brainsmith.execution.operators.several_runs import ByValue
 from brainsmith.execution.program.functions import quantisers
 from brainsmith.graph.operator_names import QONNX
 

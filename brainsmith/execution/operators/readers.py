@@ -5,33 +5,16 @@ from __future__ import annotations
 import pkgutil
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from brainsmith.execution.operators.standard import Unread
+from brainsmith.execution.operators.operator import Operator, Unread
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import STANDARD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from brainsmith.execution.onnx.emitter import Emitter
-    from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
-
-
-class Operator(Protocol):
-    """What a node computes; it may have `mixes_runs`, too, as `own_semantics.py` says.
-
-    One that derives from this may leave methods out: such nodes run as they are, or standard ONNX cannot be written.
-    """
-
-    def to_program(self, node: ProgramNode) -> None:
-        """Emit instructions that compute it."""
-        raise Unsupported("it has no lowering")
-
-    def to_onnx(self, node: NodeView, emit: Emitter) -> None:
-        """Write standard operators that compute it, for any number of runs one after the other in the first axis."""
-        raise Unsupported(f"no plan is known for {node.op_type} of domain {node.domain}")
 
 
 R = TypeVar("R", bound="Callable[..., Operator]")
@@ -40,10 +23,19 @@ _READERS: dict[tuple[str, str], Callable[[NodeView], Operator]] = {}
 
 
 def reads(family: str, *kinds: str) -> Callable[[R], R]:
-    """Enter a function that reads some operators (decorator); `graph/operator_names.py` says what these are known as."""
+    """Enter a function that reads some operators (decorator); `graph/operator_names.py` says what these are known as.
+
+    Raises:
+        ValueError: Another function reads one of them.
+    """
 
     def enter(reader: R) -> R:
-        _READERS.update({(family, kind): reader for kind in kinds})
+        for kind in kinds:
+            if (other := _READERS.setdefault((family, kind), reader)) is not reader:
+                raise ValueError(
+                    f"operator {kind} of domain {family or 'ai.onnx'!r} is read twice: by {_place(other)} and by "
+                    f"{_place(reader)}; remove one of them"
+                )
         return reader
 
     return enter
@@ -75,3 +67,7 @@ def readers() -> Mapping[tuple[str, str], Callable[[NodeView], Operator]]:
     for found in pkgutil.iter_modules(operators.__path__):
         import_module("brainsmith.execution.operators." + found.name)
     return _READERS
+
+
+def _place(reader: Callable[..., Operator]) -> str:
+    return f"{reader.__module__}.{reader.__qualname__}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.onnx.counting import emit_levels
+from brainsmith.execution.operators.operator import Operator
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.program.staircase import emit_staircase
 from brainsmith.graph.node_view import Unsupported
@@ -25,7 +26,7 @@ _LAYOUTS = {2: "NC", 3: "NWC", 4: "NCHW"}
 
 
 @dataclass(frozen=True)
-class Threshold:
+class Threshold(Operator):
     """`scale * (how many thresholds of its channel are <= x) + bias`, each step in float32.
 
     Attributes:

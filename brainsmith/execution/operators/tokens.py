@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from brainsmith.execution.operators.joining import Split
 from brainsmith.execution.operators.movement import Shuffled
-from brainsmith.execution.operators.readers import Operator, reads
+from brainsmith.execution.operators.operator import Operator
+from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.program.functions import shapes
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN

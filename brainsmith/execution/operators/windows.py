@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.operators.readers import reads
-from brainsmith.execution.operators.several_runs import Apart
 from brainsmith.execution.program.functions import images
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN, QONNX

@@ -16,8 +16,6 @@ from brainsmith.execution.initialisers import check_of, initialisers
 from brainsmith.execution.known_operators import require_operator
 from brainsmith.execution.model_signature import signature_of
 from brainsmith.execution.operator_modules import operator_modules
-from brainsmith.execution.operators.readers import read
-from brainsmith.execution.own_semantics import own_method, take_kernel
 from brainsmith.execution.program.array_program import CHUNK, Program, WrongShapeError
 from brainsmith.execution.program.functions import datatype_checks, shapes
 from brainsmith.execution.program.instruction import Instruction
@@ -31,6 +29,7 @@ from brainsmith.execution.program.partitions import (
 )
 from brainsmith.execution.program.program_node import LeftToReference, ProgramNode
 from brainsmith.execution.runnable import runnable_copy
+from brainsmith.execution.semantics import semantics_of
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import Unsupported
 
@@ -126,7 +125,7 @@ class _Lowering:
             if (shape := stated_shape(view)) is not None:
                 self.facts.constants.update(shape)
                 return
-            lowering = self._lowering(node, view)
+            lowering = semantics_of(view).to_program
             lowering(view)
             if self._faithful and _is_of_others(lowering):
                 self._distrust(view, node)
@@ -142,17 +141,6 @@ class _Lowering:
         for name in filter(None, view.outputs):
             self._tensors.append(name)
             self._check(name, view)
-
-    def _lowering(self, node: Any, view: ProgramNode) -> Callable[[ProgramNode], None]:
-        take_kernel(view)
-        if (operator := read(view)) is not None:
-            return operator.to_program
-        lowering = own_method(node, view.opset, "to_program")
-        if lowering is None:
-            raise Unsupported("it has no lowering")
-        if view.attribute("exec_mode", "") not in ("", "python"):
-            raise Unsupported("it is to run as C++ or RTL")
-        return lowering
 
     def _distrust(self, view: ProgramNode, node: Any) -> None:
         """Compare what a class of others emitted with its Python model, and believe no span that it states."""

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.execution.operators.readers import read
-from brainsmith.execution.operators.several_runs import APART
-from brainsmith.execution.own_semantics import own_method, take_kernel
+from brainsmith.execution.operators.operator import APART
+from brainsmith.execution.semantics import semantics_of
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import NodeView, Unsupported
 from brainsmith.graph.operator_names import STANDARD
@@ -28,7 +27,7 @@ _BY_PLACE = ("Max", "Min")
 
 
 def keeps_runs_apart(
-    model: ModelWrapper, node: Any, constants: Mapping[str, np.ndarray[Any, Any]], operation: Any = None
+    model: ModelWrapper, node: Any, constants: Mapping[str, np.ndarray[Any, Any]], project: str = ""
 ) -> bool:
     """Tell whether a node surely computes each run by itself when runs of (1, ...) lie in the first axis.
 
@@ -36,7 +35,7 @@ def keeps_runs_apart(
         model: States the shapes of one run.
         node: Of the model.
         constants: By name; its other inputs vary.
-        operation: That executes it, if it is a custom one; its class may know that itself (`own_semantics`).
+        project: The package of the class whose Python model executes it; "" of a standard node.
 
     Returns:
         False also where that is not known.
@@ -51,14 +50,9 @@ def keeps_runs_apart(
         return False
     if not standard and any(len(shape or ()) < 2 for shape in shapes):
         return False
-    if operation is not None:
-        take_kernel(view)
-        if (mixes := own_method(node, view.opset, "mixes_runs")) is not None:
-            return bool(mixes(view) == APART)
-        if type(operation).__module__.partition(".")[0] not in _PROJECTS:
-            return False
     try:
-        rule = getattr(read(view), "mixes_runs", None)
-        return rule is not None and rule(view) == APART
+        semantics = semantics_of(view)
+        known = standard or semantics.own or project in _PROJECTS
+        return known and semantics.mixes_runs(view) == APART
     except Unsupported:
         return False
