@@ -29,13 +29,8 @@ def read_config_file(path: str, problems: list[Problem]) -> dict[str, Setting]:
     except UnicodeDecodeError as error:
         problems.append(Problem(path, 0, 0, f"the settings must be UTF-8 text: {error.reason}"))
         return {}
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-        problems.append(Problem(path, line, column, f"the settings are not YAML: {error.problem}"))
-        return {}
-    except yaml.reader.ReaderError as error:
-        problems.append(Problem(path, 0, 0, f"the settings are not YAML: {error.reason}"))
+    except yaml.YAMLError as error:
+        problems.append(_not_yaml(path, error))
         return {}
     if root is None or root.tag == "tag:yaml.org,2002:null":
         return {}
@@ -78,7 +73,14 @@ def _add_setting(
         return
     try:
         values[name.value] = (constructor.construct_object(item, deep=True), line, column)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = (mark.line + 1, mark.column + 1) if mark else (line, column)
-        problems.append(Problem(path, *place, f"the settings are not YAML: {error.problem}"))
+    except yaml.YAMLError as error:
+        problems.append(_not_yaml(path, error, line, column))
+
+
+def _not_yaml(path: str, error: yaml.YAMLError, line: int = 0, column: int = 0) -> Problem:
+    """Return the problem of a text that is not YAML, at the place that the error states or else a given one."""
+    mark = getattr(error, "problem_mark", None)
+    if mark is not None:
+        line, column = mark.line + 1, mark.column + 1
+    reason = getattr(error, "problem", None) or getattr(error, "reason", None)
+    return Problem(path, line, column, f"the settings are not YAML: {reason}")

@@ -77,17 +77,14 @@ def _number(text: str) -> object:
         return text
 
 
-def _as_seconds(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+def _as_seconds(value: object, least: float = 0.0) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < float("inf"):
         raise ValueError
     return float(value)
 
 
 def _as_time_limit(value: object) -> float:
-    seconds = _as_seconds(value)
-    if not seconds:
-        raise ValueError
-    return seconds
+    return _as_seconds(value, least=5e-324)
 
 
 def _as_url(value: object) -> str:

@@ -83,27 +83,25 @@ def _completes(value: str) -> str:
     return "files" if stem and suffix.isalnum() else _COMPLETES.get(value, "")
 
 
-class Verb(Struct):
+class Verb:
     """One verb of the command line.
 
     Attributes:
-        command: The whole command, without its arguments; it is made of what follows `brainsmith`.
-        words: What the user types behind that: `("plugins", "list")`.
+        words: What the user types behind `brainsmith`: `("plugins", "list")`.
+        command: The whole command, without its arguments.
         about: One line of help.
         more: What help says below that.
         arguments: What it takes.
         example: One command that works.
     """
 
-    command: str
-    about: str
-    more: str
-    example: str
-    arguments: tuple[Argument, ...] = ()
-
-    def __post_init__(self) -> None:
-        self.words = tuple(self.command.split())
-        self.command = f"brainsmith {self.command}"
+    def __init__(self, words: str, about: str, more: str, example: str, *arguments: Argument) -> None:
+        self.words = tuple(words.split())
+        self.command = f"brainsmith {words}"
+        self.about = about
+        self.more = more
+        self.example = example
+        self.arguments = arguments
 
     @property
     def module(self) -> str:

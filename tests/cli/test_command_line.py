@@ -10,13 +10,11 @@ VERB = Verb(
     "make it",
     "More.",
     "brainsmith make A",
-    (
-        Argument("WHAT", about="what to make"),
-        Argument("--size", "N", "how large"),
-        Argument("--kind", "KIND", "which", choices=("red", "green")),
-        Argument("--fast", about="hurry"),
-        Argument("--into", "DIR", "where", required=True),
-    ),
+    Argument("WHAT", about="what to make"),
+    Argument("--size", "N", "how large"),
+    Argument("--kind", "KIND", "which", choices=("red", "green")),
+    Argument("--fast", about="hurry"),
+    Argument("--into", "DIR", "where", required=True),
 )
 
 
