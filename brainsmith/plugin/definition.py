@@ -32,6 +32,8 @@ _OWN: dict[str, tuple[str, ...]] = {
 }
 _OUR_DEFAULTS = {"version": __version__, "author": "BrainSmith"}
 """What the plugins that come with this package need not say."""
+_OUR_REQUIREMENTS = {"transform": ("qonnx",)}
+"""The same, by plugin type: what the base class of the type is from."""
 
 DOOR = "brainsmith.plugins"
 _HOMES = ("brainsmith", "brainsmith.plugin.core", "brainsmith.plugin", DOOR)
@@ -71,8 +73,11 @@ def make_record(
         raise PluginDefinitionError(f"{origin}: {problem}")
     name = values.get("name") or object_name
     stated = {key: value for key, value in values.items() if key in FIELDS and value not in (None, "")}
+    defaults: dict[str, Any] = {}
+    if framework == "brainsmith":
+        defaults = {**_OUR_DEFAULTS, "requires": _OUR_REQUIREMENTS.get(plugin_type, ())}
     return PluginInfo(
-        **{**(_OUR_DEFAULTS if framework == "brainsmith" else {}), **stated, "name": name},
+        **{**defaults, **stated, "name": name},
         type=plugin_type,
         framework=framework,
         reference=reference,

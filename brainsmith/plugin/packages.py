@@ -112,7 +112,7 @@ def _numpy_with_protobuf(found: dict[str, InfoFolder]) -> dict[str, str]:
     unmet = [
         f"onnx {found['onnx'].version} needs {name}{wanted}"
         for name, wanted, met in _requirements(found["onnx"], found)
-        if name in ("numpy", "protobuf") and met is not True
+        if name in ("numpy", "protobuf") and not met
     ]
     return _pair(name, "differs" if unmet else "works", versions, "; ".join(unmet))
 
@@ -121,7 +121,7 @@ def _pins(owner: InfoFolder, found: dict[str, InfoFolder]) -> Iterable[dict[str,
     """Compare what a distribution declares to need with what is installed: information, since not all is used."""
     declaring = distribution_key(owner.name)
     for name, wanted, met in _requirements(owner, found):
-        if met is not True:
+        if not met:
             detail = (
                 f"{declaring} {owner.version} declares {name}{wanted}; "
                 "information only: what builds here use works without"
@@ -129,8 +129,8 @@ def _pins(owner: InfoFolder, found: dict[str, InfoFolder]) -> Iterable[dict[str,
             yield _pair(f"{declaring} with {name}", "differs", _versions(found, name), detail)
 
 
-def _requirements(owner: InfoFolder, found: dict[str, InfoFolder]) -> Iterable[tuple[str, str, bool | None]]:
-    """Yield what a distribution needs here: name, versions, and whether that is met (None: unknown)."""
+def _requirements(owner: InfoFolder, found: dict[str, InfoFolder]) -> Iterable[tuple[str, str, bool]]:
+    """Yield what a distribution needs here: name, versions, and whether that is met."""
     for field, text in metadata(owner):
         try:
             parsed = _requirement(text) if field == "Requires-Dist" else None
@@ -163,7 +163,7 @@ def unmet_requirements(requirements: Iterable[str]) -> list[str]:
             if not any(fork in found for fork in _FORKS.get(name, ())):
                 command = install_command(name, wanted)
                 unmet.append(f"requires {name}{wanted}, which is not installed: {command}")
-        elif wanted and _is_met(wanted, found[name].version) is False:
+        elif wanted and not _is_met(wanted, found[name].version):
             version = found[name].version
             unmet.append(f"requires {name}{wanted}, and {version} is installed: pip install '{name}{wanted}'")
     return unmet
@@ -190,23 +190,15 @@ def _requirement(text: str) -> tuple[str, str] | None:
     """
     if _BARE_NAME.fullmatch(text):
         return distribution_key(text), ""
-    try:
-        # need not be installed, and is not needed for a bare name
-        from packaging.requirements import Requirement
-    except ImportError:
-        match = re.match(r"([\w.-]+)(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*$", text)
-        if match is None:
-            raise ValueError(text) from None
-        return distribution_key(match[1]), match[2].strip()
+    from packaging.requirements import Requirement  # most requirements are bare names
+
     requirement = Requirement(text)
     if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
         return None
     return distribution_key(requirement.name), str(requirement.specifier)
 
 
-def _is_met(wanted: str, version: str) -> bool | None:
-    try:
-        from packaging.specifiers import SpecifierSet  # need not be installed
-    except ImportError:
-        return version == wanted[2:] if re.fullmatch(r"==[\w.]+", wanted) else None
+def _is_met(wanted: str, version: str) -> bool:
+    from packaging.specifiers import SpecifierSet  # most requirements are bare names
+
     return SpecifierSet(wanted).contains(version, prereleases=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginDefinitionError, Problem
+from brainsmith.plugin.adapter_result import AdapterResult
 from brainsmith.plugin.definition import make_record
 from brainsmith.plugin.group_tables import declared_groups
 from brainsmith.plugin.isolation import isolated
@@ -16,24 +17,8 @@ from brainsmith.plugin.unusable import form_problem, looks_like_plugins, unbound
 if TYPE_CHECKING:
     from typing import Any
 
-    from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.plugin_decorators import DecoratedBlock
     from brainsmith.plugin.python_source import PythonSource
-
-
-class FileScan:
-    """What the scan of one file gives."""
-
-    def __init__(self) -> None:
-        self.records: list[PluginInfo] = []
-        self.groups: dict[str, tuple[str, ...]] = {}
-        self.problems: list[Problem] = []
-
-    def clear(self) -> None:
-        """Forget what was found, as before a second reading."""
-        self.records.clear()
-        self.groups.clear()
-        self.problems.clear()
 
 
 def may_hold_plugins(data: bytes) -> bool:
@@ -41,7 +26,7 @@ def may_hold_plugins(data: bytes) -> bool:
     return (b"brainsmith" in data and b"@" in data) or b"GROUPS" in data or looks_like_plugins(data)
 
 
-def scan(source: PythonSource, framework: str, extra: dict[str, Any] | None = None) -> FileScan:
+def scan(source: PythonSource, framework: str, extra: dict[str, Any] | None = None) -> AdapterResult:
     """Read the plugins and groups of one file: the records that importing it would register.
 
     Args:
@@ -49,7 +34,7 @@ def scan(source: PythonSource, framework: str, extra: dict[str, Any] | None = No
         framework: The framework of its plugins.
         extra: Entries for each record's `extra`.
     """
-    found = FileScan()
+    found = AdapterResult(framework)
     problem = isolated(source.file.path, _scan, source, framework, extra or {}, found)
     if problem is not None:
         found.problems.append(problem)
@@ -58,7 +43,7 @@ def scan(source: PythonSource, framework: str, extra: dict[str, Any] | None = No
     return found
 
 
-def _scan(source: PythonSource, framework: str, extra: dict[str, Any], found: FileScan) -> None:
+def _scan(source: PythonSource, framework: str, extra: dict[str, Any], found: AdapterResult) -> None:
     found.clear()
     # This package's own files are tested, so that they need not be parsed.
     blocks = fast_blocks(source) if framework == "brainsmith" else None
@@ -90,7 +75,7 @@ def decorated(
 
 
 def _read_block(
-    source: PythonSource, block: DecoratedBlock, framework: str, extra: dict[str, Any], found: FileScan
+    source: PythonSource, block: DecoratedBlock, framework: str, extra: dict[str, Any], found: AdapterResult
 ) -> None:
     for decorator, plugin_type in block.decorators:
         line = decorator.lineno + block.line

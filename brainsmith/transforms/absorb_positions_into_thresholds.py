@@ -33,7 +33,6 @@ class _Match(NamedTuple):
 @transform(
     stage="topology_opt",
     description="Absorb an Add of one constant per position and channel into the MultiThreshold behind it",
-    requires=("qonnx",),
     tags=("streamlining", "transformer"),
 )
 class AbsorbPositionsIntoThresholds(Transformation):

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 @transform(
     stage="topology_opt",
     description="Convert division by a constant into multiplication by its reciprocal",
-    requires=("qonnx",),
     tags=("arithmetic", "lowering"),
 )
 class ConvertDivToMul(Transformation):

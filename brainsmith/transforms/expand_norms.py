@@ -28,7 +28,6 @@ AXES_ARE_AN_INPUT = 18
 @transform(
     stage="topology_opt",
     description="Expand normalization operations",
-    requires=("qonnx",),
     tags=("normalisation", "lowering"),
 )
 class ExpandNorms(Transformation):

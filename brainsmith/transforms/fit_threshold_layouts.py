@@ -19,7 +19,6 @@ CHANNELS_LAST = {2: "NC", 3: "NWC", 4: "NHWC"}
 @transform(
     stage="cleanup",
     description="Let MultiThreshold nodes state a layout with as many axes as their tensor has",
-    requires=("qonnx",),
     tags=("layout",),
 )
 class FitThresholdLayouts(Transformation):

@@ -24,7 +24,6 @@ _ONE_SCALE = ("Add", "ConvTranspose", "Gather", "Mul", "Sub")
 @transform(
     stage="topology_opt",
     description="Fold quantised constants that are no integer weights with one scale for each result",
-    requires=("qonnx",),
     tags=("quantisation",),
 )
 class FoldConstantQuantisers(Transformation):

@@ -41,7 +41,6 @@ RANDOM = (
 @transform(
     stage="graph_tidying",
     description="Compute nodes whose inputs are all constant",
-    requires=("qonnx",),
     tags=("clean-up",),
 )
 class FoldConstants(Transformation):

@@ -32,7 +32,6 @@ _KINDS = "fb"
 @transform(
     stage="execution_opt",
     description="Make chains of elementwise operators and ops one node that runs compiled",
-    requires=("qonnx",),
     tags=("ops", "compiled"),
 )
 class FuseElementwise(Transformation):

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 @transform(
     stage="graph_tidying",
     description="Name each tensor after its node, and the ends of the graph global_in and global_out",
-    requires=("qonnx",),
     tags=("clean-up",),
 )
 class GiveReadableTensorNames(Transformation):

@@ -106,28 +106,23 @@ class GraphView:
 
     def rank(self, name: str) -> int | None:
         """Return the number of dimensions of a tensor, or None where its shape is not declared."""
-        value = self._values.get(name)
-        if value is not None and value.type.tensor_type.HasField("shape"):
-            return len(value.type.tensor_type.shape.dim)
-        return len(self._initializers[name].dims) if name in self._initializers else None
+        dims = self.dimensions(name)
+        return None if dims is None else len(dims)
 
     def dimensions(self, name: str) -> list[int | None] | None:
         """Return the dimensions of a tensor, None for each that is not known, or None where its rank is not."""
         value = self._values.get(name)
         if value is not None and value.type.tensor_type.HasField("shape"):
-            return [
-                dim.dim_value if dim.HasField("dim_value") else None
-                for dim in value.type.tensor_type.shape.dim
-            ]
+            dims = value.type.tensor_type.shape.dim
+            return [dim.dim_value if dim.HasField("dim_value") else None for dim in dims]
         return list(self._initializers[name].dims) if name in self._initializers else None
 
     def static_shape(self, name: str, elem_type: int) -> list[int] | None:
         """Return the shape of a tensor of this element type, or None unless all of it is known."""
-        value = self._values.get(name)
-        if value is None or value.type.tensor_type.elem_type != elem_type or not self.rank(name):
-            return None
-        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
-        return shape if all(shape) else None
+        known = [dim for dim in self.dimensions(name) or () if dim]
+        return (
+            known if known and len(known) == self.rank(name) and self.elem_type(name) == elem_type else None
+        )
 
     def new_name(self, base: str) -> str:
         """Return a tensor name that the graph does not use yet; the same graph gives the same names."""

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 @transform(
     stage="topology_opt",
     description="Give convolutions over groups of channels weights of 0 for the other channels, and one group",
-    requires=("qonnx",),
     tags=("streamlining",),
 )
 class GroupedConvsToDense(NodeRewrite):

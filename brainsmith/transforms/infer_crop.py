@@ -24,7 +24,6 @@ class _Window(NamedTuple):
 @transform(
     kernel="Crop",
     description="Convert Slice and Gather of constant, contiguous places into Crop kernels",
-    requires=("qonnx",),
 )
 class InferCrop(NodeRewrite):
     """Convert Slice and Gather of integers into the Crop kernel, where what they take is one window.

@@ -26,7 +26,6 @@ MIXING = ("Concat", "Clip", "Pad", "Scatter", "ScatterElements", "ScatterND")
 @transform(
     stage="graph_tidying",
     description="Infer the QONNX datatypes of all tensors, such that each holds every value of its tensor",
-    requires=("qonnx",),
     tags=("clean-up",),
 )
 class InferDataTypes(Transformation):

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 @transform(
     kernel="GlobalAccPool",
     description="Convert a ReduceSum over all axes between the first and the last into a GlobalAccPool",
-    requires=("qonnx",),
 )
 class InferGlobalSum(NodeRewrite):
     """Convert ReduceSum of integers over tokens (1, T, C) or pixels (1, H, W, C) into FINN's GlobalAccPool.

@@ -33,7 +33,6 @@ KERNEL = "LayerNormKernel"
 @transform(
     kernel="LayerNorm",
     description="Convert layer normalisations over the last axis into LayerNorm kernels",
-    requires=("qonnx",),
 )
 class InferLayerNorm(Transformation):
     """Convert layer normalisations over the last axis into the LayerNorm kernel.

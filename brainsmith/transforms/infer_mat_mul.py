@@ -24,7 +24,6 @@ class _Operands(NamedTuple):
 @transform(
     kernel="MatMul",
     description="Convert MatMul operators with two computed inputs into MatMul kernels",
-    requires=("qonnx",),
 )
 class InferMatMul(NodeRewrite):
     """Convert MatMul of two integer tensors, neither of them constant, into the MatMul kernel.

@@ -41,7 +41,6 @@ class _Chain(NamedTuple):
 @transform(
     kernel="Shuffle",
     description="Convert transposes between layers, with the reshapes around them, into Shuffle kernels",
-    requires=("qonnx",),
 )
 class InferShuffle(NodeRewrite):
     """Convert transposes of integers into the Shuffle kernel.

@@ -29,7 +29,6 @@ FRACTION_BITS = 8
 @transform(
     kernel="Softmax",
     description="Convert Softmax operators over the last axis into Softmax kernels",
-    requires=("qonnx",),
 )
 class InferSoftmax(NodeRewrite):
     """Convert Softmax over the last axis into the Softmax kernel.

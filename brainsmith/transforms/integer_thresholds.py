@@ -26,7 +26,6 @@ ROUNDED = 2.0**22
 @transform(
     stage="topology_opt",
     description="Round the thresholds of integers up, and refuse those that a value may lie on",
-    requires=("qonnx",),
     tags=("quantisation", "streamlining"),
 )
 class IntegerThresholds(Transformation):

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 @transform(
     stage="topology_opt",
     description="Convert ReduceMean into ReduceSum and a factor, and move factors in front of a ReduceSum behind it",
-    requires=("qonnx",),
     tags=("streamlining", "transformer"),
 )
 class MeansToSums(Transformation):

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 @transform(
     stage="topology_opt",
     description="Merge consecutive Mul, Add, Reshape or Transpose operators with constants into one",
-    requires=("qonnx",),
     tags=("arithmetic", "layout"),
 )
 class MergeOpChains(NodeRewrite):

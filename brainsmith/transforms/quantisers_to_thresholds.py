@@ -38,7 +38,6 @@ LAYOUTS = {(2, -1): "NC", (3, -1): "NWC", (3, -2): "NCW", (4, -1): "NHWC", (4, -
 @transform(
     stage="topology_opt",
     description="Turn quantisers of activations into MultiThresholds that give QONNX's levels, ties included",
-    requires=("qonnx",),
     tags=("quantisation",),
 )
 class QuantisersToThresholds(Transformation):

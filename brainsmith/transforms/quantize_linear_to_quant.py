@@ -54,7 +54,6 @@ class _Integers:
 @transform(
     stage="cleanup",
     description="Fuse QuantizeLinear, Clip and DequantizeLinear into Quant nodes",
-    requires=("qonnx",),
     tags=("quantisation",),
 )
 class QuantizeLinearToQuant(Transformation):

@@ -30,7 +30,6 @@ COMMUTATIVE = ("Add", "Mul")
 @transform(
     stage="graph_tidying",
     description="Remove nodes whose output equals their input, exactly",
-    requires=("qonnx",),
     tags=("clean-up",),
 )
 class RemoveIdentityOps(Transformation):

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 @transform(
     stage="graph_tidying",
     description="Remove initializers, shapes and annotations of tensors that nothing reads or makes",
-    requires=("qonnx",),
     tags=("clean-up",),
 )
 class RemoveUnusedTensors(Transformation):

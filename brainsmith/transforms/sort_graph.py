@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 @transform(
     stage="graph_tidying",
     description="Sort the nodes topologically, and drop those that are connected to nothing",
-    requires=("qonnx",),
     tags=("clean-up",),
 )
 class SortGraph(Transformation):

@@ -56,17 +56,20 @@ def imported(path, registry, module="plugin_file"):
     return sorted(info.to_plain() for info in registry.records())
 
 
+def as_ours(info):
+    """Return a record as it is of a plugin of this package, which need not state everything."""
+    ours = {"version": brainsmith.__version__, "author": "BrainSmith"}
+    ours["requires"] = ("qonnx",) if info.type == "transform" else ()
+    return info.replace(framework="brainsmith", **{name: info[name] or ours[name] for name in ours})
+
+
 def scanned(path):
     """Return the records of both readings, which must agree: the fast one is for our own files alone."""
     found = read(path)
     assert [str(problem) for problem in found.problems] == []
     source = PythonSource(SourceFile(str(path), "plugin_file", False), path.read_bytes())
     fast = scan(source, "brainsmith").records
-    ours = {"version": brainsmith.__version__, "author": "BrainSmith"}  # where a file does not state it
-    assert fast == [
-        info.replace(framework="brainsmith", **{name: info[name] or ours[name] for name in ours})
-        for info in found.records
-    ]
+    assert fast == [as_ours(info) for info in found.records]
     return sorted(info.to_plain() for info in found.records)
 
 

@@ -1,19 +1,63 @@
-"""Import a module as Python does, and complete it before anything uses it."""
+"""Import modules as Python does, and complete some of them before anything uses them."""
 
 from __future__ import annotations
 
 import builtins
+import sys
 from importlib.abc import Loader
+from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.adapters.stand_ins import import_deferred
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from importlib.machinery import ModuleSpec
 
     from brainsmith.plugin.adapters.stand_ins import ImportFunction
+
+
+class CompletingFinder:
+    """Finds modules as Python does, and completes some of them when they are imported.
+
+    Args:
+        completions: What completes a module, by its name.
+        prefix: How the names begin of modules that may import in another way; none by default.
+        import_for: Returns what the import statements of such a module are to call; None for Python's own function.
+    """
+
+    def __init__(
+        self,
+        completions: Mapping[str, Callable[[ModuleType], None]],
+        prefix: str | tuple[str, ...] = (),
+        import_for: Callable[[str, ModuleSpec], ImportFunction | None] = lambda name, spec: None,
+    ) -> None:
+        self.completions = completions
+        self.prefix = prefix
+        self.import_for = import_for
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the spec of a module that is to be completed; None for all others."""
+        complete = self.completions.get(fullname)
+        if complete is None and not fullname.startswith(self.prefix):
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is None or spec.loader is None:
+            return None
+        import_as = self.import_for(fullname, spec)
+        if complete is None and import_as is None:
+            return None
+        spec.loader = CompletingLoader(spec.loader, complete, import_as)
+        return spec
+
+    def complete_imported(self) -> None:
+        """Complete the modules that were imported already."""
+        for name, complete in self.completions.items():
+            if name in sys.modules:
+                complete(sys.modules[name])
 
 
 class CompletingLoader(Loader):

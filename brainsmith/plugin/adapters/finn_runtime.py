@@ -13,13 +13,13 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import FrameworkUnavailableError
 from brainsmith.forks import lock_of
-from brainsmith.plugin.adapters.completing_loader import CompletingLoader
+from brainsmith.plugin.adapters.completing_loader import CompletingFinder
 from brainsmith.plugin.adapters.framework_mends import mend_frameworks
 from brainsmith.plugin.adapters.stand_ins import DEFERRED, import_deferred, import_without_torch
 from brainsmith.plugin.operators import offer_operators
@@ -27,7 +27,7 @@ from brainsmith.settings import cache_dir, finn_settings_file, set_default_varia
 from brainsmith.store.safety import make_private, why_replaceable, why_untrusted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from types import ModuleType
 
     from brainsmith.plugin.adapters.stand_ins import ImportFunction
@@ -48,21 +48,19 @@ def prepare_finn() -> None:
     """Let every module of the installed FINN be imported; call it before the first `import finn...`.
 
     Idempotent and safe with many threads. It changes no folder and no variable that the user has set; it sets
-    `FINN_BUILD_DIR`, which FINN's worker processes read, where it is unset. Without FINN it only mends QONNX.
+    `FINN_BUILD_DIR`, which FINN's worker processes read, where it is unset. Without FINN it does nothing.
     """
     with _lock:
-        if any(isinstance(finder, _FinnFinder) for finder in sys.meta_path):
+        if _FINDER in sys.meta_path:
             return
         spec = find_spec("finn")
         if spec is None:
             return
-        sys.meta_path.insert(0, _FinnFinder(without_torch=find_spec("torch") is None))
+        sys.meta_path.insert(0, _FINDER)
     mend_frameworks()
     if not _has_settings(spec):
         _set_build_folder(_finn_folder())
-    for name, complete in _COMPLETIONS.items():
-        if name in sys.modules:
-            complete(sys.modules[name])
+    _FINDER.complete_imported()
 
 
 def _has_settings(finn: ModuleSpec) -> bool:
@@ -143,36 +141,17 @@ _COMPLETIONS: dict[str, Callable[[ModuleType], None]] = {
 }
 
 
-class _FinnFinder:
-    """Finds FINN's modules as Python does, and completes those that would need what is not installed."""
+def _import_for(fullname: str, spec: ModuleSpec) -> ImportFunction | None:
+    """Return what a module's import statements are to call, if not Python's own function."""
+    text = _source(spec)
+    if (b"\nimport torch" in text or b"\nfrom torch" in text) and find_spec("torch") is None:
+        return import_without_torch
+    if fullname.startswith(KERNELS) and any(b"\nfrom " + root.encode() in text for root in DEFERRED):
+        return import_deferred
+    return None
 
-    def __init__(self, without_torch: bool) -> None:
-        self.without_torch = without_torch
 
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """Return the spec of a module of FINN that needs completing; None for all others."""
-        if not fullname.startswith("finn."):
-            return None
-        spec = PathFinder.find_spec(fullname, path, target)
-        if spec is None or spec.loader is None:
-            return None
-        complete = _COMPLETIONS.get(fullname)
-        import_as = self._import_for(fullname, spec)
-        if complete is None and import_as is None:
-            return None
-        spec.loader = CompletingLoader(spec.loader, complete, import_as)
-        return spec
-
-    def _import_for(self, fullname: str, spec: ModuleSpec) -> ImportFunction | None:
-        """Return what a module's import statements are to call, if not Python's own function."""
-        text = _source(spec)
-        if self.without_torch and (b"\nimport torch" in text or b"\nfrom torch" in text):
-            return import_without_torch
-        if fullname.startswith(KERNELS) and any(b"\nfrom " + root.encode() in text for root in DEFERRED):
-            return import_deferred
-        return None
+_FINDER = CompletingFinder(_COMPLETIONS, "finn.", _import_for)
 
 
 def _source(spec: ModuleSpec) -> bytes:

@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import sys
 import warnings
-from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.forks import lock_of
-from brainsmith.plugin.adapters.completing_loader import CompletingLoader
+from brainsmith.plugin.adapters.completing_loader import CompletingFinder
 from brainsmith.plugin.adapters.finn_mends import mend_builder, mend_flattens, mend_moves, mend_pools
 from brainsmith.plugin.adapters.graph_edits import bypass_node, rename_tensors
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.pages import show_graphs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from importlib.machinery import ModuleSpec
+    from collections.abc import Callable
     from types import ModuleType
 
     from onnx import NodeProto
@@ -44,28 +42,10 @@ def mend_frameworks() -> None:
     Idempotent and safe with many threads. It imports nothing of either. Without QONNX, which FINN needs, it does nothing.
     """
     with _lock:
-        if _MendingFinder in sys.meta_path or find_spec("qonnx") is None:
+        if _FINDER in sys.meta_path or find_spec("qonnx") is None:
             return
-        sys.meta_path.insert(0, _MendingFinder)
-    for name, mend in _MENDS.items():
-        if name in sys.modules:
-            mend(sys.modules[name])
-
-
-class _MendingFinder:
-    """Finds modules as Python does, and mends those that need it."""
-
-    @staticmethod
-    def find_spec(
-        fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """Return the spec of a module that is to be mended; None for all others."""
-        if fullname not in _MENDS:
-            return None
-        spec = PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = CompletingLoader(spec.loader, _MENDS[fullname], None)
-        return spec
+        sys.meta_path.insert(0, _FINDER)
+    _FINDER.complete_imported()
 
 
 def _mend_transforms(module: ModuleType) -> None:
@@ -131,12 +111,14 @@ def _mend_wrapper(module: ModuleType) -> None:
     module.ModelWrapper.is_join_node = is_join_node
 
 
-_MENDS: dict[str, Callable[[ModuleType], None]] = {
-    **dict.fromkeys(REPLACED, _mend_transforms),
-    "qonnx.transformation.remove": _mend_removal,
-    "qonnx.core.modelwrapper": _mend_wrapper,
-    "finn.transformation.fpgadataflow.convert_to_hw.pool_from_reduce": mend_pools,
-    "finn.transformation.move_reshape": mend_flattens,
-    "finn.transformation.streamline.reorder": mend_moves,
-    "finn.builder.build_dataflow": mend_builder,
-}
+_FINDER = CompletingFinder(
+    {
+        **dict.fromkeys(REPLACED, _mend_transforms),
+        "qonnx.transformation.remove": _mend_removal,
+        "qonnx.core.modelwrapper": _mend_wrapper,
+        "finn.transformation.fpgadataflow.convert_to_hw.pool_from_reduce": mend_pools,
+        "finn.transformation.move_reshape": mend_flattens,
+        "finn.transformation.streamline.reorder": mend_moves,
+        "finn.builder.build_dataflow": mend_builder,
+    }
+)
