@@ -35,7 +35,7 @@ def lazy_names(
 def homes_of(file: str) -> dict[str, str]:
     """Return the module of each name that a package's file imports for type checkers alone.
 
-    So that its names stand once, as `from brainsmith.build.run import build as build` below `if TYPE_CHECKING:`.
+    So that its names stand once, as `from brainsmith.build.build_model import build as build` below `if TYPE_CHECKING:`.
     """
     with open(file, encoding="utf-8") as lines:  # noqa: PTH123  (pathlib would take longer)
         words = [line.split() for line in lines if line.startswith("    from ")]

@@ -34,7 +34,7 @@ __all__ = ["PluginInfo", "backends", "kernels", "ops", "reset_plugin_system", "s
 
 _ABOVE = {
     **dict.fromkeys(DECORATORS, "brainsmith.plugin.core"),
-    "load_blueprint_plugins": "brainsmith.blueprint.plugins",
+    "load_blueprint_plugins": "brainsmith.blueprint.blueprint_plugins",
     "Version": "brainsmith.plugin.version",
     "Bundle": "brainsmith.bundles.bundle",
     "BundleBuilder": "brainsmith.bundles.bundle_builder",

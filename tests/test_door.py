@@ -189,7 +189,7 @@ def test_a_plugin_wins_over_a_framework_of_its_name():
 
 def test_the_door_reaches_what_lies_above_by_name():
     import brainsmith.plugins as door
-    from brainsmith.blueprint.plugins import load_blueprint_plugins
+    from brainsmith.blueprint.blueprint_plugins import load_blueprint_plugins
 
     assert door.load_blueprint_plugins is load_blueprint_plugins
     assert "load_blueprint_plugins" in dir(door)

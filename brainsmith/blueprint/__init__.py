@@ -10,8 +10,8 @@ from brainsmith.lazy_names import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from brainsmith.blueprint.blueprint_plugins import select_blueprint as select_blueprint
     from brainsmith.blueprint.loader import load_blueprint as load_blueprint
-    from brainsmith.blueprint.plugins import select_blueprint as select_blueprint
     from brainsmith.blueprint.resolve import check_blueprint as check_blueprint
     from brainsmith.blueprint.resolve import resolve_blueprint as resolve_blueprint
     from brainsmith.blueprint.schema import Blueprint as Blueprint
@@ -25,7 +25,7 @@ _HOMES = {
     "check_blueprint": "brainsmith.blueprint.resolve",
     "load_blueprint": "brainsmith.blueprint.loader",
     "resolve_blueprint": "brainsmith.blueprint.resolve",
-    "select_blueprint": "brainsmith.blueprint.plugins",
+    "select_blueprint": "brainsmith.blueprint.blueprint_plugins",
 }
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from brainsmith.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from brainsmith.build.build_model import build as build
     from brainsmith.build.result import BuildResult as BuildResult
-    from brainsmith.build.run import build as build
 
-_HOMES = {"build": "brainsmith.build.run", "BuildResult": "brainsmith.build.result"}
+_HOMES = {"build": "brainsmith.build.build_model", "BuildResult": "brainsmith.build.result"}
 
 __all__ = ["BuildResult", "build"]
 

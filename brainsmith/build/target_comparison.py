@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.comparison.compare import Compared, compare_targets
+from brainsmith.comparison.compare_targets import Compared, compare_targets
 from brainsmith.comparison.tensors import RELATIVE_TOLERANCE, Difference
 from brainsmith.errors import AmbiguousPluginError, TargetError
 from brainsmith.execution.foreign_code import is_lasting

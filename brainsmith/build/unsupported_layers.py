@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import ModelError
-from brainsmith.steps.support import describe_unsupported
+from brainsmith.steps.unsupported_nodes import describe_unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

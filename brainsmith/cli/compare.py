@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
-    from brainsmith.comparison.compare import Compared
+    from brainsmith.comparison.compare_targets import Compared
 
 COLUMNS = ("target", "outputs", "inside", "worst error", "prepare ms", "execute ms", "result")
 """The columns, in order."""
@@ -26,7 +26,7 @@ def run(options: Options, terminal: Terminal) -> int:
     """Compare and print; return 1 if a target's outputs differ from the first's beyond the tolerance."""
     model = options.required("MODEL")
     check_model(model)
-    from brainsmith.comparison.compare import compare_targets, devices_of
+    from brainsmith.comparison.compare_targets import compare_targets, devices_of
     from brainsmith.comparison.tensors import RELATIVE_TOLERANCE
 
     devices = devices_of(options.required("--targets"))

@@ -26,7 +26,7 @@ _HOMES = {
         ("PluginManager", "get_plugin_manager", "reset_plugin_system"), "brainsmith.plugin.manager"
     ),
     **dict.fromkeys(("get_registry", *DECORATORS), "brainsmith.plugin.core"),
-    "load_blueprint_plugins": "brainsmith.blueprint.plugins",
+    "load_blueprint_plugins": "brainsmith.blueprint.blueprint_plugins",
 }
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605

@@ -10,7 +10,7 @@ from brainsmith.steps.backend_choice import choose_backends, chosen_before
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.hardware_nodes import has_backend, is_layer
 from brainsmith.steps.own_transforms import transformed
-from brainsmith.steps.parallelism import fold_as_stated, states_parallelism
+from brainsmith.steps.stated_parallelism import fold_as_stated, states_parallelism
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper

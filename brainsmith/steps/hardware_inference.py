@@ -12,14 +12,14 @@ from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.conversion_limits import check_limits
 from brainsmith.steps.conversions import ELEMENTWISE, OTHERS, PRODUCTS, STREAMS, THRESHOLDS, Conversion
 from brainsmith.steps.hardware_nodes import FINN_LAYERS, nodes_between
-from brainsmith.steps.integer_products import integer_products
 from brainsmith.steps.integer_ranges import annotate_integer_ranges
 from brainsmith.steps.own_transforms import own_transform, transformed
 from brainsmith.steps.preferences import listed_kernels, prefers_rtl
+from brainsmith.steps.scales_behind_products import integer_products
 from brainsmith.steps.strides import crop_single_pixels
-from brainsmith.steps.support import why_unsupported
 from brainsmith.steps.unit_transposes import transposes_to_reshapes
 from brainsmith.steps.unsigned_thresholds import ClipThresholdsOfUnsigned
+from brainsmith.steps.unsupported_nodes import why_unsupported
 
 if TYPE_CHECKING:
     from onnx import NodeProto

@@ -8,7 +8,7 @@ from brainsmith.plugin.core import step
 from brainsmith.steps.branches import forks, part_forked_pools, scales_past_forks, transposes_past_forks
 from brainsmith.steps.conversion_limits import check_limits, check_sign_products
 from brainsmith.steps.own_transforms import own_transform, transformed
-from brainsmith.steps.pools import pools_behind_thresholds, spatial_means_to_pools
+from brainsmith.steps.pool_forms import pools_behind_thresholds, spatial_means_to_pools
 from brainsmith.steps.strides import drop_strides_of_single_windows
 from brainsmith.steps.window_batches import check_window_batches
 

@@ -5,7 +5,7 @@ from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.build import build
 from brainsmith.build.unsupported_layers import refuse
 from brainsmith.errors import ModelError
-from brainsmith.steps.support import unsupported_nodes
+from brainsmith.steps.unsupported_nodes import unsupported_nodes
 from tests.build import graphs
 
 OURS = BuildStep("cleanup", "brainsmith", "step")

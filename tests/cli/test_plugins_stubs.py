@@ -39,4 +39,4 @@ def test_a_folder_that_is_a_file_is_an_error(elsewhere, capsys):
 
 def test_all_of_the_door_is_in_them():
     assert {*door_names(), *COLLECTIONS} == set(dir(door))
-    assert door_names()["load_blueprint_plugins"] == "brainsmith.blueprint.plugins"
+    assert door_names()["load_blueprint_plugins"] == "brainsmith.blueprint.blueprint_plugins"

@@ -105,7 +105,7 @@ def test_after_a_restricted_discovery_it_is_said(manager):
 
 
 def test_in_blueprint_mode_it_is_said(project, manager):
-    from brainsmith.blueprint.plugins import load_blueprint_plugins
+    from brainsmith.blueprint.blueprint_plugins import load_blueprint_plugins
 
     path = project.write("my.yaml", "hw_compiler:\n  steps: [cleanup]\n")
     load_blueprint_plugins(path)

@@ -15,7 +15,7 @@ from brainsmith.plugin.stubs import stub_text, write_stubs
 from tests.plugin.installed import transform_file
 
 DOOR = {
-    "load_blueprint_plugins": "brainsmith.blueprint.plugins",
+    "load_blueprint_plugins": "brainsmith.blueprint.blueprint_plugins",
     "reset_plugin_system": "brainsmith.plugin.manager",
 }
 

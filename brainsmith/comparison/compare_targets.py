@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.comparison.layers import boundary_tensors
+from brainsmith.comparison.boundary_tensors import boundary_tensors
 from brainsmith.comparison.producers import producers
 from brainsmith.comparison.rounding import rounding_told
 from brainsmith.comparison.runs import read_alike, run_on

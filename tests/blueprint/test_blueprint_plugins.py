@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from brainsmith.blueprint.plugins import select_blueprint
+from brainsmith.blueprint.blueprint_plugins import select_blueprint
 from brainsmith.blueprint.resolve import check_blueprint
 from brainsmith.errors import BlueprintError, PluginNotFoundError
 from brainsmith.plugin import get_plugin_manager, reset_plugin_system

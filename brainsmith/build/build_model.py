@@ -15,7 +15,7 @@ from brainsmith.build.unsupported_layers import refuse
 from brainsmith.build.workspace import Workspace
 from brainsmith.errors import BlueprintError, BrainsmithError, BuildError, NotProvenError, OutputError
 from brainsmith.figures import plural
-from brainsmith.steps.support import unsupported_nodes
+from brainsmith.steps.unsupported_nodes import unsupported_nodes
 from brainsmith.store.imported_sources import note_imports
 
 if TYPE_CHECKING:

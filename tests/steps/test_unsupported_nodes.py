@@ -1,4 +1,4 @@
-from brainsmith.steps.support import describe_unsupported, unsupported_nodes
+from brainsmith.steps.unsupported_nodes import describe_unsupported, unsupported_nodes
 from tests.steps.conftest import Graph, digits_model, integers
 
 

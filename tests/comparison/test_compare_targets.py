@@ -6,7 +6,7 @@ from onnx import TensorProto, helper
 from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith import targets
-from brainsmith.comparison.compare import compare_targets, devices_of
+from brainsmith.comparison.compare_targets import compare_targets, devices_of
 from brainsmith.errors import InputError, UsageError
 from brainsmith.targets.numpy import NumpyExecution
 
