@@ -13,7 +13,7 @@ from brainsmith.errors import GradientError, OpError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shapes
+    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Needed, Shapes
 
 _STATED = ("grad_output", "input_ids", "input_shapes", "input_dtypes", "input_devices")
 _BY_NAME = ("inputs", "output", "needed")
@@ -142,7 +142,7 @@ class BuiltOp(Op):
         inputs: Arrays,
         output: Any,
         *,
-        needed: Sequence[bool] | None = None,
+        needed: Needed | None = None,
         **attributes: Any,
     ) -> Any:
         """Call the function that was given, and order what it returns by input."""

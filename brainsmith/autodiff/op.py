@@ -34,6 +34,7 @@ Arrays = Sequence[Array]
 Constants = Sequence[Array | None]
 Shapes = Sequence[Shape]
 Dtypes = Sequence[np.dtype[Any]]
+Needed = Sequence[bool]
 CPU = "cpu"
 """The device of every array in this process's memory."""
 
@@ -158,7 +159,7 @@ class Gradient:
         self._output = output
         self._attributes = attributes
 
-    def gradients(self, grad_output: Any, needed: Sequence[bool] | None = None) -> tuple[Array | None, ...]:
+    def gradients(self, grad_output: Any, needed: Needed | None = None) -> tuple[Array | None, ...]:
         """Return the gradient of each input; None for those that are not differentiable.
 
         Args:
@@ -186,7 +187,7 @@ class Gradient:
             for at, gradient in enumerate(found)
         )
 
-    def _found(self, grad_output: Any, needed: Sequence[bool] | None) -> Any:
+    def _found(self, grad_output: Any, needed: Needed | None) -> Any:
         """Call the op's backward; what is no error of this package becomes a GradientError that names the op."""
         op, attributes = self._op, self._attributes
         if "needed" not in attributes and _takes_needed(getattr(op.backward, "__func__", op.backward)):

@@ -8,13 +8,13 @@ import numpy as np
 
 from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 from brainsmith.autodiff.primitives.primitive import sum_to
-from brainsmith.ops.quantiser import QuantiserOp, as_number, is_traced, sign_of
+from brainsmith.ops.quantiser import ALL, QuantiserOp, as_number, is_traced, sign_of
 from brainsmith.plugin.core import op
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.autodiff.op import Array, Arrays, Constants
+    from brainsmith.autodiff.op import Array, Arrays, Constants, Needed
     from brainsmith.execution.program.program_node import ProgramNode
 
 
@@ -53,13 +53,7 @@ class BipolarQuant(QuantiserOp):
         return (sign_of(x) * as_number(scale)).reshape(x.shape)
 
     def backward(
-        self,
-        grad_output: Any,
-        inputs: Arrays,
-        output: Any,
-        *,
-        needed: Sequence[bool] = (True, True),
-        **attributes: Any,
+        self, grad_output: Any, inputs: Arrays, output: Any, *, needed: Needed = ALL, **attributes: Any
     ) -> tuple[Array | None, ...]:
         """Return the straight-through gradients of x and scale; None for one that is not needed."""
         x, scale = inputs

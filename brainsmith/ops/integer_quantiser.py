@@ -11,12 +11,12 @@ from brainsmith.autodiff.primitives.primitive import sum_to
 from brainsmith.errors import OpError
 from brainsmith.execution.program.functions.rounding_modes import ROUNDINGS
 from brainsmith.ops.integer_levels import MOST_BITS, IntegerLevels
-from brainsmith.ops.quantiser import QuantiserOp, as_number, is_traced
+from brainsmith.ops.quantiser import ALL, QuantiserOp, as_number, is_traced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from brainsmith.autodiff.op import Array, Arrays, Constants
+    from brainsmith.autodiff.op import Array, Arrays, Constants, Needed
     from brainsmith.autodiff.primitives.onnx_form import OnnxCall
     from brainsmith.execution.program.program_node import ProgramNode
 
@@ -66,14 +66,8 @@ class IntegerQuantiser(QuantiserOp):
         return ((level - zero_point) * scale).reshape(x.shape)
 
     def backward(
-        self,
-        grad_output: Any,
-        inputs: Arrays,
-        output: Any,
-        *,
-        needed: Sequence[bool] = (True, True, True, False),
-        **attributes: Any,
-    ) -> tuple[Array | None, ...]:
+        self, grad_output: Any, inputs: Arrays, output: Any, *, needed: Needed = ALL, **attributes: Any
+    ) -> Constants:
         """Return the straight-through gradients of x, scale and zero_point; None for those that are not needed."""
         x, scale, zero_point, bits = inputs
         one_scale, zero = as_number(scale), as_number(zero_point)
@@ -90,14 +84,7 @@ class IntegerQuantiser(QuantiserOp):
         return by_x, by_scale, by_zero, None
 
     def surrogate(
-        self,
-        x: Array,
-        scale: Array,
-        zero_point: Array,
-        bits: Array,
-        *,
-        at: Arrays,
-        **attributes: Any,
+        self, x: Array, scale: Array, zero_point: Array, bits: Array, *, at: Arrays, **attributes: Any
     ) -> Any:
         """Clip, and add what rounding changed at the point."""
         levels, there = IntegerLevels(at[3], **attributes), _in_units(*at[:3])

@@ -9,13 +9,13 @@ import numpy as np
 
 from brainsmith.errors import OpError
 from brainsmith.ops.integer_quantiser import IntegerQuantiser
-from brainsmith.ops.quantiser import is_traced
+from brainsmith.ops.quantiser import ALL, is_traced
 from brainsmith.plugin.core import op
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.autodiff.op import Array, Arrays, Constants
+    from brainsmith.autodiff.op import Array, Arrays, Constants, Needed
     from brainsmith.execution.program.program_node import ProgramNode
 
 
@@ -61,14 +61,8 @@ class PowerOfTwoQuant(IntegerQuantiser):
         return super().forward(x, power_of_two(scale), zero_point, bits, **attributes)
 
     def backward(
-        self,
-        grad_output: Any,
-        inputs: Arrays,
-        output: Any,
-        *,
-        needed: Sequence[bool] = (True, True, True, False),
-        **attributes: Any,
-    ) -> tuple[Array | None, ...]:
+        self, grad_output: Any, inputs: Arrays, output: Any, *, needed: Needed = ALL, **attributes: Any
+    ) -> Constants:
         """Return int_quant's gradients; the scale's in proportion."""
         x, scale, zero_point, bits = inputs
         power = power_of_two(scale)
@@ -78,14 +72,7 @@ class PowerOfTwoQuant(IntegerQuantiser):
         return by_x, None if by_power is None else by_power * (power / scale), by_zero, None
 
     def surrogate(
-        self,
-        x: Array,
-        scale: Array,
-        zero_point: Array,
-        bits: Array,
-        *,
-        at: Arrays,
-        **attributes: Any,
+        self, x: Array, scale: Array, zero_point: Array, bits: Array, *, at: Arrays, **attributes: Any
     ) -> Any:
         """Take int_quant's, with the ratio of power and scale held."""
         power = power_of_two(at[1])

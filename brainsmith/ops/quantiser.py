@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.op import Array, Dtypes
 
 
+ALL = (True,) * 4
+"""That the gradients of all inputs are needed."""
+
+
 class QuantiserOp(Op):
     """The base of quantisers: their first input is what they quantise."""
 

@@ -64,11 +64,7 @@ def step_at(x: float, epsilon: float) -> float:
 
 
 def slope(
-    function: Callable[[Array], Arrays],
-    x: Array,
-    element: tuple[int, ...],
-    weights: Arrays,
-    epsilon: float,
+    function: Callable[[Array], Arrays], x: Array, element: tuple[int, ...], weights: Arrays, epsilon: float
 ) -> Slope:
     """Measure the derivative of `sum(weights * function(x))` with regard to one element of `x`.
 

@@ -10,9 +10,7 @@ from brainsmith.autodiff.op import Gradient, Op
 from brainsmith.errors import GradientError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from brainsmith.autodiff.op import Array, Arrays, Shape
+    from brainsmith.autodiff.op import Array, Arrays, Needed, Shape
     from brainsmith.autodiff.primitives.onnx_form import OnnxForm
 
 
@@ -60,7 +58,7 @@ class PrimitiveGradient(Gradient):
 
     __slots__ = ()
 
-    def gradients(self, grad_output: Any, needed: Sequence[bool] | None = None) -> tuple[Array | None, ...]:
+    def gradients(self, grad_output: Any, needed: Needed | None = None) -> tuple[Array | None, ...]:
         """Return the gradients of the inputs that are needed, each in its dtype; None for the others."""
         op, inputs = self._op, self._inputs
         assert isinstance(op, Primitive)
