@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.autodiff.op import CPU, Op
-from brainsmith.errors import GradientError, OpError
+from brainsmith.autodiff.op import CPU, Op, backward_error
+from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -159,12 +159,10 @@ class BuiltOp(Op):
             **{name: named[name] for name in self._extra},
         )
         if not isinstance(found, dict):
-            raise GradientError(
-                f"backward of operation {self.name!r} must return {{input id: gradient}}, not {type(found).__name__}"
-            )
+            raise backward_error(self, f"must return {{input id: gradient}}, not {type(found).__name__}")
         unknown = [key for key in found if key not in range(len(inputs))]
         if unknown:
-            raise GradientError(f"backward of operation {self.name!r} returned the unknown id {unknown[0]!r}")
+            raise backward_error(self, f"returned the unknown id {unknown[0]!r}")
         return tuple(found.get(at) for at in range(len(inputs)))
 
     def samples(self, random: np.random.Generator) -> Sequence[Any] | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.autodiff.op import CPU, Op, attributes_of
+from brainsmith.autodiff.op import CPU, Op, attributes_of, failure, operation_error
 from brainsmith.errors import BrainsmithError, OpError
 from brainsmith.figures import plural
 
@@ -68,7 +68,7 @@ def as_arrays(op: Op, inputs: Sequence[Any]) -> list[Array]:
         OpError: Their count is wrong, or one holds no numbers.
     """
     if len(inputs) != op.num_inputs:
-        raise OpError(f"Operation {op.name!r} expects {plural(op.num_inputs, 'input')}, got {len(inputs)}")
+        raise operation_error(op, f"expects {plural(op.num_inputs, 'input')}, got {len(inputs)}")
     arrays: list[Any] = []
     bare = []
     for at, value in enumerate(inputs):
@@ -76,7 +76,7 @@ def as_arrays(op: Op, inputs: Sequence[Any]) -> list[Array]:
         if array is None:
             bare.append(at)
         elif array.dtype.kind not in "fiub":
-            raise OpError(f"Operation {op.name!r} expects numbers, got {array.dtype} for input {at}")
+            raise operation_error(op, f"expects numbers, got {array.dtype} for input {at}")
         arrays.append(array)
     if bare:
         dtype = next((array.dtype for array in arrays if array is not None), np.dtype(np.float32))
@@ -91,7 +91,7 @@ def _own_array(op: Op, at: int, value: Any) -> Array | None:
         return np.asarray(value)
     device = str(getattr(value, "device", CPU))
     if CPU not in device.lower():  # others call it "cpu:0", "TFRT_CPU_0"
-        raise OpError(f"Operation {op.name!r} expects inputs on device 'cpu', got {device!r} for input {at}")
+        raise operation_error(op, f"expects inputs on device 'cpu', got {device!r} for input {at}")
     if not (hasattr(value, "__array__") or hasattr(value, "dtype")):
         return None
     try:
@@ -103,11 +103,12 @@ def _own_array(op: Op, at: int, value: Any) -> Array | None:
 
 def _as_array(op: Op, at: int, value: Any, dtype: np.dtype[Any]) -> Array:
     if value is None:  # numpy would make it NaN
-        raise OpError(f"Operation {op.name!r} expects an array for input {at}, got None")
+        raise operation_error(op, f"expects an array for input {at}, got None")
     if holds_tensor(value):
-        raise OpError(
-            f"Operation {op.name!r} expects an array for input {at}, got a list of Tensors, which would lose their "
-            "gradients; functional.stack makes one Tensor of them"
+        raise operation_error(
+            op,
+            f"expects an array for input {at}, got a list of Tensors, which would lose their "
+            "gradients; functional.stack makes one Tensor of them",
         )
     try:
         # A fraction beside integers would be cut off.
@@ -119,7 +120,7 @@ def _as_array(op: Op, at: int, value: Any, dtype: np.dtype[Any]) -> Array:
 
 def _no_array(op: Op, at: int, value: Any, error: Exception) -> OpError:
     kind = type(value).__name__
-    return OpError(f"Operation {op.name!r} expects an array for input {at}, got {kind}: {error}")
+    return operation_error(op, f"expects an array for input {at}, got {kind}: {error}")
 
 
 def holds_tensor(value: Any) -> bool:
@@ -139,15 +140,10 @@ def check_inputs(op: Op, arrays: Arrays, attributes: Mapping[str, Any]) -> None:
     except BrainsmithError:
         raise
     except ValueError as error:
-        raise OpError(f"Operation {op.name!r} does not take these inputs: {error}") from error
+        raise operation_error(op, f"does not take these inputs: {error}") from error
     except Exception as error:  # a callback of the user's can raise anything, and the op is to be named
-        raise OpError(
-            f"validate of operation {op.name!r} failed on shapes {_shapes(arrays)}: {type(error).__name__}: {error}"
-        ) from error
-
-
-def _shapes(arrays: Arrays) -> str:
-    return ", ".join(str(array.shape) for array in arrays)
+        what = failure([x.shape for x in arrays], error)
+        raise OpError(f"validate of operation {op.name!r} {what}") from error
 
 
 def run_forward(op: Op, arrays: Arrays, attributes: Mapping[str, Any]) -> Any:
@@ -161,16 +157,12 @@ def run_forward(op: Op, arrays: Arrays, attributes: Mapping[str, Any]) -> Any:
     except BrainsmithError:
         raise
     except Exception as error:  # forward is the user's code: whatever it raises names the op
-        raise OpError(
-            f"Operation {op.name!r} failed on shapes {_shapes(arrays)}: {type(error).__name__}: {error}"
-        ) from error
+        raise operation_error(op, failure([x.shape for x in arrays], error)) from error
     if op.trusted and op.num_outputs == 1:
         return given if isinstance(given, np.ndarray) else np.asarray(given)
     outputs = given if op.num_outputs > 1 else (given,)
     if not isinstance(outputs, tuple | list) or len(outputs) != op.num_outputs:
-        raise OpError(
-            f"Operation {op.name!r} must return {plural(op.num_outputs, 'output')}, not {_count(outputs)}"
-        )
+        raise operation_error(op, f"must return {plural(op.num_outputs, 'output')}, not {_count(outputs)}")
     shapes, dtypes = promised(
         op, [array.shape for array in arrays], [array.dtype for array in arrays], attributes
     )
@@ -196,10 +188,7 @@ def promised(
     except BrainsmithError:
         raise
     except Exception as error:  # rules are the user's code: whatever they raise names the op
-        listed = ", ".join(map(str, shapes))
-        raise OpError(
-            f"Operation {op.name!r} failed on shapes {listed}: {type(error).__name__}: {error}"
-        ) from error
+        raise operation_error(op, failure(shapes, error)) from error
     if op.num_outputs == 1:
         _expect_here(op, device)
         return (_shape(op, made),), (_dtype(op, kind),)
@@ -213,8 +202,8 @@ def promised(
 
 def _expect_here(op: Op, device: Any) -> None:
     if device != CPU:
-        raise OpError(
-            f"Operation {op.name!r} promises its output on device {device!r}; arrays of this host are on 'cpu'"
+        raise operation_error(
+            op, f"promises its output on device {device!r}; arrays of this host are on 'cpu'"
         )
 
 
@@ -248,12 +237,12 @@ def _dtype(op: Op, kind: Any) -> np.dtype[Any]:
 def _checked(op: Op, at: int, value: Any, shape: Shape, dtype: np.dtype[Any]) -> Array:
     which = f"output {at}" if op.num_outputs > 1 else "an output"
     if value is None:
-        raise OpError(f"Operation {op.name!r} returned None, not {which}")
+        raise operation_error(op, f"returned None, not {which}")
     array = np.asarray(value)
     if array.dtype.kind not in "fiub":
-        raise OpError(f"Operation {op.name!r} returned {which} of {array.dtype}; its rule says {dtype}")
+        raise operation_error(op, f"returned {which} of {array.dtype}; its rule says {dtype}")
     if array.shape != shape:
-        raise OpError(f"Operation {op.name!r} returned {which} of shape {array.shape}; its rule says {shape}")
+        raise operation_error(op, f"returned {which} of shape {array.shape}; its rule says {shape}")
     return array if array.dtype == dtype else array.astype(dtype)
 
 

@@ -26,7 +26,7 @@ from brainsmith.errors import BrainsmithError, GradientError, OpError
 from brainsmith.figures import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
@@ -176,9 +176,8 @@ class Gradient:
             found = (found,)
         if not isinstance(found, tuple | list) or len(found) != op.num_inputs:
             count = len(found) if isinstance(found, tuple | list) else type(found).__name__
-            raise GradientError(
-                f"backward of operation {op.name!r} must return {plural(op.num_inputs, 'gradient')}, one for each input, "
-                f"not {count}"
+            raise backward_error(
+                op, f"must return {plural(op.num_inputs, 'gradient')}, one for each input, not {count}"
             )
         return tuple(
             None
@@ -202,26 +201,23 @@ class Gradient:
         except BrainsmithError:
             raise
         except Exception as error:  # backward is the user's code: whatever it raises names the op
-            raise failed_backward(op, self._inputs, error) from error
+            raise backward_error(op, failure([x.shape for x in self._inputs], error)) from error
 
     def _checked(self, at: int, gradient: Any) -> Array | None:
         op, given = self._op, self._inputs[at]
         if at in op.not_differentiable:
             return None
         if gradient is None:
-            raise GradientError(
-                f"backward of operation {op.name!r} returned no gradient for input {at}; "
-                "an input without one is listed in not_differentiable"
+            raise backward_error(
+                op,
+                f"returned no gradient for input {at}; an input without one is listed in not_differentiable",
             )
         array = np.asarray(gradient)
         if array.dtype.kind not in "fiub":
-            raise GradientError(
-                f"backward of operation {op.name!r} returned {array.dtype} for input {at}, not numbers"
-            )
+            raise backward_error(op, f"returned {array.dtype} for input {at}, not numbers")
         if array.shape != given.shape:
-            raise GradientError(
-                f"backward of operation {op.name!r} returned shape {array.shape} for input {at}, "
-                f"whose shape is {given.shape}"
+            raise backward_error(
+                op, f"returned shape {array.shape} for input {at}, whose shape is {given.shape}"
             )
         return array.astype(given.dtype, copy=False) if given.dtype.kind == "f" else array
 
@@ -249,12 +245,19 @@ class Gradient:
         return total
 
 
-def failed_backward(op: Op, inputs: Arrays, error: Exception) -> GradientError:
-    """Return the error that names the op whose backward raised another one, and the shapes of its inputs."""
-    shapes = ", ".join(str(array.shape) for array in inputs)
-    return GradientError(
-        f"backward of operation {op.name!r} failed on shapes {shapes}: {type(error).__name__}: {error}"
-    )
+def operation_error(op: Op, text: str) -> OpError:
+    """Return the error of an operation whose message begins with its name: `Operation 'swish' failed`."""
+    return OpError(f"Operation {op.name!r} {text}")
+
+
+def backward_error(op: Op, text: str) -> GradientError:
+    """Return the error of an operation's gradient: `backward of operation 'swish' returned None`."""
+    return GradientError(f"backward of operation {op.name!r} {text}")
+
+
+def failure(shapes: Iterable[Shape], error: Exception) -> str:
+    """Return how the message ends of an error in an op's own code: `failed on shapes (2, 3): ValueError: ...`."""
+    return f"failed on shapes {', '.join(map(str, shapes))}: {type(error).__name__}: {error}"
 
 
 @lru_cache(maxsize=1024)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from brainsmith.autodiff.calls import as_arrays, call_op
-from brainsmith.autodiff.op import attributes_of
+from brainsmith.autodiff.op import attributes_of, operation_error
 from brainsmith.errors import GradientError, OpError
 
 if TYPE_CHECKING:
@@ -117,18 +117,16 @@ def _array_of(op: Op, at: int, tensor: Any) -> Any:
     if not isinstance(tensor, torch.Tensor):
         return tensor
     if tensor.device.type != "cpu":
-        raise OpError(
-            f"Operation {op.name!r} runs on the CPU, but input {at} is on {tensor.device}; .cpu() copies it there"
+        raise operation_error(
+            op, f"runs on the CPU, but input {at} is on {tensor.device}; .cpu() copies it there"
         )
     if tensor.layout != torch.strided:
-        raise OpError(
-            f"Operation {op.name!r} takes dense tensors; input {at} is {tensor.layout}: .to_dense()"
-        )
+        raise operation_error(op, f"takes dense tensors; input {at} is {tensor.layout}: .to_dense()")
     try:
         array: Array = tensor.detach().numpy()
     except (TypeError, RuntimeError) as error:
-        raise OpError(
-            f"Operation {op.name!r} takes the dtypes that numpy has; input {at} is {tensor.dtype}: .float() converts it"
+        raise operation_error(
+            op, f"takes the dtypes that numpy has; input {at} is {tensor.dtype}: .float() converts it"
         ) from error
     return array
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.autodiff.op import backward_error
 from brainsmith.errors import GradientError
 
 if TYPE_CHECKING:
@@ -50,14 +51,14 @@ def fitting_outputs(op: Op, given: Any, promised: Sequence[tuple[Shape, np.dtype
     made = []
     for output, (shape, dtype) in zip(_each(op, given, "outputs"), promised, strict=True):
         if not isinstance(output, np.ndarray | np.generic):
-            raise GradientError(
-                f"backward of operation {op.name!r} must get what forward returned, an array of {dtype} "
-                f"of shape {shape}, not {output!r}"
+            raise backward_error(
+                op, f"must get what forward returned, an array of {dtype} of shape {shape}, not {output!r}"
             )
         if (output.shape, output.dtype.newbyteorder("=")) != (shape, dtype):
-            raise GradientError(
-                f"backward of operation {op.name!r} must get what forward returned, an array of {dtype} "
-                f"of shape {shape}, not one of {output.dtype} of shape {output.shape}"
+            raise backward_error(
+                op,
+                f"must get what forward returned, an array of {dtype} "
+                f"of shape {shape}, not one of {output.dtype} of shape {output.shape}",
             )
         made.append(np.asarray(output))
     return made
@@ -81,9 +82,10 @@ def expect_written(op: Op, made: Sequence[Array | None]) -> None:
     """
     for at, bits in _ends(made):
         if (bits == _MARKS[bits.itemsize]).any():
-            raise GradientError(
-                f"backward of operation {op.name!r} did not write the gradient of input {at}, or not all of it; "
-                "an input without one is to be in not_differentiable"
+            raise backward_error(
+                op,
+                f"did not write the gradient of input {at}, or not all of it; "
+                "an input without one is to be in not_differentiable",
             )
 
 
@@ -100,7 +102,5 @@ def _each(op: Op, given: Any, what: str) -> list[Any]:
         return [given]
     if not isinstance(given, list | tuple) or len(given) != op.num_outputs:
         got = len(given) if isinstance(given, list | tuple) else f"a value of type {type(given).__name__}"
-        raise GradientError(
-            f"backward of operation {op.name!r} must get {op.num_outputs} {what}, one for each output, not {got}"
-        )
+        raise backward_error(op, f"must get {op.num_outputs} {what}, one for each output, not {got}")
     return list(given)

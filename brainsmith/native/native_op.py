@@ -9,8 +9,7 @@ import numpy as np
 
 from brainsmith.autodiff.bounded_cache import BoundedCache
 from brainsmith.autodiff.calls import as_arrays
-from brainsmith.autodiff.op import attributes_of
-from brainsmith.errors import OpError
+from brainsmith.autodiff.op import attributes_of, operation_error
 from brainsmith.native.frame import Frame, address_of
 from brainsmith.native.function_call import FunctionCall, StatusError
 from brainsmith.native.plugin_op import READY, PluginOp
@@ -152,14 +151,14 @@ class NativeOp(PluginOp):
         def run(usage: Usage) -> None:
             frame = self._frame(usage, arrays)
             if any(np.may_share_memory(x, y) for x in arrays for y in outputs):
-                raise OpError(f"Operation {self.name!r} cannot write its output over its input")
+                raise operation_error(self, "cannot write its output over its input")
             given = tuple((y.shape, y.dtype) for y in outputs)
             promised = frame.kind.promised
             if given != promised or any(
                 y.flags.num & READY != READY or not y.flags.writeable for y in outputs
             ):
-                raise OpError(
-                    f"Operation {self.name!r} writes contiguous arrays {_listed(promised)}, not {_listed(given)}"
+                raise operation_error(
+                    self, f"writes contiguous arrays {_listed(promised)}, not {_listed(given)}"
                 )
             frame.forward(arrays, outputs)
 

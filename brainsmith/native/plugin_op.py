@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from brainsmith.autodiff.calls import promised
-from brainsmith.autodiff.op import Op
+from brainsmith.autodiff.op import Op, operation_error
 from brainsmith.errors import GradientError, OpError
 from brainsmith.figures import plural
 from brainsmith.native import abi
@@ -102,8 +102,8 @@ class PluginOp(Op):
         """Ask what calls with inputs of these shapes and dtypes give."""
         for at, dtype in enumerate(dtypes):
             if dtype not in CODES:
-                raise OpError(
-                    f"Operation {self.name!r} does not take these inputs: no native op takes {dtype}; input {at}"
+                raise operation_error(
+                    self, f"does not take these inputs: no native op takes {dtype}; input {at}"
                 )
         outputs = tuple(zip(*promised(self, shapes, dtypes, {}), strict=True))
         given = tuple((CODES[dtype], shape) for shape, dtype in zip(shapes, dtypes, strict=True))
@@ -112,9 +112,7 @@ class PluginOp(Op):
     def too_large(self, promised: Sequence[tuple[Shape, np.dtype[Any]]]) -> OpError:
         """Return the error for outputs for which there is no memory."""
         sizes = ", ".join(str(shape) for shape, _ in promised)
-        return OpError(
-            f"Operation {self.name!r} promises outputs of shape {sizes}, which this machine cannot hold"
-        )
+        return operation_error(self, f"promises outputs of shape {sizes}, which this machine cannot hold")
 
     def forward(self, *inputs: Array, **attributes: Any) -> Any:
         """Run the plugin's code on arrays; those that are ready for it are not copied."""
@@ -166,7 +164,7 @@ class PluginOp(Op):
 
     def unloaded_error(self) -> OpError:
         """Return the error for a call after the library was unloaded."""
-        return OpError(f"Operation {self.name!r} was removed: native plugin {self.plugin} was unloaded")
+        return operation_error(self, f"was removed: native plugin {self.plugin} was unloaded")
 
     def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Return the output's shape, or a tuple of shapes, as the plugin says."""
@@ -176,29 +174,25 @@ class PluginOp(Op):
 
     def _checked_output_shape(self, at: int, answer: Sequence[int] | int) -> Shape:
         if isinstance(answer, int):
-            raise OpError(
-                f"Operation {self.name!r} says that output {at} has {plural(answer, 'dimension')}; "
-                f"0 to {abi.MAX_NDIM} can be"
+            raise operation_error(
+                self, f"says that output {at} has {plural(answer, 'dimension')}; 0 to {abi.MAX_NDIM} can be"
             )
         if any(extent < 0 for extent in answer):
-            raise OpError(f"Operation {self.name!r} says that output {at} has shape {tuple(answer)}, below 0")
+            raise operation_error(self, f"says that output {at} has shape {tuple(answer)}, below 0")
         return tuple(answer)
 
     def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Return the output's dtype, or a tuple of them, as the plugin says."""
         for dtype in dtypes if self.table["output_dtype"] else ():
             if np.dtype(dtype) not in CODES:
-                raise OpError(
-                    f"Operation {self.name!r} does not take these inputs: no native op takes {dtype}"
-                )
+                raise operation_error(self, f"does not take these inputs: no native op takes {dtype}")
         codes = [(CODES.get(np.dtype(dtype)), None) for dtype in dtypes]
         return self._by_rule("output_dtype", codes, np.dtype(dtypes[0]))
 
     def _checked_output_dtype(self, at: int, code: int) -> np.dtype[Any]:
         if code not in abi.DTYPES:
-            raise OpError(
-                f"Operation {self.name!r} says that output {at} has dtype {code}, "
-                "which brainsmith_plugin.h does not list"
+            raise operation_error(
+                self, f"says that output {at} has dtype {code}, which brainsmith_plugin.h does not list"
             )
         return np.dtype(abi.DTYPES[code])
 
@@ -208,7 +202,7 @@ class PluginOp(Op):
 
     def _checked_output_device(self, at: int, device: str | None) -> str:
         if device is None:
-            raise OpError(f"Operation {self.name!r} names no device for output {at}")
+            raise operation_error(self, f"names no device for output {at}")
         return device
 
     def _by_rule(self, rule: str, signature: list[tuple[Any, Any]], default: Any) -> Any:

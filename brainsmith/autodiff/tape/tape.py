@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.autodiff.op import failed_backward
+from brainsmith.autodiff.op import backward_error, failure
 from brainsmith.errors import BrainsmithError, GradientError
 from brainsmith.forks import lock_of
 
@@ -101,7 +101,7 @@ def _gradients(record: Record, output: Any, grad_output: Any, needed: list[bool]
     except GradientError as error:
         raise GradientError(f"{error}; to stop the gradient in front of it, give it x.detach()") from None
     except Exception as error:  # an op may have one of its own: whatever it raises names the op
-        raise failed_backward(op, record.arrays, error) from error
+        raise backward_error(op, failure([x.shape for x in record.arrays], error)) from error
     if not op.trusted:
         for array in (grad_output,) if op.num_outputs == 1 else grad_output:
             array.flags.writeable = False
@@ -110,7 +110,7 @@ def _gradients(record: Record, output: Any, grad_output: Any, needed: list[bool]
     except BrainsmithError:
         raise
     except Exception as error:  # what an op's own gradient function raises names the op
-        raise failed_backward(op, record.arrays, error) from error
+        raise backward_error(op, failure([x.shape for x in record.arrays], error)) from error
 
 
 class _Walk:

@@ -8,7 +8,8 @@ from _thread import get_ident
 from typing import TYPE_CHECKING, Any
 
 from brainsmith import __version__
-from brainsmith.errors import NativeLibraryError, OpError, PluginCrashError
+from brainsmith.autodiff.op import operation_error
+from brainsmith.errors import NativeLibraryError, PluginCrashError
 from brainsmith.forks import in_children, lock_of
 from brainsmith.native.function_call import StatusError
 from brainsmith.native.isolation import channel as ch
@@ -96,9 +97,10 @@ class Worker:
         wanted = [(region, region in self.pool.regions) for region in regions]
         with self._lock:
             if self._caller is not None:
-                raise OpError(
-                    f"Operation {op.name!r} cannot be called here: a signal handler or finaliser interrupted its own "
-                    f"thread in a call of native plugin {op.plugin}, whose process does one at a time"
+                raise operation_error(
+                    op,
+                    f"cannot be called here: a signal handler or finaliser interrupted its own "
+                    f"thread in a call of native plugin {op.plugin}, whose process does one at a time",
                 )
             try:
                 self._caller = get_ident()
