@@ -121,7 +121,7 @@ def _as_arrays(op: Any, inputs: Sequence[Any]) -> list[Array]:
     for at, value in enumerate(inputs):
         if getattr(value, "is_tape_tensor", False):
             raise OpError(
-                f"a batch of arrays can be split, and input {at} is a Tensor: the result would not be on its tape; "
+                f"a batch must be of arrays, and input {at} is a Tensor: the result would not be on its tape; "
                 "give its data"
             )
     return as_arrays(op, inputs) if isinstance(op, Op) else [np.asarray(value) for value in inputs]
@@ -147,8 +147,8 @@ def _batch(arrays: Arrays, axis: Any, whole: Any) -> tuple[list[int], int, int]:
     extents = sorted({arrays[at].shape[axis] for at in full} - {1}) or [1]
     if len(extents) > 1:
         raise OpError(
-            f"inputs must have one number of samples along axis {axis}, not {', '.join(map(str, extents))}; "
-            "those that every part needs are named with whole="
+            f"inputs must have the same number of samples along axis {axis}, not {', '.join(map(str, extents))}; "
+            "name those that every part needs in whole="
         )
     return [at for at in full if arrays[at].shape[axis] == extents[0]], axis, extents[0]
 

@@ -29,7 +29,16 @@ class Frame:
     """What forward is called with: made once, used by one thread at a time, with as little work as possible."""
 
     __slots__ = (
-        "_address", "_call", "_error", "_function", "_inputs", "_looks", "_op", "_outputs", "_promised", "kind",
+        "_address",
+        "_call",
+        "_error",
+        "_function",
+        "_inputs",
+        "_op",
+        "_outputs",
+        "_promised",
+        "_validates",
+        "kind",
     )  # fmt: skip
 
     def __init__(self, op: NativeOp, kind: CallKind) -> None:
@@ -37,7 +46,7 @@ class Frame:
         self._call = call = FunctionCall(op.table, "forward", kind.inputs + kind.outputs)
         self._inputs, self._outputs = call.tensors[: op.num_inputs], call.tensors[op.num_inputs :]
         self._address, self._error, self._function = call.address, call.error, call.function
-        self._looks = call.validate is not None
+        self._validates = call.validate is not None
 
     def forward(self, inputs: Arrays, outputs: Arrays | None = None) -> list[Array]:
         """Run the operation, in new arrays or in given ones.
@@ -48,9 +57,9 @@ class Frame:
         for one, array in zip(self._inputs, inputs):  # noqa: B905 - the keyword costs as much as the loop
             one.data = address_of(array)
         try:
-            if self._looks:
-                self._call.look()
-                self._looks = self._call.validate is not None
+            if self._validates:
+                self._call.check_inputs()
+                self._validates = self._call.validate is not None
             made = [empty(*one) for one in self._promised] if outputs is None else list(outputs)
             for one, array in zip(self._outputs, made):  # noqa: B905
                 one.data = address_of(array)

@@ -63,8 +63,8 @@ class FunctionCall:
         )  # fmt: skip
         self.address = ctypes.addressof(self._call)
         self.function: Any = RULES.get(name, abi.CALL_FUNCTION)(op[name])
-        looks = name == "forward" and op["validate"]
-        self.validate: Any = abi.CALL_FUNCTION(op["validate"]) if looks else None
+        validates = name == "forward" and op["validate"]
+        self.validate: Any = abi.CALL_FUNCTION(op["validate"]) if validates else None
 
     def run(self) -> None:
         """Call the function.
@@ -73,13 +73,13 @@ class FunctionCall:
             StatusError: It refused or failed.
         """
         if self.validate is not None:
-            self.look()
+            self.check_inputs()
         self.error[0] = b"\0"  # a call that succeeded may have written there
         status = self.function(self.address)
         if status != abi.OK:
             self.refuse(status)
 
-    def look(self) -> None:
+    def check_inputs(self) -> None:
         """Have the plugin look at the inputs; not again, if it looks at no values.
 
         Raises:

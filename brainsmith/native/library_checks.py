@@ -86,7 +86,7 @@ def check_hash(path: Path, data: bytes, expected: str | None) -> str:
     found = hashlib.sha256(data).hexdigest()
     if expected is not None and found != expected.lower():
         raise NativeLibraryError(
-            f"{path} is not the library that was meant: its sha256 is {found}, not {expected}\n"
+            f"{path} is not the expected library: its sha256 is {found}, not {expected}\n"
             "  if it was rebuilt on purpose, write the new sha256 into plugin.json"
         )
     return found

@@ -15,7 +15,7 @@ from brainsmith.forks import in_children, lock_of
 from brainsmith.native import abi
 from brainsmith.native.dynamic_loading import load
 from brainsmith.native.library_checks import check_table, check_time_limit, no_entry
-from brainsmith.native.native_op import NativeOp, Standing, Usage
+from brainsmith.native.native_op import LoadState, NativeOp, Usage
 from brainsmith.native.plugin_library import PluginLibrary, checked_copy
 from brainsmith.native.plugin_table import create, describe
 from brainsmith.native.probe import loader_error, probe
@@ -87,15 +87,15 @@ class NativeLibrary(PluginLibrary):
         # One thread that gives up must not open it under another that goes on.
         self._closing = lock_of(waits=False)
         self._usages: weakref.WeakSet[Usage] = weakref.WeakSet()
-        self._standing = Standing()
-        loaded = _Loaded(path, copy, self._standing)
+        self._load_state = LoadState()
+        loaded = _Loaded(path, copy, self._load_state)
         try:
             table = loaded.read()
         except BaseException:
             loaded.unload()
             raise
         super().__init__(path, sha256, table)
-        self.ops = [NativeOp(self, self._standing, one) for one in table["ops"]]
+        self.ops = [NativeOp(self, self._load_state, one) for one in table["ops"]]
         self._unload = weakref.finalize(self, loaded.unload)
         # At the end of the process other threads may still be in it; the system unloads it then.
         self._unload.atexit = False
@@ -104,7 +104,7 @@ class NativeLibrary(PluginLibrary):
     @property
     def closed(self) -> bool:
         """Whether it is unloaded, or about to be."""
-        return self._standing.closed
+        return self._load_state.closed
 
     def new_usage(self) -> Usage:
         """Return the mark by which one thread says that it is in one of the library's functions."""
@@ -135,11 +135,11 @@ class NativeLibrary(PluginLibrary):
         if not self._unload.alive:
             return
         # A call first says that it is there, then looks at this; so either it sees this, or it is seen below.
-        self._standing.closed = True
+        self._load_state.closed = True
         try:
             self._wait(time_limit)
         except BaseException:
-            self._standing.closed = False
+            self._load_state.closed = False
             raise
         self._unload()
 
@@ -158,14 +158,14 @@ class NativeLibrary(PluginLibrary):
         own = get_ident()
         self._usages = weakref.WeakSet([usage for usage in self._usages if usage.thread == own])
         if self._unload.alive:  # a thread that was about to unload it is gone too
-            self._standing.closed = False
+            self._load_state.closed = False
 
 
 class _Loaded:
     """The system's handle of a library. Of who uses it, it knows where to say that it is gone."""
 
-    def __init__(self, path: Path, copy: LibraryCopy, standing: Standing) -> None:
-        self._path, self._copy, self._standing, self._table, self._destroy = path, copy, standing, 0, 0
+    def __init__(self, path: Path, copy: LibraryCopy, load_state: LoadState) -> None:
+        self._path, self._copy, self._load_state, self._table, self._destroy = path, copy, load_state, 0, 0
         with copy.shown() as place:
             try:
                 self._library = load(place, copy.beside)
@@ -194,7 +194,7 @@ class _Loaded:
 
         # The garbage collector unloads a library before it runs the finalisers of what it found with it, which may
         # hold ops.
-        self._standing.closed = True
+        self._load_state.closed = True
         if self._destroy:
             abi.DESTROY_FUNCTION(self._destroy)(self._table)
         dlclose(self._library._handle)

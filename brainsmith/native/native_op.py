@@ -42,7 +42,7 @@ class Usage:
         self.frames: dict[tuple[Any, ...], Any] = BoundedCache(_MOST_FRAMES)
 
 
-class Standing:
+class LoadState:
     """Whether a library is there: an object of its own, which the library, its ops and its finaliser share.
 
     Attributes:
@@ -68,16 +68,16 @@ class NativeOp(PluginOp):
 
     empty = staticmethod(np.empty)  # type: ignore[assignment]
 
-    def __init__(self, library: NativeLibrary, standing: Standing, table: Mapping[str, Any]) -> None:
+    def __init__(self, library: NativeLibrary, load_state: LoadState, table: Mapping[str, Any]) -> None:
         super().__init__(library, table)
         self.library = library
-        self._standing = standing
+        self._load_state = load_state
         self._thread = _PerThread(library)
 
     @property
     def unloaded(self) -> bool:
         """Whether the library was unloaded, or is about to be."""
-        return self._standing.closed
+        return self._load_state.closed
 
     def call(self, inputs: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         """Run a checked call: all that `call_op` does, in less time.
@@ -97,7 +97,7 @@ class NativeOp(PluginOp):
         usage = self._thread.usage
         usage.calls += 1
         try:
-            if self._standing.closed:
+            if self._load_state.closed:
                 raise self.unloaded_error()
             frame = usage.frames.get(tuple(key)) if usage.calls == 1 else None
             if frame is None:
@@ -133,7 +133,7 @@ class NativeOp(PluginOp):
         usage.calls += 1
         try:
             # A call within a call keeps the library, as that one does.
-            if self._standing.closed and usage.calls == 1:
+            if self._load_state.closed and usage.calls == 1:
                 raise self.unloaded_error()
             return work(usage)
         finally:

@@ -175,10 +175,13 @@ class PluginOp(Op):
     def _checked_output_shape(self, at: int, answer: Sequence[int] | int) -> Shape:
         if isinstance(answer, int):
             raise operation_error(
-                self, f"says that output {at} has {plural(answer, 'dimension')}; 0 to {abi.MAX_NDIM} can be"
+                self,
+                f"says that output {at} has {plural(answer, 'dimension')}; it must have 0 to {abi.MAX_NDIM}",
             )
         if any(extent < 0 for extent in answer):
-            raise operation_error(self, f"says that output {at} has shape {tuple(answer)}, below 0")
+            raise operation_error(
+                self, f"says that output {at} has shape {tuple(answer)}, with a negative extent"
+            )
         return tuple(answer)
 
     def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:

@@ -46,18 +46,18 @@ def probe(path: Path, copy: LibraryCopy, time_limit: float) -> dict[str, Any]:
         PluginCrashError: It ended the child, or did not let it end.
         NativeLibraryError: It cannot be loaded, or gave no table.
     """
-    told = os.memfd_create("brainsmith-probe", os.MFD_CLOEXEC)
+    reports = os.memfd_create("brainsmith-probe", os.MFD_CLOEXEC)
     printed = os.memfd_create("brainsmith-probe-output", os.MFD_CLOEXEC)
     try:
         with copy.shown() as place:
-            arguments = f"{place!r}, {copy.beside!r}, {told}, {printed}, {__version__!r}"
+            arguments = f"{place!r}, {copy.beside!r}, {reports}, {printed}, {__version__!r}"
             program = f"from brainsmith.native.probe_child import main\nmain({arguments})\n"
-            child = start_python(program, (copy.descriptor, told, printed))
+            child = start_python(program, (copy.descriptor, reports, printed))
             try:
                 in_time = child.has_ended(time_limit)
             finally:
                 code = child.end()
-        lines = _content(told).splitlines()
+        lines = _content(reports).splitlines()
         last: dict[str, Any] = ast.literal_eval(lines[-1]) if lines else {"stage": "before it was loaded"}
         if not in_time or code or "stage" in last:
             raise PluginCrashError(
@@ -68,7 +68,7 @@ def probe(path: Path, copy: LibraryCopy, time_limit: float) -> dict[str, Any]:
         table: dict[str, Any] = last["table"]
         return table
     finally:
-        os.close(told)
+        os.close(reports)
         os.close(printed)
 
 

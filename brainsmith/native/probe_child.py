@@ -1,4 +1,4 @@
-"""What runs in the child process that probes a library: load it, read its table, unload it, and tell.
+"""What runs in the child process that probes a library: load it, read its table, unload it, and report.
 
 It writes a line for each stage as it begins, so that a crash says where, and then one of what it found. A line is a
 Python literal; importing json would take longer than all the rest.
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def main(place: str, beside: tuple[str, ...], told: int, printed: int, host_version: str) -> None:
+def main(place: str, beside: tuple[str, ...], reports: int, printed: int, host_version: str) -> None:
     """Probe a library.
 
     Args:
         place: The path to load it from.
         beside: The libraries that lie beside it and that it needs.
-        told: The open file that gets the lines.
+        reports: The open file that gets the lines.
         printed: The open file that gets what the library itself prints.
         host_version: What the plugin gets as the host's version.
     """
@@ -33,31 +33,31 @@ def main(place: str, beside: tuple[str, ...], told: int, printed: int, host_vers
     os.dup2(printed, 1)
     os.dup2(printed, 2)
 
-    def tell(**values: Any) -> None:
-        os.write(told, repr(values).encode() + b"\n")
+    def report(**values: Any) -> None:
+        os.write(reports, repr(values).encode() + b"\n")
 
-    tell(stage="when it was loaded")
+    report(stage="when it was loaded")
     try:
         library = load(place, beside)
     except OSError as error:
-        tell(refused=str(error))
+        report(refused=str(error))
         return
     try:
         function = ctypes.cast(library.create_plugin, ctypes.c_void_p).value or 0
     except AttributeError:
-        tell(missing=True)
+        report(missing=True)
         return
-    tell(stage="in create_plugin")
+    report(stage="in create_plugin")
     address, message = create(function, host_version)
     if not address:
-        tell(null=message)
+        report(null=message)
         return
-    tell(stage="when its table was read")
+    report(stage="when its table was read")
     table = describe(address)
-    tell(stage="when it was unloaded")
+    report(stage="when it was unloaded")
     if table.get("destroy"):
         abi.DESTROY_FUNCTION(table["destroy"])(address)
     from _ctypes import dlclose
 
     dlclose(library._handle)
-    tell(table=table)
+    report(table=table)

@@ -52,7 +52,7 @@ def test_weights_of_as_many_dimensions_are_named():
     x, weights = np.ones((4, 2), np.float32), np.arange(6, dtype=np.float32).reshape(2, 3)
     np.testing.assert_array_equal(ops.split_batch(np.matmul, [x, weights], 3, whole=[1]), x @ weights)
     assert message(np.matmul, [x, weights], 3) == (
-        "inputs must have one number of samples along axis 0, not 2, 4; those that every part needs are named with whole="
+        "inputs must have the same number of samples along axis 0, not 2, 4; name those that every part needs in whole="
     )
 
 
@@ -127,7 +127,7 @@ def fails(x):
          "the outputs of the parts do not fit together: all the input array dimensions except for the concatenation "
          "axis must match exactly, but along dimension 1, the array at index 0 has size 2 and the array at index 1 "
          "has size 1"),
-        ((np.positive, [ops.Tensor([1.0])], 2), "a batch of arrays can be split, and input 0 is a Tensor: the result "
+        ((np.positive, [ops.Tensor([1.0])], 2), "a batch must be of arrays, and input 0 is a Tensor: the result "
          "would not be on its tape; give its data"),
     ],
 )  # fmt: skip

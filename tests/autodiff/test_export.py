@@ -247,7 +247,7 @@ def test_another_op_of_a_registered_name_is_refused(op):
     with pytest.raises(OpError) as raised:
         ops.export_onnx(apply_op(other, [x]), x)
     assert str(raised.value) == (
-        "operation 'halves' is not the one that is registered by this name; register this one"
+        "operation 'halves' is not the one that is registered under this name; register this one"
     )
 
 

@@ -361,11 +361,11 @@ def test_functions_of_numpy_that_need_no_tape_give_plain_results():
         ),
         (
             lambda x: np.sum(x, dtype=float),
-            "numpy.sum on a Tensor does not know these arguments: got an unexpected keyword argument 'dtype'",
+            "numpy.sum on a Tensor does not support these arguments: got an unexpected keyword argument 'dtype'",
         ),
         (
             lambda x: np.sum(x, 0, float),
-            "numpy.sum on a Tensor does not know these arguments: too many positional arguments",
+            "numpy.sum on a Tensor does not support these arguments: too many positional arguments",
         ),
     ],
 )

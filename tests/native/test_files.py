@@ -153,7 +153,7 @@ class TestFiles:
         open_library(good, sha256=found.upper()).close()
         meant = "0" * 64
         assert refused(good, NativeLibraryError, sha256=meant) == (
-            f"{good} is not the library that was meant: its sha256 is {found}, not {meant}\n"
+            f"{good} is not the expected library: its sha256 is {found}, not {meant}\n"
             "  if it was rebuilt on purpose, write the new sha256 into plugin.json"
         )
 

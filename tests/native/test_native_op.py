@@ -274,10 +274,13 @@ class TestRules:
     @pytest.mark.parametrize(
         ("parts", "message"),
         [
-            ({"SHAPE": "shape_below_0"}, "Operation 'times' says that output 0 has shape (-3,), below 0"),
+            (
+                {"SHAPE": "shape_below_0"},
+                "Operation 'times' says that output 0 has shape (-3,), with a negative extent",
+            ),
             (
                 {"SHAPE": "shape_too_long"},
-                "Operation 'times' says that output 0 has 65 dimensions; 0 to 64 can be",
+                "Operation 'times' says that output 0 has 65 dimensions; it must have 0 to 64",
             ),
             ({"SHAPE": "shape_refused"}, "Operation 'times' does not take these inputs: it is too flat"),
             (

@@ -97,7 +97,7 @@ def points_of(
             refusal = refusal or error
     if not found:
         raise type(refusal or OpError())(
-            f"operation {op.name!r} takes none of the inputs that gradcheck drew; give inputs=, or let the op have "
+            f"operation {op.name!r} takes none of the inputs that gradcheck drew; give inputs=, or define "
             f"samples(random). The first refusal: {refusal}"
         ) from refusal
     return found
@@ -143,7 +143,7 @@ def _called(op: Op, arrays: tuple[Array, ...], attributes: dict[str, Any]) -> Po
     if not all(np.all(np.isfinite(output)) for output in outputs):
         raise GradientError(
             f"operation {op.name!r} gives NaN or infinity at the inputs of the gradient check; give inputs= where it "
-            "does not, or let the op have samples(random)"
+            "does not, or define samples(random)"
         )
     if not any(output.dtype.kind == "f" for output in outputs):
         raise GradientError(f"operation {op.name!r} gives no floats, so it has no gradient to check")

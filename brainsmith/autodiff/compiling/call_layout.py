@@ -69,15 +69,15 @@ def plan_layout(
         OpError: One loop over rows and columns cannot compute this; such a call is computed by numpy.
     """
     shapes = [shape for shape, _, _ in arrays]
-    extents = _Extents(expression, shapes)
-    full, reduced = extents.full, extents.reduced
+    step_shapes = _StepShapes(expression, shapes)
+    full, reduced = step_shapes.full, step_shapes.reduced
     rows = tuple(at for at in range(len(full)) if at not in reduced)
     order = (*rows, *reduced)
-    stores = "".join(map(extents.store_of, extents.outputs))
+    stores = "".join(map(step_shapes.store_of, step_shapes.outputs))
     columns = tuple(full[at] for at in order)
     made = tuple(columns if store == "c" else columns[: len(rows)] for store in stores)
     along = [
-        _spread(shape, stride, full, order) if at in extents.used else (0,) * len(full)
+        _spread(shape, stride, full, order) if at in step_shapes.used else (0,) * len(full)
         for at, (shape, stride, _) in enumerate(arrays)
     ]
     along += [_contiguous(shape, size, len(full)) for shape, size in zip(made, out_sizes, strict=True)]
@@ -86,10 +86,10 @@ def plan_layout(
         _pattern(stride[-1], size, dims[-1]) for stride, (_, _, size) in zip(strides, arrays, strict=False)
     )
     back = () if order == tuple(range(len(full))) else tuple(int(at) for at in np.argsort(order))
-    return CallLayout(dims, strides, patterns, stores, made, extents.outputs, back)
+    return CallLayout(dims, strides, patterns, stores, made, step_shapes.outputs, back)
 
 
-class _Extents:
+class _StepShapes:
     """The shapes that the steps of an expression have for inputs of certain shapes."""
 
     def __init__(self, expression: Expression, shapes: Shapes) -> None:

@@ -74,7 +74,7 @@ class ChainOp(Op):
         Raises:
             OpError: One does not take it.
         """
-        asked = [at for at, link in enumerate(self.links) if looks_at_values(link)]
+        asked = [at for at, link in enumerate(self.links) if validates_inputs(link)]
         value: Any = inputs[0]
         for at in range(max(asked, default=-1) + 1):
             link = self.links[at]
@@ -106,10 +106,10 @@ class ChainOp(Op):
         return values
 
 
-def looks_at_values(op: Op) -> bool:
+def validates_inputs(op: Op) -> bool:
     """Tell whether an op validates its inputs: as a part of a loop it would not see them."""
     if isinstance(op, BuiltOp):
         return "validate" in op.functions
     if isinstance(op, ChainOp):
-        return any(map(looks_at_values, op.links))
+        return any(map(validates_inputs, op.links))
     return type(op).validate_inputs is not Op.validate_inputs

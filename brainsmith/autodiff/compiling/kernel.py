@@ -45,7 +45,7 @@ class Kernel:
             dtype = result_dtype(step.function, given, dict(step.options))
             if dtype.name not in DTYPES:
                 raise OpError(
-                    f"{step.function} gives {dtype}, which is not compiled; compiled are {', '.join(DTYPES)}"
+                    f"{step.function} gives {dtype}, which cannot be compiled; these dtypes can: {', '.join(DTYPES)}"
                 )
             found.append(dtype)
         return tuple(found)

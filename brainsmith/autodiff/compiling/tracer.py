@@ -73,7 +73,7 @@ class Tracer(Traced, NDArrayOperatorsMixin):
             return taken(*given, **options)
         except TypeError as error:
             raise self.recorder.refusal(
-                f"calls numpy.{function.__name__} with other arguments than can be: {error}"
+                f"calls numpy.{function.__name__} with arguments that cannot be compiled: {error}"
             ) from error
 
     def trace_function(self, name: str, given: Sequence[Any]) -> Any:

@@ -72,7 +72,7 @@ def _model(
 ) -> Any:
     from onnx import helper
 
-    from brainsmith.autodiff.exporting.graph_names import Names
+    from brainsmith.autodiff.exporting.graph_names import GraphNames
     from brainsmith.autodiff.exporting.graph_writer import OPSET, GraphWriter
 
     check_apart(inputs)
@@ -80,7 +80,7 @@ def _model(
     both = [title for title in inputs if title in outputs]
     if both:
         raise OpError(f"{both[0]!r} is the name of an input and of an output of an export")
-    naming = Names(inputs, outputs, names)
+    naming = GraphNames(inputs, outputs, names)
     writer = GraphWriter(naming, {key_of(tensor) for tensor in inputs.values()})
     for record in records:
         writer.add(record)

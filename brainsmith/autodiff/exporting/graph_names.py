@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.tape.tensor import Tensor
 
 
-class Names:
+class GraphNames:
     """Hands out names of tensors and of nodes; no two tensors and no two nodes have the same.
 
     Args:

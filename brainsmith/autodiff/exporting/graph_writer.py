@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
-from brainsmith.autodiff.exporting.graph_names import Names, input_names
+from brainsmith.autodiff.exporting.graph_names import GraphNames, input_names
 from brainsmith.autodiff.exporting.operator_schemas import check_dtypes
 from brainsmith.autodiff.exporting.walk import key_of
 from brainsmith.autodiff.graphs.node_attributes import to_node
@@ -43,7 +43,7 @@ class GraphWriter:
         inputs: The keys of the graph's inputs, which are no constants.
     """
 
-    names: Names
+    names: GraphNames
     inputs: set[tuple[int, int]]
     nodes: list[NodeProto] = field(default_factory=list)
     constants: dict[str, TensorProto] = field(default_factory=dict)
@@ -220,5 +220,5 @@ def _check_registered(op: Op) -> None:
         )
     if not is_same_op(get_custom_op(op.name), op):
         raise OpError(
-            f"operation {op.name!r} is not the one that is registered by this name; register this one"
+            f"operation {op.name!r} is not the one that is registered under this name; register this one"
         )

@@ -41,7 +41,7 @@ def check_dtypes(
             if formal.is_homogeneous and bound.setdefault(formal.type_str, kind) != kind:
                 raise OpError(
                     f"operation {step!r} with {_name(kind)} for {what} {at} beside {_name(bound[formal.type_str])} "
-                    f"cannot be exported: ONNX's {op_type} has them in one dtype; "
+                    f"cannot be exported: ONNX's {op_type} needs one dtype for both; "
                     f"cast first: functional.cast(x, {_name(bound[formal.type_str])!r})"
                 )
 

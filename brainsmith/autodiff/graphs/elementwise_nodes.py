@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.autodiff.compiling.chain_op import looks_at_values
+from brainsmith.autodiff.compiling.chain_op import validates_inputs
 from brainsmith.autodiff.compiling.numpy_form import compute
 from brainsmith.autodiff.compiling.ruled_forward import ruled_forward
 from brainsmith.autodiff.graphs.fused_node import ATTRIBUTE, compiled_text
@@ -76,4 +76,4 @@ def _op_function(node: NodeProto) -> Callable[..., Any] | None:
     except OpError:
         return None
     op = found.op if isinstance(found, CompiledOp) else found
-    return None if op.num_outputs != 1 or looks_at_values(op) else ruled_forward(op, attributes)
+    return None if op.num_outputs != 1 or validates_inputs(op) else ruled_forward(op, attributes)

@@ -42,10 +42,10 @@ class _OtherTypes(NodeType):
 
     def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[Any]:
         """Give what is equal to any type that is not known."""
-        return [_Asked(self)]
+        return [_AnyOtherType(self)]
 
 
-class _Asked:
+class _AnyOtherType:
     """Stands for the type that it is compared with."""
 
     __slots__ = ("_entry",)

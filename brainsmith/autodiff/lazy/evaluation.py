@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.autodiff.bounded_cache import BoundedCache
-from brainsmith.autodiff.compiling.chain_op import looks_at_values
+from brainsmith.autodiff.compiling.chain_op import validates_inputs
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
 from brainsmith.autodiff.compiling.content_keys import content_key, op_key
 from brainsmith.autodiff.compiling.numpy_form import compute
@@ -74,7 +74,7 @@ def _part(call: Deferred) -> TraceableFunction | None:
     One that does not give the shape that its rule says cannot: run by itself it fails as it does outside of `lazy()`.
     """
     op = call.op
-    if op.num_outputs != 1 or looks_at_values(op):
+    if op.num_outputs != 1 or validates_inputs(op):
         return None
     dtypes = tuple(tensor.dtype for tensor in call.inputs)
     key = (op_key(op), content_key(call.attributes), dtypes)

@@ -89,7 +89,6 @@ class OnnxForm:
         """
         if call.opset < self.since:
             raise OpError(
-                f"the ONNX operator {self.op_type} as it is meant here needs opset {self.since} or newer, "
-                f"not {call.opset}"
+                f"the ONNX operator {self.op_type} needs opset {self.since} or newer, not {call.opset}"
             )
         return OnnxNode(self.op_type, self.domain, self.attributes(call), self.constants(call))

@@ -117,7 +117,7 @@ def call_function(function: Any, args: tuple[Any, ...], options: Mapping[str, An
     try:
         signature(step).bind(*args, **options)
     except TypeError as error:
-        raise OpError(f"{name} on a Tensor does not know these arguments: {error}") from None
+        raise OpError(f"{name} on a Tensor does not support these arguments: {error}") from None
     return step(*args, **options)
 
 

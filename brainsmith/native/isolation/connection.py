@@ -33,12 +33,12 @@ class WorkerEndedError(Exception):
     """A worker ended without an answer; the text says how: `ended its process by SIGSEGV`.
 
     Attributes:
-        asked: Whether it had got what it was asked, and so may have ended because of it.
+        received: Whether it had received the command, and so may have ended because of it.
     """
 
-    def __init__(self, how: str, *, asked: bool = True) -> None:
+    def __init__(self, how: str, *, received: bool = True) -> None:
         super().__init__(how)
-        self.asked = asked
+        self.received = received
 
 
 class WorkerConnection:
@@ -131,10 +131,10 @@ class WorkerConnection:
                 if region.number not in self._known
             }
             if fresh:
-                self._tell(list(fresh.values()))
+                self._announce(list(fresh.values()))
             ch.send_command(self._channel, command)
         except OSError:
-            raise WorkerEndedError(self._how_it_ended(), asked=False) from None
+            raise WorkerEndedError(self._how_it_ended(), received=False) from None
         except BaseException:
             self.end()
             raise
@@ -155,7 +155,7 @@ class WorkerConnection:
         self._end.detach()
         self._channel.close()
 
-    def _tell(self, regions: list[tuple[Region, bool]]) -> None:
+    def _announce(self, regions: list[tuple[Region, bool]]) -> None:
         freed = [number for number, region in self._known.items() if region() is None]
         if freed:
             ch.send_command(self._channel, (ch.FORGET, freed))
@@ -163,8 +163,8 @@ class WorkerConnection:
                 del self._known[number]
         for at in range(0, len(regions), ch.MOST_FILES):
             some = regions[at : at + ch.MOST_FILES]
-            told = [(region.number, region.size, writable) for region, writable in some]
-            ch.send_command(self._channel, (ch.MAP, told), [region.fd for region, _ in some])
+            described = [(region.number, region.size, writable) for region, writable in some]
+            ch.send_command(self._channel, (ch.MAP, described), [region.fd for region, _ in some])
         self._known.update({region.number: weakref.ref(region) for region, _ in regions})
 
     def _how_it_ended(self) -> str:

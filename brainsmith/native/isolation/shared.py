@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.op import Array
 
 
-class _Own:
+class _ProcessPool:
     """This process's: a worker maps its regions for reading alone."""
 
     def __init__(self) -> None:
         self.pool = Pool()
-        in_children(self, _Own._start_anew)
+        in_children(self, _ProcessPool._start_anew)
 
     def _start_anew(self) -> None:
         self.pool = Pool()
 
 
-_OWN = _Own()
+_SHARED = _ProcessPool()
 
 
 def shared_empty(shape: SupportsIndex | Sequence[int], dtype: DTypeLike = np.float32) -> Array:
@@ -52,7 +52,7 @@ def shared_empty(shape: SupportsIndex | Sequence[int], dtype: DTypeLike = np.flo
     kind = np.dtype(dtype)
     if kind.kind not in "fiubc":
         raise SharedMemoryError(f"a shared array holds numbers, not {kind}")
-    return _OWN.pool.empty(extents, kind)
+    return _SHARED.pool.empty(extents, kind)
 
 
 def shared_like(array: ArrayLike) -> Array:

@@ -16,7 +16,7 @@ from brainsmith.native.isolation import channel as ch
 from brainsmith.native.isolation.connection import WorkerConnection, WorkerEndedError
 from brainsmith.native.isolation.pool import Pool
 from brainsmith.native.library_checks import check_table
-from brainsmith.native.native_op import Standing
+from brainsmith.native.native_op import LoadState
 from brainsmith.native.probe import probe
 
 if TYPE_CHECKING:
@@ -52,15 +52,15 @@ class Worker:
         self._lock = lock_of(waits=False)  # as long as a call takes
         self._caller: int | None = None
         self._connection: WorkerConnection | None = connection
-        self._standing = Standing()
-        self._release = weakref.finalize(self, _release, self._standing, copy)
+        self._load_state = LoadState()
+        self._release = weakref.finalize(self, _release, self._load_state, copy)
         self._release.atexit = False
         in_children(self, Worker._leave_to_parent)
 
     @property
     def closed(self) -> bool:
         """Whether it is closed, or about to be."""
-        return self._standing.closed
+        return self._load_state.closed
 
     @property
     def connection(self) -> WorkerConnection | None:
@@ -126,7 +126,7 @@ class Worker:
                 f"native plugin {self._name!r} cannot be unloaded here: a signal handler or finaliser interrupted its "
                 "own thread in a call of it"
             )
-        self._standing.closed = True  # calls that wait for their turn give up
+        self._load_state.closed = True  # calls that wait for their turn give up
         with self._lock:
             connection, self._connection = self._connection, None
             if connection is not None:
@@ -142,7 +142,7 @@ class Worker:
                 return self._running().ask(command, regions)
             except WorkerEndedError as error:
                 self._connection = None
-                if error.asked or not again:  # else it had ended before
+                if error.received or not again:  # else it had ended before
                     raise PluginCrashError(
                         f"operation {op.name!r} of native plugin {op.plugin} {error} in {command[0]}; "
                         "that was in a process of its own, and the next call starts a new one"
@@ -163,9 +163,9 @@ class Worker:
             connection.abandon()
 
 
-def _release(standing: Standing, copy: LibraryCopy) -> None:
+def _release(load_state: LoadState, copy: LibraryCopy) -> None:
     """Say that a library is gone before it is, to ops that finalisers may still call; and let go of its copy."""
-    standing.closed = True
+    load_state.closed = True
     copy.release()
 
 

@@ -6,7 +6,7 @@ from qonnx.core.onnx_exec import execute_onnx
 
 from brainsmith import ops
 from brainsmith.autodiff.calls import call_op
-from brainsmith.autodiff.compiling.chain_op import ChainOp, looks_at_values
+from brainsmith.autodiff.compiling.chain_op import ChainOp, validates_inputs
 from brainsmith.autodiff.compiling.compiled_op import compile_op, fuse
 from brainsmith.autodiff.op import Op
 from brainsmith.errors import OpError
@@ -195,7 +195,7 @@ def test_a_chain_validates_what_each_of_its_ops_is_given():
     with pytest.raises(OpError) as raised:
         call_op(chain, [-np.abs(X) - 1])
     assert str(raised.value) == "Operation 'positive' does not take these inputs: its validate returned False"
-    assert (looks_at_values(chain.op), looks_at_values(fuse([Leaky()]).op)) == (True, False)
+    assert (validates_inputs(chain.op), validates_inputs(fuse([Leaky()]).op)) == (True, False)
 
 
 class Tenth(Op):
