@@ -68,8 +68,8 @@ def join(children: Iterable[Child]) -> Markup:
 
 def embed_json(value: object, element_id: str) -> Markup:
     """Build a data block that a script reads; no text in it can end the block."""
-    text = json.dumps(_cleaned(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    body = Markup(text.translate(_JSON_ESCAPES))
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    body = Markup(clean(text).translate(_JSON_ESCAPES))
     return tag("script", body, type="application/json", id=element_id)
 
 
@@ -98,13 +98,3 @@ def _attribute(key: str, value: Attribute) -> str:
 @cache
 def _attribute_name(key: str) -> str:
     return key.rstrip("_").replace("_", "-")
-
-
-def _cleaned(value: object) -> object:
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, dict):
-        return {clean(str(key)): _cleaned(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_cleaned(item) for item in value]
-    return value

@@ -119,15 +119,12 @@ def _plan(blueprint: Blueprint, selection: Selection) -> Iterable[tuple[str, str
 
 def _goal(blueprint: Blueprint) -> str:
     goal = blueprint.goal
-    parts = [("part", goal.part), ("clock", goal.clock_ns), ("fps", goal.fps)]
-    units = {"clock": " ns"}
-    return ", ".join(
-        f"{name} {value:g}{units.get(name, '')}"
-        if isinstance(value, float)
-        else f"{name} {value}{units.get(name, '')}"
-        for name, value in parts
-        if value is not None
-    )
+    parts = {
+        "part": goal.part,
+        "clock": None if goal.clock_ns is None else f"{goal.clock_ns:g} ns",
+        "fps": goal.fps,
+    }
+    return ", ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
 
 
 def _exceptions(verify: Verify) -> str:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from brainsmith.cli.command_line import HELP
 from brainsmith.cli.verbs import VERBS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from typing import Any
 
     from brainsmith.cli.command_line import Argument, Options
     from brainsmith.cli.terminal import Terminal
-    from brainsmith.plugin.info import PluginInfo
 
 
 def run(options: Options, terminal: Terminal) -> int:
@@ -75,38 +76,22 @@ def _completer(argument: Argument) -> Any:
         from argcomplete.completers import DirectoriesCompleter
 
         return DirectoriesCompleter()
-    names = {"plugins": _plugin_names, "frameworks": _frameworks, "stages": _stages}.get(argument.completes)
-    if names is None:
-        return None if argument.choices else _nothing
-    return _offer(names)
+    fields = _FIELDS.get(argument.completes)
+    if fields is None:
+        return None if argument.choices else lambda **_: []
+    return partial(_offer, fields)
 
 
-def _nothing(**_: Any) -> list[str]:
-    return []
+_FIELDS = {"plugins": ("name", "qualified"), "frameworks": ("framework",), "stages": ("stage",)}
+"""What of a record is offered, by what an argument completes."""
 
 
-def _offer(names: Callable[[Iterable[PluginInfo]], Iterable[str]]) -> Callable[..., list[str]]:
-    def offer(prefix: str, parsed_args: Any, **_: Any) -> list[str]:
-        """Return the names that begin with a prefix; of one type, where --type was given before."""
-        from brainsmith.plugin.manager import get_plugin_manager
+def _offer(fields: Iterable[str], prefix: str, parsed_args: Any, **_: Any) -> list[str]:
+    """Return the names that begin with a prefix; of one type, where --type was given before."""
+    from brainsmith.plugin.manager import get_plugin_manager
 
-        plugin_type = getattr(parsed_args, "type", None)
-        records = get_plugin_manager().discover_plugins(modes=["full"])
-        wanted = [info for info in records if plugin_type in (None, info.type)]
-        return sorted({name for name in names(wanted) if name.startswith(prefix)})
-
-    return offer
-
-
-def _plugin_names(records: Iterable[PluginInfo]) -> Iterable[str]:
-    for info in records:
-        yield info.name
-        yield info.qualified
-
-
-def _frameworks(records: Iterable[PluginInfo]) -> Iterable[str]:
-    return (info.framework for info in records)
-
-
-def _stages(records: Iterable[PluginInfo]) -> Iterable[str]:
-    return (info.stage for info in records if info.stage)
+    plugin_type = getattr(parsed_args, "type", None)
+    records = get_plugin_manager().discover_plugins(modes=["full"])
+    wanted = [info for info in records if plugin_type in (None, info.type)]
+    names = {getattr(info, field) for info in wanted for field in fields}
+    return sorted(name for name in names if name and name.startswith(prefix))
