@@ -174,7 +174,7 @@ class NoActiveTargetError(TargetError):
 
 
 class RemoteError(TargetError):
-    """A served target cannot be reached, broke off, or answered wrongly or too late; the message says which."""
+    """A served target cannot be reached, ended the connection, or answered wrongly or too late; the message says which."""
 
 
 class WireError(BrainsmithError, ValueError):

@@ -32,14 +32,14 @@ def run(options: Options, terminal: Terminal) -> int:
     folders = Path(options.text("--output") or PLUGINS), Path(options.text("--tests") or TESTS)
     update, force = options.flag("--update"), options.flag("--force")
     if force and not update:
-        raise UsageError("--force goes with --update: it overwrites what was edited since an earlier import")
+        raise UsageError("--force needs --update: it overwrites what was edited since an earlier import")
     written = write_import(plan, *folders, update=update, force=force)
     terminal.pairs(_found(plan))
     terminal.write("")
     for path in written.paths:
         terminal.write(f"{'updated' if update else 'wrote'} {path}")
     for path in written.kept:
-        terminal.write(f"kept {path}, which was edited: the import would write what it wrote before")
+        terminal.write(f"kept {path}: it was edited, and the import would write the same as before")
     if not written.paths:
         terminal.write("nothing has changed")
     for line in _what_next(folders[0], folders[1] / f"test_{plan.stem}.py"):

@@ -28,7 +28,7 @@ def run(options: Options, terminal: Terminal) -> int:
     from brainsmith.runtime.serving.protocol import why_not_installed
 
     if reason := why_not_installed():
-        raise TargetUnavailableError(f"nothing can be served: {reason}")
+        raise TargetUnavailableError(f"no target can be served: {reason}")
     from brainsmith.runtime.serving.server import HOST, PORT, TargetServer
     from brainsmith.runtime.serving.service import Service
     from brainsmith.runtime.serving.token import find_token
@@ -83,7 +83,7 @@ def _signals() -> Iterator[Callable[[], None]]:
 def _leave(terminal: Terminal) -> NoReturn:
     """End the process at once, since Python cannot: threads that compute would still be in the libraries it unloads."""
     try:
-        terminal.write("stopped, with requests that were not done")
+        terminal.write("stopped; some requests were not finished")
         terminal.flush()
     finally:
         os._exit(0)

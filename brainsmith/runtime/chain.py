@@ -78,7 +78,7 @@ class Chain:
 
     def __init__(self, stages: Sequence[tuple[Prepared | Callable[[Any], Any], Mapping[str, str]]]) -> None:
         if not stages:
-            raise TargetError("a chain must have a stage")
+            raise TargetError("a chain needs at least one stage")
         self._links = tuple(_Link(run, inputs) for run, inputs in stages)
         for number, (before, after) in enumerate(zip(self._links, self._links[1:], strict=False), 2):
             _check_fit(number, before, after)

@@ -88,6 +88,6 @@ def _refuse() -> None:
     for live in _CALLS.of:
         if live.waits_for_this_thread:
             raise TargetError(
-                f"target '{live.name}' is being released, which waits for this very call of it: from inside, no target "
-                "can be chosen and nothing prepared any more"
+                f"target '{live.name}' is being released, which waits for this call of it to return: until then, the "
+                "call can choose no target and prepare nothing"
             )

@@ -284,7 +284,9 @@ class RemoteTarget(Target):
         try:
             yield
         except WireError as error:
-            raise RemoteError(f"{self._client.url} answers as no served target does: {error}") from error
+            raise RemoteError(
+                f"{self._client.url} does not answer as a served target does: {error}"
+            ) from error
 
 
 def _token_of(file: str | None) -> str:

@@ -83,7 +83,7 @@ def test_what_computes_still_does_not_keep_it(capsys, monkeypatch):
     monkeypatch.setattr(os, "_exit", lambda code: pytest.exit(f"with {code}"))
     with pytest.raises(pytest.exit.Exception, match=r"^with 0$"):
         _leave(Terminal())
-    assert capsys.readouterr().out == "stopped, with requests that were not done\n"
+    assert capsys.readouterr().out == "stopped; some requests were not finished\n"
 
 
 ASKING = """
@@ -117,7 +117,7 @@ def test_requests_that_are_not_done_do_not_keep_it(monkeypatch):
                 told = process.communicate(timeout=20)
             finally:  # whatever fails: a server that nobody stops would be waited for without end
                 process.kill()
-        assert told == ("stopped, with requests that were not done\n", "")
+        assert told == ("stopped; some requests were not finished\n", "")
         assert process.returncode == 0
         assert time.perf_counter() - begin < 15
 
@@ -128,9 +128,7 @@ MISUSE = {
         "BRAINSMITH_REMOTE_TOKEN"
     ),
     "serve-target numpy --token-file no": "the token file no cannot be read: No such file or directory",
-    "serve-target numpy --key key.pem": (
-        "the key key.pem is of no use without its certificate: --certificate FILE"
-    ),
+    "serve-target numpy --key key.pem": ("the key key.pem needs its certificate: --certificate FILE"),
     "serve-target numpy --certificate no.pem": (
         "the certificate no.pem cannot be used: No such file or directory; both must be PEM files, the key of this "
         "certificate and without a password"
@@ -146,13 +144,13 @@ MISUSE = {
     ),
     **{
         f"serve-target {device}": (
-            f"serve-target takes the name of a target, such as numpy, not {device!r}; of its devices clients choose one, "
+            f"serve-target takes the name of a target, such as numpy, not {device!r}; clients choose one of its devices, "
             "as in remote:1"
         )
         for device in ("auto", "auto:1", "cpu", "numpy:0", "rtlsim:1")
     },
     "serve-target remote": (
-        "the target remote cannot be served: serve the one that it stands for, where that is"
+        "the target remote cannot be served: serve the target that it stands for, on its machine"
     ),
 }
 

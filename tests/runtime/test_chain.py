@@ -76,7 +76,7 @@ def test_inputs_come_by_name_from_any_stage_before(toys):
 
 
 def test_an_empty_chain_is_refused(toys):
-    with pytest.raises(TargetError, match=r"^a chain must have a stage$"):
+    with pytest.raises(TargetError, match=r"^a chain needs at least one stage$"):
         toys.prepare_chain([])
 
 

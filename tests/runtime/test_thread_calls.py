@@ -13,8 +13,8 @@ from tests.runtime.toys import toy
 X = np.float32([[1, 2]])
 pytestmark = pytest.mark.usefixtures("only_toys")
 TOLD = (
-    "target 'asking' is being released, which waits for this very call of it: from inside, no target can be chosen and "
-    "nothing prepared any more"
+    "target 'asking' is being released, which waits for this call of it to return: until then, the call can choose "
+    "no target and prepare nothing"
 )
 
 

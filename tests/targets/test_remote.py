@@ -352,7 +352,7 @@ def test_auto_asks_before_it_chooses_it_for_a_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("BRAINSMITH_REMOTE_URL", "http://127.0.0.1:9")
     with ResourceManager() as manager, pytest.raises(UnsupportedResourceError) as error:
         manager.prepare_resource(tmp_path / "empty")
-    assert "\n  remote: nobody serves a target at http://127.0.0.1:9: " in str(error.value)
+    assert "\n  remote: no target is served at http://127.0.0.1:9: " in str(error.value)
 
 
 @pytest.mark.slow

@@ -27,10 +27,7 @@ def test_a_wrong_token():
         for given, what in (({}, "is missing"), ({"token": "another-token-of-someone"}, "is wrong")):
             with pytest.raises(RemoteError) as error:
                 connected(server.url, **given).__enter__()
-            assert (
-                str(error.value)
-                == f"{server.url} lets nobody in without its token: the token {what}{TOKENLESS}"
-            )
+            assert str(error.value) == f"{server.url} requires its token: the token {what}{TOKENLESS}"
         with connected(server.url, token=TOKEN) as manager:
             same(manager.execute(manager.prepare_resource(MODEL), X), local(MODEL, X))
 
@@ -47,8 +44,8 @@ def test_nobody_there():
                 with pytest.raises(RemoteError) as error:
                     manager.switch_plugin("remote")
                 assert str(error.value) == (
-                    f"nobody serves a target at {address}: {reason}; start one there with brainsmith serve-target "
-                    "TARGET, or say with BRAINSMITH_REMOTE_URL or url= where it is"
+                    f"no target is served at {address}: {reason}; start one there with brainsmith serve-target "
+                    "TARGET, or set BRAINSMITH_REMOTE_URL or url= to its address"
                 )
                 same(manager.execute(manager.prepare_resource(MODEL), X), local(MODEL, X))
 
@@ -110,7 +107,7 @@ def test_a_target_that_is_too_slow():
         with pytest.raises(RemoteError) as error:
             manager.execute(manager.prepare_resource(MODEL), [[1.0, 2.0]])
         assert str(error.value) == (
-            f"{server.url}: the target was not done within 0.5 s; it goes on, so the same request may succeed later; "
+            f"{server.url}: the target did not finish within 0.5 s; it goes on, so the same request may succeed later; "
             "--timeout of the server allows more"
         )
         release.set()
@@ -141,7 +138,7 @@ def test_a_server_that_was_started_anew_gets_the_model_again():
         server.close()
         with pytest.raises(RemoteError) as error:
             manager.execute(prepared, X)
-        assert str(error.value).startswith(f"nobody serves a target at {server.url}: Connection refused; ")
+        assert str(error.value).startswith(f"no target is served at {server.url}: Connection refused; ")
         works_on(manager)
         with served(LOCAL, port=port):
             same(manager.execute(prepared, X), local(MODEL, X))
@@ -180,11 +177,12 @@ def test_a_server_that_dies_midway(connection, monkeypatch):
             with pytest.raises(RemoteError) as error:
                 manager.execute(prepared, X)
             assert re.fullmatch(
-                rf"{url} broke off in execute: (Server disconnected without sending a response|Connection reset by peer); "
-                "see there why it ended, and start it again with brainsmith serve-target",
+                rf"{url} ended the connection during execute: "
+                "(Server disconnected without sending a response|Connection reset by peer); "
+                "see there why, and start it again with brainsmith serve-target",
                 str(error.value),
             )
             process.wait(10)
-            with pytest.raises(RemoteError, match="nobody serves a target"):
+            with pytest.raises(RemoteError, match="no target is served"):
                 manager.execute(prepared, X)
             works_on(manager)

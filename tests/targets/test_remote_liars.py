@@ -88,13 +88,16 @@ class Liar:
         self.socket.close()
 
 
-NO_SERVER = "{url} answers the question for its target as no brainsmith serve-target does: {what}; see what listens there"
+NO_SERVER = (
+    "{url} does not answer the question for its target as brainsmith serve-target does: {what}; see which program "
+    "listens there"
+)
 OTHER_VERSION = (
     "{url} speaks version 1 of the protocol, and this client 2: install the same version of brainsmith at both "
     "ends"
 )
 CUT = "peer closed connection without sending complete message body (received {} bytes, expected {})"
-BROKE_OFF = "{{url}} broke off in {doing}: {what}; see there why it ended, and start it again with brainsmith serve-target"
+BROKE_OFF = "{{url}} ended the connection during {doing}: {what}; see there why, and start it again with brainsmith serve-target"
 FIRST = {
     "another server": (
         http(b"<html>", version="", kind="text/html", status="404 Not Found"),
@@ -125,13 +128,13 @@ FIRST = {
     "nothing of a target": (
         http({}),
         (
-            "{url} answers as no served target does: {what}",
+            "{url} does not answer as a served target does: {what}",
             "no description of its target (KeyError('capabilities'))",
         ),
     ),
     "a list for capabilities": (
         http({**TARGET, "capabilities": None}),
-        ("{url} answers as no served target does: {what}", "no description of its target (TypeError("),
+        ("{url} does not answer as a served target does: {what}", "no description of its target (TypeError("),
     ),
     "half": (
         http({}, length=100),
@@ -179,7 +182,7 @@ def test_what_answers_is_no_server(case):
         works_on(manager)
 
 
-WRONG = "answers as no served target does: its target 'numpy' must"
+WRONG = "does not answer as a served target does: its target 'numpy' must"
 LATER = {
     "no outputs": (outputs(), f"{WRONG} return output 'm1' float32 (40, 3); it returned nothing"),
     "another shape": (
@@ -203,8 +206,8 @@ LATER = {
             file({"m1": {"dtype": "C64", "shape": [15], "data_offsets": [0, 120]}}, bytes(120)),
             kind="application/x-safetensors",
         ),
-        f"answers execute as no brainsmith serve-target does: the dtype of array 'm1' must be {', '.join(DTYPES)}, not "
-        "C64; see what listens there",
+        f"does not answer execute as brainsmith serve-target does: the dtype of array 'm1' must be "
+        f"{', '.join(DTYPES)}, not C64; see which program listens there",
     ),
     "half": (
         outputs(m1=np.zeros((40, 3), np.float32))[:-182],
@@ -212,7 +215,7 @@ LATER = {
     ),
     "the end": (
         (b"", outputs(m1=np.zeros((40, 3), np.float32))),  # it is not asked a second time
-        "broke off in execute: Server disconnected without sending a response; see there why it ended, and start it "
+        "ended the connection during execute: Server disconnected without sending a response; see there why, and start it "
         "again with brainsmith serve-target",
     ),
     "drop by drop": (
@@ -265,5 +268,5 @@ def test_a_server_that_prepares_nothing(said):
         with pytest.raises(RemoteError) as error:
             manager.prepare_resource(MODEL)
         assert str(error.value).startswith(
-            f"{liar.url} answers as no served target does: no prepared resource ("
+            f"{liar.url} does not answer as a served target does: no prepared resource ("
         )

@@ -85,7 +85,7 @@ class Application:
                 what = "is wrong" if "Authorization" in headers else "is missing"
                 raise RefusedError(401, f"the token {what}", protocol.TOKEN, {"WWW-Authenticate": "Bearer"})
         elif not _is_local(headers.get("Host", "")):
-            what = "without a token only clients that name this machine localhost are served"
+            what = "without a token only requests to localhost are served"
             raise RefusedError(403, what)
         version = headers.get(protocol.PROTOCOL_HEADER)
         if version != protocol.PROTOCOL:
@@ -96,7 +96,7 @@ class Application:
             raise RefusedError(400, "GET takes no body")
         needs_length = request.method in ("PUT", "POST")
         if "Transfer-Encoding" in headers or (needs_length and "Content-Length" not in headers):
-            raise RefusedError(411, "a body must come with its Content-Length")
+            raise RefusedError(411, "a request with a body must state its Content-Length")
         if length > limit:
             what = f"a request of {length:,} bytes is too large: at most {limit:,} are taken"
             raise RefusedError(413, f"{what}; --limit-mb of the server allows more")
@@ -124,25 +124,27 @@ class Application:
         limits, length = self.limits, int(request.headers["Content-Length"])
         end = asyncio.get_running_loop().time() + limits.seconds
         within = f"within {limits.seconds:g} s"
-        no_room = f"no room for a request of {length:,} bytes came {within}, because others are being read"
+        no_room = (
+            f"no memory for a request of {length:,} bytes became free {within}, because others are being read"
+        )
         async with _until(end, _busy(no_room)):
             await self.room.take(length)
         try:
             body = await self._body(request, end)
-            no_place = f"no place for a request became free {within} ({limits.requests} in all)"
+            no_place = f"the target did not become free for a request {within} ({limits.requests} in all)"
             async with _until(end, _busy(no_place)):
                 await self._places.acquire()
         finally:
             self.room.give(length)
         goes_on = "it goes on, so the same request may succeed later; --timeout of the server allows more"
-        async with _until(end, RefusedError(504, f"the target was not done {within}; {goes_on}")):
+        async with _until(end, RefusedError(504, f"the target did not finish {within}; {goes_on}")):
             return await _in_thread(partial(work, body), self._places.release)
 
     async def _body(self, request: Request, end: float) -> bytes:
         pieces: list[bytes] = []
         stream, clock = aiter(request.stream()), asyncio.get_running_loop()
-        late = RefusedError(408, f"the request did not come within {self.limits.seconds:g} s")
-        stalled = RefusedError(408, f"nothing of the request came for {STALL_SECONDS:g} s")
+        late = RefusedError(408, f"the request did not arrive completely within {self.limits.seconds:g} s")
+        stalled = RefusedError(408, f"no data of the request arrived for {STALL_SECONDS:g} s")
         while True:
             patience = clock.time() + STALL_SECONDS
             async with _until(min(end, patience), late if end <= patience else stalled):
@@ -304,7 +306,7 @@ async def _refused(request: Request, error: Exception) -> Response:
         case HTTPException():
             refusal = RefusedError(error.status_code, f"there is nothing at {path!r}")
         case ClientDisconnect():
-            refusal = RefusedError(400, "the request ended before its time")
+            refusal = RefusedError(400, "the connection ended before the request was complete")
         case _:
             refusal = _failed(error)
     return _json({"error": refusal.kind, "message": str(refusal)}, refusal.status, refusal.headers)

@@ -100,7 +100,7 @@ class Client:
             if isinstance(error, httpx.RemoteProtocolError) and not _ENDED.search(str(error)):
                 self._wrong(doing, f"no HTTP ({error})", error)
             raise RemoteError(
-                f"{self.url} broke off in {doing}: {_reason(error)}; see there why it ended, and start it again with "
+                f"{self.url} ended the connection during {doing}: {_reason(error)}; see there why, and start it again with "
                 "brainsmith serve-target"
             ) from error
         except WireError as error:
@@ -145,8 +145,8 @@ class Client:
                 "BRAINSMITH_REMOTE_VERIFY or verify= to the file of it, or of the authority that signed it"
             ) from error
         raise RemoteError(
-            f"nobody serves a target at {self.url}: {_reason(error)}; start one there with brainsmith serve-target "
-            "TARGET, or say with BRAINSMITH_REMOTE_URL or url= where it is"
+            f"no target is served at {self.url}: {_reason(error)}; start one there with brainsmith serve-target "
+            "TARGET, or set BRAINSMITH_REMOTE_URL or url= to its address"
         ) from error
 
     def _refused(self, doing: str, status: int, head: Head) -> NoReturn:
@@ -160,7 +160,7 @@ class Client:
             raise protocol.ERRORS[kind](message)
         if kind == protocol.TOKEN:
             raise RemoteError(
-                f"{self.url} lets nobody in without its token: {message}; set BRAINSMITH_REMOTE_TOKEN or "
+                f"{self.url} requires its token: {message}; set BRAINSMITH_REMOTE_TOKEN or "
                 "remote_token_file to the one with which the server was started"
             )
         if kind == protocol.VERSION:
@@ -172,7 +172,7 @@ class Client:
 
     def _wrong(self, doing: str, what: str, cause: Exception | None = None) -> NoReturn:
         raise RemoteError(
-            f"{self.url} answers {doing} as no brainsmith serve-target does: {what}; see what listens there"
+            f"{self.url} does not answer {doing} as brainsmith serve-target does: {what}; see which program listens there"
         ) from cause
 
 
@@ -249,7 +249,7 @@ def _reason(error: httpx.TransportError) -> str:
     if isinstance(cause, TimeoutError):
         return "it does not answer"
     if isinstance(cause, ssl.SSLError):
-        return f"it does not speak TLS as it should ({cause.reason})"
+        return f"the TLS handshake failed ({cause.reason})"
     if isinstance(cause, socket.gaierror):
         return "there is no such host"
     return (cause and cause.strerror) or str(error).rstrip(".") or type(error).__name__

@@ -66,7 +66,7 @@ def check_model(data: bytes) -> None:
     # Of any domain: whoever asks for the model's content reads what it names.
     if named := partition_files(data):
         raise ModelError(
-            f"a partition of the model names the model {named[0]!r}, and those of the server are not for clients"
+            f"a partition of the model names the model {named[0]!r}, and no file of the server is read for clients"
         )
     require_sound(model, "what was sent")
 
@@ -97,7 +97,7 @@ def _texts(value: Any) -> Iterator[str]:
 def _check_tensor(tensor: Any) -> None:
     if tensor.external_data or tensor.data_location:
         raise ModelError(
-            f"tensor '{tensor.name}' lies in another file, and those of the server are not for clients: "
+            f"tensor '{tensor.name}' is stored in another file, and no file of the server is read for clients: "
             "save the model with its weights in it"
         )
 

@@ -226,7 +226,7 @@ def _config(app: Starlette) -> Config:
 def _tls(certificate: str | None, key: str | None) -> ssl.SSLContext | None:
     if certificate is None:
         if key is not None:
-            raise UsageError(f"the key {key} is of no use without its certificate: --certificate FILE")
+            raise UsageError(f"the key {key} needs its certificate: --certificate FILE")
         return None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
@@ -260,7 +260,7 @@ def _listening(host: str, port: int, token: str) -> socket.socket:
         if error.errno == errno.EADDRNOTAVAIL:
             raise _not_ours(host, reason) from error
         raise TargetError(
-            f"nothing can be served at {host}:{port}: {reason}; choose another port with --port, or 0 for any that is free"
+            f"no target can be served at {host}:{port}: {reason}; choose another --port, or 0 for any that is free"
         ) from error
     # Connections inherit it; asyncio sets it only where a socket was made with its protocol's number.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -62,7 +62,7 @@ class Service:
         self.info = _named(self._manager.registry, name)
         if self.info.name == REMOTE:
             raise UsageError(
-                "the target remote cannot be served: serve the one that it stands for, where that is"
+                "the target remote cannot be served: serve the target that it stands for, on its machine"
             )
         life = live_target_of(self._manager.switch_plugin(self.info.qualified))
         assert life is not None
@@ -103,7 +103,9 @@ class Service:
             ModelError: It is not executed for clients.
         """
         if model_content(data) != content:
-            raise RefusedError(400, f"what was sent does not have the content {content!r} that its path says")
+            raise RefusedError(
+                400, f"the model that was sent does not have the digest {content!r} that the path states"
+            )
         check_model(data)
         self._sent.keep(content, data)
         return {}
@@ -174,7 +176,9 @@ class Service:
     def _resource(self, content: str) -> bytes | str:
         found = self._folders.get(content) or self._sent.find(content)
         if found is None:
-            raise RefusedError(404, f"there is no model of content {content!r}: send it first", UNKNOWN_MODEL)
+            raise RefusedError(
+                404, f"there is no model with the digest {content!r}: send it first", UNKNOWN_MODEL
+            )
         return found
 
 
@@ -184,7 +188,7 @@ def _named(registry: TargetRegistry, name: str) -> PluginInfo:
     except DeviceError as error:
         find_device(name, registry.records)  # which raises the same if it is no device either
         raise UsageError(
-            f"serve-target takes the name of a target, such as numpy, not {name!r}; of its devices clients choose one, as "
+            f"serve-target takes the name of a target, such as numpy, not {name!r}; clients choose one of its devices, as "
             "in remote:1"
         ) from error
 

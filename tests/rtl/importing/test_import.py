@@ -311,7 +311,7 @@ def test_an_update_keeps_an_edit_where_it_would_write_the_same_as_before(folder,
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.startswith(("updated", "kept"))] == [
         "updated plugins/scale.sv",
-        "kept plugins/scale.py, which was edited: the import would write what it wrote before",
+        "kept plugins/scale.py: it was edited, and the import would write the same as before",
     ]
     assert kernel.read_text().endswith("# mine\n")
 
@@ -343,7 +343,7 @@ def test_an_update_overwrites_no_edit_unless_it_is_forced(folder, capsys, record
 def test_force_alone_is_a_usage_error(folder, capsys):
     assert bring(*COMPLETE, "--force") == 2
     assert said(capsys) == (
-        "error: --force goes with --update: it overwrites what was edited since an earlier import\n"
+        "error: --force needs --update: it overwrites what was edited since an earlier import\n"
     )
 
 

@@ -20,7 +20,7 @@ def without(monkeypatch):
 
 def test_a_server_says_what_to_install(without, capsys):
     assert main(["serve-target", "numpy"]) == 1
-    assert capsys.readouterr() == ("", f"error: nothing can be served: {NOT_INSTALLED}\n")
+    assert capsys.readouterr() == ("", f"error: no target can be served: {NOT_INSTALLED}\n")
 
 
 def test_a_client_says_what_to_install(without):

@@ -77,7 +77,7 @@ def renamed():
 
 
 ELSEWHERE = (
-    "tensor 'v' lies in another file, and those of the server are not for clients: save the model with its weights "
+    "tensor 'v' is stored in another file, and no file of the server is read for clients: save the model with its weights "
     "in it"
 )
 REFUSED = {

@@ -95,7 +95,7 @@ REFUSED = {
     ("DELETE", "/target", None): (405, "/target does not take DELETE"),
     ("PUT", "/models/abc", b"x"): (
         400,
-        "what was sent does not have the content 'abc' that its path says",
+        "the model that was sent does not have the digest 'abc' that the path states",
     ),
     ("PUT", f"/models/{content_of(b'x')}", b"x"): (422, "what was sent is no ONNX model"),
     ("PUT", "/models/abc", b"x" * 1_000_001): (
@@ -123,7 +123,7 @@ PARTITIONS = {
     "qonnx.custom_op.general": (
         "node 'p' (GenericPartition) has attribute model = {path!r}, which names a file or a program of the server"
     ),
-    "": "a partition of the model names the model {path!r}, and those of the server are not for clients",
+    "": "a partition of the model names the model {path!r}, and no file of the server is read for clients",
 }
 
 
@@ -143,7 +143,7 @@ def test_what_a_model_names_is_not_read_here(server, monkeypatch, tmp_path, doma
     status, _, said = ask(server, "PUT", f"/models/{with_what_it_names}", data)
     assert (status, said["message"]) == (
         400,
-        f"what was sent does not have the content {with_what_it_names!r} that its path says",
+        f"the model that was sent does not have the digest {with_what_it_names!r} that the path states",
     )
     status, _, said = ask(server, "PUT", f"/models/{model_content(data)}", data)
     assert (status, said["message"]) == (422, PARTITIONS[domain].format(path=str(tmp_path)))
@@ -153,7 +153,7 @@ def test_what_a_model_names_is_not_read_here(server, monkeypatch, tmp_path, doma
 
 PREPARES = {
     "content": ({"content": 7}, 400, "content of a request must be a text, not 7"),
-    "unknown": ({"content": "ff"}, 404, "there is no model of content 'ff': send it first"),
+    "unknown": ({"content": "ff"}, 404, "there is no model with the digest 'ff': send it first"),
     "device": ({"device_id": True}, 400, "device_id of a request must be a whole number, not True"),
     "far device": ({"device_id": 64}, 422, "device_id must be a whole number from 0 to 63, not 64"),
     "no device": ({"device_id": 1}, 422, "target 'numpy' has no device 1; it has 0"),
@@ -208,7 +208,7 @@ def test_without_a_token_no_page_of_another_name_gets_in(server):
     for host, status in (("evil.example", 403), ("localhost:1", 200), ("[::1]:80", 200), ("", 403)):
         assert ask(server, "GET", "/target", Host=host)[0] == status
     assert ask(server, "GET", "/target", Host="evil.example")[2]["message"] == (
-        "without a token only clients that name this machine localhost are served"
+        "without a token only requests to localhost are served"
     )
     status, _, said = ask(server, "GET", "/target", Brainsmith_Protocol="1")
     assert (status, said["message"]) == (400, "Brainsmith-Protocol must be 2, not '1'")
@@ -272,7 +272,7 @@ def test_the_end_of_a_body_must_be_told(server):
     for headers in ((), ("Transfer-Encoding: chunked",), ("Transfer-Encoding: chunked", "Content-Length: 3")):
         assert says(raw(server, request_of("POST /prepare", *headers) + b"2\r\n{}\r\n0\r\n\r\n")) == (
             411,
-            "a body must come with its Content-Length",
+            "a request with a body must state its Content-Length",
         )
     for lengths in ("-1", "1, 2", "0x10", "\u00b2", "9" * 30):
         answer = raw(server, request_of("POST /prepare", f"Content-Length: {lengths}"))
@@ -337,7 +337,7 @@ def test_a_request_that_does_not_come_is_not_waited_for():
     with served("numpy", seconds=0.3, requests=1) as server:
         begin = time.perf_counter()
         late = raw(server, request_of("POST /prepare", "Content-Length: 9") + b"{")
-        assert says(late) == (408, "the request did not come within 0.3 s")
+        assert says(late) == (408, "the request did not arrive completely within 0.3 s")
         assert raw(server, b"GET /tar") == b""
         assert raw(server, b"") == b""
         assert time.perf_counter() - begin < 5
@@ -359,14 +359,14 @@ def test_what_takes_too_long_goes_on_in_its_place_and_others_wait():
         status, _, said = ask(server, "POST", "/execute", body)
         assert (status, said["message"]) == (
             504,
-            "the target was not done within 0.4 s; it goes on, so the same request may succeed later; --timeout of the "
+            "the target did not finish within 0.4 s; it goes on, so the same request may succeed later; --timeout of the "
             "server allows more",
         )
         assert going.is_set()
         status, headers, said = ask(server, "POST", "/execute", body)
         assert (status, headers["Retry-After"]) == (503, "1")
         assert re.fullmatch(
-            r"no place for a request became free within 0\.4 s \(1 in all\): try again later",
+            r"the target did not become free for a request within 0\.4 s \(1 in all\): try again later",
             said["message"],
         )
         assert well(server)  # which needs no place
@@ -478,8 +478,8 @@ def test_a_port_that_is_taken_and_a_host_that_is_not_ours():
         with pytest.raises(TargetError) as error:
             TargetServer(server.service, port=port)
         assert str(error.value) == (
-            f"nothing can be served at 127.0.0.1:{port}: Address already in use; choose another port with --port, or 0 for "
-            "any that is free"
+            f"no target can be served at 127.0.0.1:{port}: Address already in use; choose another --port, or 0 "
+            "for any that is free"
         )
         with pytest.raises(UsageError) as error:
             TargetServer(server.service, "192.0.2.1", 0, TOKEN)  # which is nobody's (RFC 5737)
@@ -514,7 +514,7 @@ def test_what_cannot_be_served():
         (
             "remote",
             UsageError,
-            "the target remote cannot be served: serve the one that it stands for, where that is",
+            "the target remote cannot be served: serve the target that it stands for, on its machine",
         ),
         (
             "away",

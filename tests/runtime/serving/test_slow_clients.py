@@ -40,7 +40,7 @@ def test_they_take_no_place_from_others():
         until_room_is(server, 64_000_000 - 8_000_000)
         begin = time.perf_counter()
         status, _, said = ask(server, "POST", "/prepare", {"content": "ff", "device_id": 0, "config": {}})
-        assert (status, said["message"]) == (404, "there is no model of content 'ff': send it first")
+        assert (status, said["message"]) == (404, "there is no model with the digest 'ff': send it first")
         assert time.perf_counter() - begin < 5
         stack.close()
         until_room_is(server, 64_000_000)
@@ -51,7 +51,7 @@ def test_one_that_stops_is_told(stalls):
         begin = time.perf_counter()
         assert says(raw(server, HEAD % 9 + b"abc")) == (
             408,
-            "nothing of the request came for 0.3 s",
+            "no data of the request arrived for 0.3 s",
         )
         assert time.perf_counter() - begin < 5
         until_room_is(server, server.application.room.count)
@@ -63,7 +63,7 @@ def test_one_that_sends_a_byte_now_and_then_has_the_time_of_a_request(stalls):
         while not select.select([connection], [], [], 0.1)[0]:
             connection.sendall(b"x")
         assert time.perf_counter() - begin < 5
-        assert says(answer_on(connection)) == (408, "the request did not come within 0.5 s")
+        assert says(answer_on(connection)) == (408, "the request did not arrive completely within 0.5 s")
 
 
 def test_what_has_no_room_waits_for_it(stalls):
@@ -78,7 +78,7 @@ def test_what_gets_no_room_is_told():
         server.application.room.left -= 900
         assert says(raw(server, HEAD % 200)) == (
             503,
-            "no room for a request of 200 bytes came within 0.4 s, because others are being read: try again later",
+            "no memory for a request of 200 bytes became free within 0.4 s, because others are being read: try again later",
         )
         assert ask(server, "POST", "/prepare", b"{}")[0] == 400
         server.application.room.left += 900

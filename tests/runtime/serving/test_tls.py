@@ -65,14 +65,12 @@ def test_a_certificate_that_nobody_here_trusts(server, tmp_path):
 def test_one_end_without_it(server):
     with pytest.raises(RemoteError) as error:
         connected(server.url.replace("https:", "http:"), token=TOKEN).__enter__()
-    assert " broke off in the question for its target: " in str(error.value)
+    assert " ended the connection during the question for its target: " in str(error.value)
     with served(LOCAL) as plain:
         url = plain.url.replace("http:", "https:")
         with pytest.raises(RemoteError) as error:
             connected(url).__enter__()
-    assert str(error.value).startswith(
-        f"nobody serves a target at {url}: it does not speak TLS as it should ("
-    )
+    assert str(error.value).startswith(f"no target is served at {url}: the TLS handshake failed (")
 
 
 def test_strangers_do_not_stay():
