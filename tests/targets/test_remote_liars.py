@@ -97,7 +97,9 @@ OTHER_VERSION = (
     "ends"
 )
 CUT = "peer closed connection without sending complete message body (received {} bytes, expected {})"
-BROKE_OFF = "{{url}} ended the connection during {doing}: {what}; see there why, and start it again with brainsmith serve-target"
+BROKE_OFF = "{{url}} ended the connection during {doing}: {what}; {advice}".replace(
+    "{advice}", "see there why, and start it again with brainsmith serve-target"
+)
 FIRST = {
     "another server": (
         http(b"<html>", version="", kind="text/html", status="404 Not Found"),
