@@ -42,7 +42,8 @@ def batch_normalisation(node: NodeView) -> ScaledChannels:
         raise Unsupported("it trains, over all runs")
     what = ("scale", "bias", "mean", "variance")
     scale, bias, mean, variance = (node.needed_constant(at, name) for at, name in enumerate(what, 1))
-    factors = scale / np.sqrt(variance + np.float32(node.attribute("epsilon", 1e-5)))
+    deviation = np.sqrt(variance + np.float32(node.attribute("epsilon", 1e-5)))
+    factors = scale * (np.float32(1) / deviation)
     behind = (1,) * (0 if node.family == CHANNELS_LAST else len(node.shape(node.inputs[0])) - 2)
     held = [
         np.asarray(values, np.float32).reshape(-1, *behind) for values in (factors, bias - mean * factors)

@@ -33,7 +33,14 @@ def longs(*values):
 
 GRUS = {"w": (1, 6, 4), "r": (1, 6, 2), "v": (1, 9, 2), "s": (1, 9, 3)}
 IMAGE, ROWS, LISTS = (1, 4, 6, 6), (2, 3), (2, 3, 4)
-CHANNELS = {"s": floats(4) + 2, "b": floats(4), "m": floats(4), "v": np.abs(floats(4)) + 1}
+
+
+def channels(count):
+    """Return the parameters of a normalisation."""
+    return {"s": floats(count) + 2, "b": floats(count), "m": floats(count), "v": np.abs(floats(count)) + 1}
+
+
+CHANNELS = channels(4)
 
 EXACT = [
     ("Add", {"x": (1, 3), "c": floats(3)}, {}),
@@ -61,6 +68,7 @@ EXACT = [
     ("Cast", {"x": (1, 4)}, {"to": 7}),
     ("Cast", {"x": ((1, 4), np.int64)}, {"to": 1}),
     ("BatchNormalization", {"x": (1, 4, 3, 2), **CHANNELS}, {"epsilon": 1e-4}),
+    ("BatchNormalization", {"x": (1, 40, 3, 2), **channels(40)}, {"epsilon": 1e-3}),
     ("Reshape", {"x": (1, 4, 3), "c": longs(2, -1)}, {}),
     ("Flatten", {"x": (1, 4, 3)}, {"axis": 2}),
     ("Squeeze", {"x": (1, 4, 1), "c": longs(2)}, {}),
