@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from finn.custom_op.fpgadataflow.hlsbackend import HLSBackend
 
-from brainsmith.hls.program import HlsProgram, HlsStream, compile_program, run_program
-from brainsmith.hls.words import from_words, to_words
+from brainsmith.hls.layer import HlsLayer
+from brainsmith.hls.program import HlsProgram, HlsStream, compile_program
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy.typing as npt
     from onnx import GraphProto
     from qonnx.core.modelwrapper import ModelWrapper
@@ -150,22 +148,9 @@ class HlsNode(HLSBackend):
         if mode == "rtlsim":
             HLSBackend.execute_node(self, context, graph)
         elif mode == "cppsim":
-            self._run_program(context)
+            found = HlsLayer(self, self.hls_program(), self.calls()).run(
+                {name: context[name][np.newaxis] for name in self.onnx_node.input}
+            )
+            context.update({name: values[0] for name, values in found.items()})
         else:
             super(HLSBackend, self).execute_node(context, graph)
-
-    def _run_program(self, context: dict[str, npt.NDArray[Any]]) -> None:
-        node = self.onnx_node
-        inputs = {}
-        for at, name in enumerate(node.input):
-            if self.get_instream_width(at):
-                folded = context[name].reshape(self.get_folded_input_shape(at))
-                inputs[f"in{at}_V"] = to_words(folded, self.get_input_datatype(at))
-        shapes = [self.get_folded_output_shape(at) for at in range(len(node.output))]
-        counts = {f"out{at}_V": int(np.prod(shape[:-1])) for at, shape in enumerate(shapes)}
-        given: Mapping[str, npt.NDArray[np.uint8]] = run_program(
-            self.hls_program(), inputs, counts, self.calls()
-        )
-        for at, name in enumerate(node.output):
-            values = from_words(given[f"out{at}_V"], self.get_output_datatype(at), shapes[at][-1])
-            context[name] = values.reshape(self.get_normal_output_shape(at)).astype(np.float32)

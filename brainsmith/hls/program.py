@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.errors import SimulationError, ToolError
+from brainsmith.errors import SimulationError
 from brainsmith.figures import plural
-from brainsmith.hls.headers import find_headers
-from brainsmith.plugin.processes import run
-from brainsmith.plugin.tools import find_program
+from brainsmith.hls.headers import find_hls_compiler
+from brainsmith.rtl.simulation.toolchain import run_compiler
 from brainsmith.settings import cache_dir
 from brainsmith.store.fingerprint import digest, digest_of_parts
 from brainsmith.store.folders import KeptFolders
@@ -30,39 +29,15 @@ FLAGS = (
 )  # fmt: skip
 """The language is that of FINN's scripts for Vitis HLS. Static tables of one name in several libraries are several."""
 
-SECONDS = 300.0
 BYTE = 8
-_SHOWN = 5
 
-_HARNESS = """
-namespace {
+HARNESS = Path(__file__).with_name("harness.hpp")
+"""What feeds and empties streams."""
 
-template <int BITS>
-void brainsmith_feed(hls::stream<ap_uint<BITS>> &stream, const unsigned char *bytes, unsigned long long beats) {
-    for (; beats; beats--) {
-        ap_uint<BITS> word = 0;
-        for (int at = 0; at < BITS; at += 8) word |= ap_uint<BITS>(ap_uint<BITS>(*bytes++) << at);
-        stream.write(word);
-    }
-}
-
-// Returns how many beats are missing, or how many are left, as a negative number.
-template <int BITS>
-long long brainsmith_drain(hls::stream<ap_uint<BITS>> &stream, unsigned char *bytes, unsigned long long beats) {
-    for (; beats && !stream.empty(); beats--) {
-        ap_uint<BITS> word = stream.read();
-        for (int at = 0; at < BITS; at += 8) *bytes++ = (unsigned char) ap_uint<8>(word >> at).to_uint();
-    }
-    long long missing = (long long) beats;
-    for (; !stream.empty(); missing--) stream.read();
-    return missing;
-}
-
-}  // namespace
-
-extern "C" void brainsmith_run(
-    unsigned char **bytes, const unsigned long long *beats, long long *missing, unsigned long long calls) {
-"""
+_RUN = (
+    'extern "C" void brainsmith_run(\n'
+    "    unsigned char **bytes, const unsigned long long *beats, long long *missing, unsigned long long calls) {\n"
+)
 
 
 @dataclass(frozen=True)
@@ -112,7 +87,8 @@ class HlsProgram:
         ]
         called = f"for (; calls; calls--) {self.top}({names});"
         body = "".join(f"    {line}\n" for line in (*made, *fed, called, *drained))
-        return f'#include "ap_int.h"\n#include "hls_stream.h"\n{self.source}\n{_HARNESS}{body}}}\n'
+        harness = HARNESS.read_text("utf-8")
+        return f'#include "ap_int.h"\n#include "hls_stream.h"\n{self.source}\n\n{harness}\n{_RUN}{body}}}\n'
 
 
 def compile_program(program: HlsProgram, cache: Path | None = None) -> Path:
@@ -126,10 +102,7 @@ def compile_program(program: HlsProgram, cache: Path | None = None) -> Path:
         ToolError: The compiler or the headers are missing.
         SimulationError: The compiler rejects the program.
     """
-    compiler = find_program("g++", "install a C++ compiler, such as Debian's g++")
-    if not compiler.usable:
-        raise ToolError(f"no HLS C++ can be compiled: g++ is {compiler.status}: {compiler.note}")
-    headers = find_headers()
+    compiler, headers = find_hls_compiler()
     content = [
         program.unit,
         sorted(program.headers.items()),
@@ -146,7 +119,7 @@ def compile_program(program: HlsProgram, cache: Path | None = None) -> Path:
             compiler.path, *FLAGS, f"-I{work}", f"-isystem{headers}", str(work / "unit.cpp"),
             "-o", str(work / "program.so"),
         ]  # fmt: skip
-        _compile(command, program.top)
+        run_compiler(command, f"compiling {program.top}")
 
     store = KeptFolders(cache or Path(cache_dir()) / "hls", holds_code=True)
     return store.obtain(key, make, {"of": f"function {program.top}"}) / "program.so"
@@ -201,12 +174,3 @@ def run_program(
 @lru_cache(maxsize=4)
 def _headers_digest(folder: Path) -> str:
     return digest_of_parts(path.read_bytes() for path in sorted(folder.glob("*.h")))
-
-
-def _compile(command: list[str], what: str) -> None:
-    try:
-        run(command, timeout=SECONDS, what=f"compiling {what}")
-    except ToolError as error:
-        errors = [line for line in error.output.splitlines() if "error" in line]
-        quoted = "".join(f"\n  {line}" for line in errors[:_SHOWN])
-        raise SimulationError(f"compiling {what} failed:{quoted}" if quoted else str(error)) from error

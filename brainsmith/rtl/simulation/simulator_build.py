@@ -11,15 +11,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import SimulationError, ToolError
-from brainsmith.plugin.processes import Workers, run
+from brainsmith.errors import SimulationError
+from brainsmith.plugin.processes import Workers
 from brainsmith.progress import Task, carried, wait_for
 from brainsmith.rtl.simulation import native
 from brainsmith.rtl.simulation.ports import Port, find_interface, port_table, read_ports
 from brainsmith.rtl.simulation.precompiled_headers import find_precompiled
 from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER
 from brainsmith.rtl.simulation.simulator import Simulator
-from brainsmith.rtl.simulation.toolchain import find_toolchain
+from brainsmith.rtl.simulation.toolchain import find_toolchain, run_compiler
 from brainsmith.rtl.simulation.verilator import (
     COMPILE,
     DESIGN,
@@ -44,11 +44,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.verilator import Command
     from brainsmith.store.about import About
 
-SECONDS = 1800.0
-"""How long one command may take; a stitched network takes ten."""
-
 _COMPILERS = 2
-_SHOWN = 8
 
 
 def build_simulator(
@@ -198,14 +194,4 @@ def _execute(command: Command, folder: Path | None = None) -> str:
     Raises:
         SimulationError: It rejects what it was given; its first errors are quoted.
     """
-    place = None if folder is None else str(folder)
-    try:
-        return run(
-            command.arguments, timeout=SECONDS, what=command.what, variables=command.variables, folder=place
-        )
-    except ToolError as error:
-        errors = [
-            line for line in error.output.splitlines() if "rror" in line and "Exiting due to" not in line
-        ]
-        quoted = "".join(f"\n  {line}" for line in errors[:_SHOWN])
-        raise SimulationError(f"{command.what} failed:{quoted}" if quoted else str(error)) from error
+    return run_compiler(command.arguments, command.what, command.variables, folder)

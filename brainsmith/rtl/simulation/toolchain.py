@@ -5,10 +5,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from brainsmith.errors import ToolError
+from brainsmith.errors import SimulationError, ToolError
 from brainsmith.plugin.processes import run
 from brainsmith.plugin.tools import VERILATOR_NEEDED, find_program, find_verilator, version_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SECONDS = 1800.0
+"""How long one command may take; a stitched network takes ten."""
+
+_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,34 @@ def find_toolchain() -> Toolchain:
         raise ToolError(f"no simulation can be built:\n{lines}")
     root = _root(Path(verilator.path))
     return Toolchain(verilator.path, root, compiler.path, (verilator.version, compiler.version))
+
+
+def run_compiler(
+    arguments: Sequence[str],
+    what: str,
+    variables: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> str:
+    """Run Verilator or a compiler, and return what it prints.
+
+    Args:
+        arguments: The command, with the program first.
+        what: How messages name it, such as `compiling softmax`.
+        variables: What its environment needs besides.
+        folder: Where it runs; the current folder by default.
+
+    Raises:
+        SimulationError: It rejects what it was given; its first errors are quoted.
+    """
+    place = None if folder is None else str(folder)
+    try:
+        return run(arguments, timeout=SECONDS, what=what, variables=variables, folder=place)
+    except ToolError as error:
+        errors = [
+            line for line in error.output.splitlines() if "rror" in line and "Exiting due to" not in line
+        ]
+        quoted = "".join(f"\n  {line}" for line in errors[:_SHOWN])
+        raise SimulationError(f"{what} failed:{quoted}" if quoted else str(error)) from error
 
 
 def _root(program: Path) -> str:

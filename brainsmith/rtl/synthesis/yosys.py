@@ -100,7 +100,7 @@ def default_store() -> KeptFolders:
 def plan_job(piece: Piece, family: Family, tool: str) -> Job:
     """Return the synthesis of a piece for a family of parts."""
     commands = synthesis_script(piece.top, source_paths(piece), family)
-    files = {**piece_files(piece), BLACK_BOXES: black_boxes(), MUX_MAP: MUX_TO_SHIFT}
+    files = {**piece_files(piece), BLACK_BOXES: black_boxes(), MUX_MAP: MUX_TO_SHIFT.read_text("utf-8")}
     return Job(piece.name, files, commands, tool, family.memories.lutrams, family.memories.styles)
 
 

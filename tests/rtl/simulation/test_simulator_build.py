@@ -49,7 +49,7 @@ def test_the_commands_of_a_plan_are_data(tmp_path):
 def test_the_same_content_is_built_once(build, simulations, monkeypatch):
     plan = stream_design(designs.PASS)
     build(plan)
-    monkeypatch.setattr(building, "run", None)  # any command would fail
+    monkeypatch.setattr(building, "run_compiler", None)  # any command would fail
     simulator = build_simulator(plan, cache=simulations, tools=find_toolchain(), quick=True)
     beats = np.arange(9, dtype=np.uint8)[:, None]
     assert simulator.run({"in0_V": beats}, {"out0_V": 9}).cycles == 9
@@ -59,7 +59,7 @@ def test_the_same_content_is_built_once(build, simulations, monkeypatch):
 def test_an_optimised_simulation_serves_where_a_quick_one_would_do(build, simulations, monkeypatch):
     plan = stream_design(designs.PASS.replace("in0_V_TDATA", "(8'd7 ^ in0_V_TDATA)"))
     build(plan, quick=False)
-    monkeypatch.setattr(building, "run", None)  # any command would fail
+    monkeypatch.setattr(building, "run_compiler", None)  # any command would fail
     simulator = build_simulator(plan, cache=simulations, tools=find_toolchain(), quick=True)
     beats = np.arange(9, dtype=np.uint8)[:, None]
     found = simulator.run({"in0_V": beats}, {"out0_V": 9}).streams["out0_V"].words
