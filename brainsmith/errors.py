@@ -54,7 +54,7 @@ class PluginLoadError(BrainsmithError, ImportError):
 
 
 class PluginArgumentsError(BrainsmithError, TypeError):
-    """A plugin cannot be made of these arguments; the message says what it takes, or that it is made for a node."""
+    """A plugin cannot be created with these arguments; the message says what it takes, or that it is made for a node."""
 
 
 class PluginUnavailableError(PluginLoadError):

@@ -40,8 +40,8 @@ def rules(staging: Path, folders: Iterable[Path]) -> Rules:
 
 def why_not_kept(step: BuildStep, recorder: Recorder) -> str:
     """Return why what a step made cannot be tied to what it read; empty if it can."""
-    if recorder.untold:
-        return recorder.untold
+    if recorder.doubt:
+        return recorder.doubt
     if step.framework in FRAMEWORKS:
         by_plugin = f"a plugin that it uses {recorder.own_unseen}, and what that reads cannot be seen"
         return by_plugin if recorder.own_unseen else ""

@@ -15,7 +15,7 @@ from brainsmith.errors import BundleDefinitionError, BundleError, PluginLoadErro
 from brainsmith.plugin.journal import Journal
 from brainsmith.plugin.log import debug
 from brainsmith.plugin.mounted_folders import folder_module
-from brainsmith.plugin.plugin_loading import describe_error, import_file, stand_in
+from brainsmith.plugin.plugin_loading import describe_error, import_file, set_module
 from brainsmith.plugin.plugin_registry import REGISTRY
 from brainsmith.plugin.version import Version
 
@@ -134,7 +134,7 @@ def _run_file(path: str) -> Bundle:
         try:
             bundle = _bundle_in(module, path)
         except BaseException:  # an interruption too must leave the module that was there before
-            stand_in(module.__name__, before)
+            set_module(module.__name__, before)
             raise
     except BaseException:  # likewise of the modules that it had imported
         drop(_others(modules_below(package), imported))

@@ -118,7 +118,7 @@ def _problems(plugin_type: str, values: dict[str, Any], object_name: str) -> Ite
     if not name.isidentifier() or iskeyword(name):
         yield f"name= of {decorator} must be a Python identifier, not {name!r}"
     if plugin_type == "op" and name == FUSED:
-        yield f"name= of @op cannot be {FUSED!r}: nodes of this type hold an expression; take another name"
+        yield f"name= of @op cannot be {FUSED!r}: BrainSmith's own fused nodes have this type; choose another name"
     if plugin_type == "transform":
         yield from _transform_problems(values.get("stage"), values.get("kernel"))
     if plugin_type == "backend":
@@ -148,8 +148,8 @@ def _backend_problems(kernel: Any, backend_type: Any, domain: str | None) -> Ite
     if backend_type not in BACKEND_TYPES:
         yield f"backend_type= of @backend must be {' or '.join(map(repr, BACKEND_TYPES))}, not {backend_type!r}"
     if domain and not domain.endswith(f".{backend_type}"):
-        known_as = f"by which its nodes are known as {backend_type.upper()}"
-        yield f"domain= of @backend must end in '.{backend_type}', {known_as}, not {domain!r}"
+        why = f"because FINN recognises {backend_type.upper()} nodes by that"
+        yield f"domain= of @backend must end in '.{backend_type}', {why}; found {domain!r}"
 
 
 def is_snake_case(name: object) -> bool:

@@ -200,7 +200,10 @@ def _unknown_frameworks(settings: Settings) -> list[Problem]:
     source = settings.sources.get("frameworks", "settings")
     return [
         Problem(
-            source, 0, 0, f"frameworks names {name!r}, which has no adapter; there are {', '.join(ADAPTED)}"
+            source,
+            0,
+            0,
+            f"frameworks lists {name!r}, which is not a known framework; known are {', '.join(ADAPTED)}",
         )
         for name in settings.frameworks or ()
         if name not in (*OURS, *ADAPTED)

@@ -125,7 +125,11 @@ def find_duplicates(records: Iterable[PluginInfo]) -> list[dict[str, Any]]:
     records = list(records)
     clashing = list(clashes(records))
     found = [
-        (info, False, f"{info.type} {info.qualified} at {info.origin} is a second one; {first} has the name")
+        (
+            info,
+            False,
+            f"{info.type} {info.qualified} at {info.origin} is the second of its name; {first} keeps the name",
+        )
         for info in records
         if (first := info.get("second_of"))
     ]
@@ -156,8 +160,8 @@ def check_caches(folder: str) -> dict[str, Any]:
     place, why = why_replaceable(folder)
     if why and not advice:
         advice = (
-            f"{place} {why}, who may put another folder in place of the cache folder: nothing that is compiled is "
-            "loaded from it. Set XDG_CACHE_HOME to a folder of your own"
+            f"{place} {why}, who could replace the cache folder, so nothing compiled is loaded from it. "
+            "Set XDG_CACHE_HOME to a folder of your own"
         )
     return {
         "path": folder,

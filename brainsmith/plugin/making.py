@@ -72,12 +72,12 @@ def _why_not_taken(info: PluginInfo, plugin: type, args: tuple[Any, ...], kwargs
     except TypeError as error:
         if NODE in taken.parameters and not args and NODE not in kwargs:
             return (
-                f"{info.type} {info.qualified!r} is made for a node of a graph, and no node is given\n"
-                f"  give it: get_instance({info.type!r}, {info.qualified!r}, node); "
+                f"{info.type} {info.qualified!r} is created for a node of a graph, and no node was given\n"
+                f"  pass one: get_instance({info.type!r}, {info.qualified!r}, node); "
                 f"the class alone is get_plugin_manager().registry.get({info.type!r}, {info.qualified!r})"
             )
         return (
-            f"{info.type} {info.qualified!r} cannot be made of these arguments: {error}\n"
+            f"{info.type} {info.qualified!r} cannot be created with these arguments: {error}\n"
             f"  it takes {plugin.__name__}{taken}"
         )
     return ""

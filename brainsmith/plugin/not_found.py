@@ -101,9 +101,9 @@ def _reasons(registry: Registry, types: tuple[str, ...], name: str) -> Iterator[
     problems = registry.limits.problems
     naming = [problem for problem in problems if _names(problem, bare)]
     if naming:
-        yield "it stands in a file that cannot be used:"
+        yield "a file that contains this name has a problem:"
     elif problems:
-        yield "perhaps it is in a file that cannot be used:"
+        yield "it may be in a file that has a problem:"
     yield from _shown(naming or problems)
 
 

@@ -124,7 +124,7 @@ def _pins(owner: InfoFolder, found: dict[str, InfoFolder]) -> Iterable[dict[str,
         if not met:
             detail = (
                 f"{declaring} {owner.version} declares {name}{wanted}; "
-                "information only: what builds here use works without"
+                "for information only: builds here do not need it"
             )
             yield _pair(f"{declaring} with {name}", "differs", _versions(found, name), detail)
 

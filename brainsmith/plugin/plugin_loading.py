@@ -124,14 +124,14 @@ def import_file(path: str) -> tuple[ModuleType, ModuleType | None]:
         note_source(module, path, data)
         exec(compile(data, path, "exec", dont_inherit=True), module.__dict__)
     except BaseException as error:
-        stand_in(module.__name__, before)
+        set_module(module.__name__, before)
         if isinstance(error, Exception | SystemExit):
             raise PluginLoadError(f"{path} cannot be loaded: it raised {describe_error(error)}") from error
         raise
     return module, before
 
 
-def stand_in(name: str, module: ModuleType | None) -> None:
+def set_module(name: str, module: ModuleType | None) -> None:
     """Let a module, or nothing, be what the imports of a name give."""
     if module is None:
         sys.modules.pop(name, None)

@@ -152,10 +152,10 @@ def _what_it_prints(
 
 def run_python(program: str, *, timeout: float, what: str, folder: str | None = None) -> str:
     """Run a Python program in a fresh interpreter with this one's search path; return what it prints."""
-    return run([sys.executable, "-c", _as_here(program)], timeout=timeout, what=what, folder=folder)
+    return run([sys.executable, "-c", _with_search_path(program)], timeout=timeout, what=what, folder=folder)
 
 
-def _as_here(program: str) -> str:
+def _with_search_path(program: str) -> str:
     """Return a program that has this interpreter's search path."""
     return f"import sys\nsys.path[:] = {sys.path!r}\n{program}"
 
@@ -217,7 +217,7 @@ def start_python(program: str, descriptors: Sequence[int]) -> Child:
     import subprocess  # costs as much as a cached discovery
 
     options = ["-I", "-S", *(["-B"] if sys.dont_write_bytecode else [])]
-    command = [sys.executable, *options, "-c", _as_here(program)]
+    command = [sys.executable, *options, "-c", _with_search_path(program)]
     try:
         own = {"pass_fds": tuple(descriptors), "start_new_session": True}
         return Child(_started(command, stdin=subprocess.DEVNULL, **own))

@@ -48,7 +48,7 @@ def why_unusable(info: PluginInfo) -> str:
         oldest, newest = (Version.parse(text) if text else None for text in stated)
         host = wrong_host(oldest, newest, f"the {info.type}")
     except BrainsmithError as error:
-        return f"states a wrong version at {info.origin}: {error}"
+        return f"states an invalid version at {info.origin}: {error}"
     return host or "; ".join(unmet_requirements(info.requires))
 
 

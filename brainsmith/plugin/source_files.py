@@ -29,7 +29,9 @@ def _refuse_what_is_no_source(status: os.stat_result) -> None:
     if not S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is a folder, a pipe or a device")
     if status.st_size > LARGEST:
-        text = f"it has {status.st_size / 2**20:.1f} MiB, and a source may have {LARGEST / 2**20:.0f}"
+        text = (
+            f"it has {status.st_size / 2**20:.1f} MiB; a source file may have up to {LARGEST / 2**20:.0f} MiB"
+        )
         raise OSError(errno.EFBIG, text)
 
 

@@ -31,14 +31,14 @@ def frames() -> Iterator[FrameType]:
 def caller() -> str:
     """Return the file of what is done now; what one of Python's own modules does is done by who calls it."""
     files = (frame.f_code.co_filename for frame in frames())
-    return next((file for file in files if not is_python_s(file) and file != _IMPORTING), "")
+    return next((file for file in files if not is_python_own(file) and file != _IMPORTING), "")
 
 
 def is_called_by(module: str) -> bool:
     """Tell whether one of Python's own modules does what is done now."""
     for frame in frames():
         file = frame.f_code.co_filename
-        if not is_python_s(file):
+        if not is_python_own(file):
             return False
         if os.path.basename(file) == module:
             return True
@@ -60,7 +60,7 @@ def imported_now() -> str:
     return ""
 
 
-def is_python_s(file: str) -> bool:
+def is_python_own(file: str) -> bool:
     """Tell whether a file is one of Python's own modules."""
     return file.startswith((PYTHON, "<frozen")) and not lies_in_package(file)
 

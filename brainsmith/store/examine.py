@@ -133,6 +133,8 @@ def why_not_used(examined: Examined) -> str:
     if not changed:
         return ""
     first = changed[0]
-    what = "is gone" if file_digest(first) == ABSENT and not os.path.isdir(first) else "changed since"
+    what = (
+        "no longer exists" if file_digest(first) == ABSENT and not os.path.isdir(first) else "changed since"
+    )
     more = len(changed) - 1
     return f"{first} {what}" + (f", and {more} more" if more else "")

@@ -87,8 +87,8 @@ class KeptFolders:
                 entry = self.store(key, make, about)
             except OSError as error:
                 raise self.failure(
-                    f"{self.folder}: cannot be written, and what builds make is kept there: {error.strerror}\n"
-                    "  make room or give rights there, or set XDG_CACHE_HOME to another folder"
+                    f"{self.folder}: the folder for results of builds cannot be written: {error.strerror}\n"
+                    "  free space or make it writable, or set XDG_CACHE_HOME to another folder"
                 ) from error
             self.trim()
         return entry
@@ -186,8 +186,8 @@ class KeptFolders:
         place, reason = why_replaceable(str(self.folder)) if self.holds_code else ("", "")
         if reason:
             raise self.failure(
-                f"{self.folder}: another user may put another folder in its place, since {place} {reason}, and what is "
-                f"loaded from there runs as you\n  {_advice(reason, place)}set XDG_CACHE_HOME to a folder of your own"
+                f"{self.folder}: another user could replace this folder, since {place} {reason}, and what is loaded "
+                f"from it runs with your rights\n  {_advice(reason, place)}set XDG_CACHE_HOME to a folder of your own"
             )
         try:
             reason = why_untrusted(str(self.folder))
@@ -198,7 +198,7 @@ class KeptFolders:
             return
         if reason:
             raise self.failure(
-                f"{self.folder}: {reason}, and what is loaded from there runs as you\n"
+                f"{self.folder}: {reason}, and what is loaded from there runs with your rights\n"
                 "  remove it, or set XDG_CACHE_HOME to a folder of your own"
             )
 

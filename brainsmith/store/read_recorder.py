@@ -17,7 +17,7 @@ from brainsmith.store.callers import (
     imported_now,
     is_called_by,
     is_import,
-    is_python_s,
+    is_python_own,
     lies_in_package,
 )
 from brainsmith.store.files import working_folder
@@ -57,7 +57,7 @@ class Recorder:
         own_unseen: The same of what is no framework's.
         hiding: The same by the names of the modules that took part in it themselves: not of an installed package that they
             import, whose version counts.
-        untold: Why what was read is not known: a file changed meanwhile, or does not count; empty if it is known.
+        doubt: Why what was read is not known: a file changed meanwhile, or does not count; empty if it is known.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -66,7 +66,7 @@ class Recorder:
         self.unseen = ""
         self.own_unseen = ""
         self.hiding: dict[str, str] = {}
-        self.untold = ""
+        self.doubt = ""
         self._rules = rules
         self._made = Made()
         self._opened_at: dict[str, os.stat_result] = {}  # what was read, by its name
@@ -100,7 +100,7 @@ class Recorder:
                 self._outer.readers.setdefault(module, Reads()).add(reads)
             self._outer.unseen = self._outer.unseen or self.unseen
             self._outer.own_unseen = self._outer.own_unseen or self.own_unseen
-            self._outer.untold = self._outer.untold or self.untold
+            self._outer.doubt = self._outer.doubt or self.doubt
             self._outer._made.add(self._made)
 
     @property
@@ -178,7 +178,7 @@ class Recorder:
         if self._rules.hides(absolute):
             self._doubt(f"it reads {os.path.basename(absolute)}, which is not an input of a step")
         if absolute.startswith(STATES) and not self._is_library(caller()):
-            self._doubt(f"it reads {absolute}, which says how the machine is")
+            self._doubt(f"it reads {absolute}, which holds the state of the machine")
         if self._rules.leave_out(absolute):
             return
         # importlib.import_module() raises no event.
@@ -213,12 +213,12 @@ class Recorder:
             if frame is self._around:
                 break
             file = frame.f_code.co_filename
-            if not is_python_s(file) and not self._is_library(file):
+            if not is_python_own(file) and not self._is_library(file):
                 found.add(str(frame.f_globals.get("__name__", "")))
         return found
 
     def _doubt(self, why: str) -> None:
-        self.untold = self.untold or why
+        self.doubt = self.doubt or why
 
     def _look_again(self) -> None:
         """Notice what changed while it was open: it may have been read before or after."""
@@ -298,7 +298,7 @@ class Recorder:
             file = frame.f_code.co_filename
             if file.startswith(self._rules.trusted):
                 return True
-            if not is_python_s(file) and not lies_in_package(file):
+            if not is_python_own(file) and not lies_in_package(file):
                 return False
         return True
 

@@ -72,7 +72,7 @@ class Reads:
         """Return what is no longer as it was read, each in one sentence; an empty list if nothing changed."""
         found = [_change(path, then, file_digest(path)) for path, then in self.files.items()]
         for path, then in self.folders.items():
-            found.append(_change(f"what is in {path}", then, folder_digest(path)))
+            found.append(_change(f"the content of {path}", then, folder_digest(path)))
         found += [_change(_shown(name), then, variable_digest(name)) for name, then in self.variables.items()]
         return [sentence for sentence in found if sentence]
 
@@ -139,5 +139,5 @@ def _change(what: str, then: str, now: str) -> str:
     if then == now:
         return ""
     if ABSENT in (then, now):
-        return f"{what} {'was not there before' if then == ABSENT else 'is gone'}"
+        return f"{what} {'did not exist before' if then == ABSENT else 'no longer exists'}"
     return f"{what} changed"

@@ -110,12 +110,12 @@ def _computed(
     """Return all outputs of a node; None where one is no array."""
     outputs = [name for name in node.output if name]
 
-    def told(error: Exception) -> ModelError:
+    def failure(error: Exception) -> ModelError:
         return ModelError(
             f"{node_text(node)} depends on constants alone, but cannot be computed: {first_line_of(error)}"
         )
 
-    with foreign_call(told):
+    with foreign_call(failure):
         if node.domain in STANDARD:
             dtypes = {name: value.dtype for name, value in inputs.items()}
             found = open_node(node, opset(model), dtypes, outputs).run(outputs, inputs)

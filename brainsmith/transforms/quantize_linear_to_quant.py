@@ -110,7 +110,9 @@ def _replace(view: GraphView, node: NodeProto) -> None:
         source = view.add_constant(f"{name}_values", values)
     kind = _bits_of(low, high)
     if kind is None:
-        raise _refusal(node, f"no Quant has just the levels {low} to {high}, to which its Clip limits it")
+        raise _refusal(
+            node, f"its Clip limits it to the levels {low} to {high}, and no Quant has exactly these"
+        )
     constants = (shaped[0], zero_point.astype(np.float32), np.asarray(kind[0], np.float32))
     inputs = [
         view.add_constant(f"{name}_{what}", value)

@@ -160,7 +160,7 @@ class SpecializeKernels(Transformation):
             raise BuildError(_failed(node, backend, error)) from error
         if answer or isinstance(answer, Support):
             return answer if isinstance(answer, Support) else SUPPORTED
-        return unsupported("it does not say why")
+        return unsupported("it gave no reason")
 
 
 def _style(node: NodeProto) -> str:

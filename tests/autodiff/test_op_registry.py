@@ -10,7 +10,7 @@ from brainsmith.plugin.core import op
 
 def test_the_name_of_fused_nodes_is_no_op_s():
     built = ops.CustomOpBuilder("fused_elementwise", 1).forward(lambda inputs: inputs[0] + 7).build()
-    said = "name= of @op cannot be 'fused_elementwise': nodes of this type hold an expression; take another name$"
+    said = "name= of @op cannot be 'fused_elementwise': BrainSmith's own fused nodes have this type; choose another name$"
     with pytest.raises(PluginDefinitionError, match=said):
         ops.register_custom_op(built)
     with pytest.raises(PluginDefinitionError, match=said):

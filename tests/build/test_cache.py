@@ -155,7 +155,7 @@ def test_a_cache_that_another_user_may_write_is_not_used(cache, model):
     folder = cache.folder / "entries"
     os.chown(folder, 65_500, -1)
     found = cache.find(PARTS, CONFIG)
-    reason = f"{folder}: belongs to another user (65500), and what is loaded from there runs as you"
+    reason = f"{folder}: belongs to another user (65500), and what is loaded from there runs with your rights"
     assert (found.model, found.reason) == (None, f"the build cache is not used: {reason}")
     with pytest.raises(OSError, match="belongs to another user"):
         cache.store(PARTS, Outcome(model, READS))

@@ -141,7 +141,7 @@ def test_a_step_that_reads_a_variable_runs_again_when_that_changed(project, monk
     assert built("scale_by_variable") == (
         START * 4,
         False,
-        "the variable SCALE_BY was not there before",
+        "the variable SCALE_BY did not exist before",
     )
     assert built("scale_by_variable")[:2] == (START * 4, True)
     monkeypatch.setenv("SCALE_BY", "5")

@@ -92,7 +92,7 @@ def test_an_entry_is_shown_by_the_beginning_of_its_key(cache, capsys):
     (cache.parent / "read.txt").write_text("another")
     assert run(capsys, "show", "3f9", "--json")["reason"] == f"{cache.parent}/read.txt changed since"
     (cache.parent / "read.txt").unlink()
-    assert f"valid           no: {cache.parent}/read.txt is gone\n" in run(capsys, "show", "3f9")
+    assert f"valid           no: {cache.parent}/read.txt no longer exists\n" in run(capsys, "show", "3f9")
 
 
 def test_a_key_that_no_entry_or_several_have_is_refused(cache, capsys):

@@ -58,7 +58,7 @@ def test_a_name_that_is_not_found_names_the_file(halve, capsys):
     lines = capsys.readouterr().err.splitlines()
     assert lines[:3] == [
         "error: no plugin named 'halve'",
-        "  it stands in a file that cannot be used:",
+        "  a file that contains this name has a problem:",
         f"    {halve.rstrip()}",
     ]
 
@@ -74,7 +74,7 @@ def test_a_blueprint_that_names_it_names_the_file(halve, blueprint, capsys):
     assert main(["blueprint", "check", blueprint("cleanup, halve")]) == 1
     assert capsys.readouterr().err.splitlines()[:3] == [
         "error: my.yaml:2:20: no step named 'halve'.",
-        "  it stands in a file that cannot be used:",
+        "  a file that contains this name has a problem:",
         f"    {halve.rstrip()}",
     ]
 

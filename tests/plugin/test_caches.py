@@ -144,7 +144,7 @@ def test_pitfall_05_a_changed_setting_is_seen(project, steps, tmp_path, manager)
     project.write(".brainsmith/config.yaml", "plugin_system: {frameworks: [fin]}\n")
     assert steps(modes=["full"])[0] == []
     assert [str(problem) for problem in manager.problems] == [
-        f"{project}/.brainsmith/config.yaml: frameworks names 'fin', which has no adapter; there are qonnx, finn"
+        f"{project}/.brainsmith/config.yaml: frameworks lists 'fin', which is not a known framework; known are qonnx, finn"
     ]
     os.unlink(project / ".brainsmith/config.yaml")
     assert steps(modes=["full"])[0] == []

@@ -208,7 +208,7 @@ REFUSED = {
         backend,
         {"kernel": "K", "backend_type": "rtl", "domain": "acme.backends"},
         HLSBackend,
-        "domain= of @backend must end in '.rtl', by which its nodes are known as RTL, not 'acme.backends'",
+        "domain= of @backend must end in '.rtl', because FINN recognises RTL nodes by that; found 'acme.backends'",
     ),
     "a name that is no identifier": (
         step,

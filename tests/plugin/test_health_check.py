@@ -248,7 +248,11 @@ def test_duplicates_are_told_apart():
         ]
     )
     assert [(entry["plugin"], entry["clash"], entry["text"]) for entry in found] == [
-        ("acme:b.one", False, "step acme:b.one at b.py:2 is a second one; a.py:1 has the name"),
+        (
+            "acme:b.one",
+            False,
+            "step acme:b.one at b.py:2 is the second of its name; a.py:1 keeps the name",
+        ),
         ("acme:two", True, "step 'two' is defined twice in framework 'acme':\n  a.py:5\n  c.py:9"),
     ]
 
@@ -258,8 +262,8 @@ def test_a_cache_folder_that_others_may_replace_is_said(tmp_path):
     caches = check_caches(str(tmp_path / "caches"))
     assert caches["writable"] is True
     assert caches["advice"] == (
-        f"{tmp_path} may be written by other users, who may put another folder in place of the cache folder: nothing "
-        "that is compiled is loaded from it. Set XDG_CACHE_HOME to a folder of your own"
+        f"{tmp_path} may be written by other users, who could replace the cache folder, so nothing "
+        "compiled is loaded from it. Set XDG_CACHE_HOME to a folder of your own"
     )
 
 

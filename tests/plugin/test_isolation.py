@@ -66,7 +66,7 @@ BAD = {
     ),
     "a file of 100 MB": (
         lambda path: sparse(path, 100_000_000),
-        ": the file cannot be read: it has 95.4 MiB, and a source may have 16",
+        ": the file cannot be read: it has 95.4 MiB; a source file may have up to 16 MiB",
     ),
     "a null byte": (
         text(DECORATED.format("") + "\0@step\n"),

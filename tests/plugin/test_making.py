@@ -22,8 +22,8 @@ def test_a_kernel_is_made_for_a_node(manager):
     with pytest.raises(PluginArgumentsError) as caught:
         manager.get_instance("kernel", "LayerNorm")
     assert str(caught.value) == (
-        "kernel 'brainsmith:LayerNorm' is made for a node of a graph, and no node is given\n"
-        "  give it: get_instance('kernel', 'brainsmith:LayerNorm', node); "
+        "kernel 'brainsmith:LayerNorm' is created for a node of a graph, and no node was given\n"
+        "  pass one: get_instance('kernel', 'brainsmith:LayerNorm', node); "
         "the class alone is get_plugin_manager().registry.get('kernel', 'brainsmith:LayerNorm')"
     )
     assert isinstance(caught.value, TypeError)
@@ -51,7 +51,7 @@ def test_other_arguments_are_refused_with_what_is_taken(made, args, kwargs, wron
     with pytest.raises(PluginArgumentsError) as caught:
         made(*args, **kwargs)
     assert str(caught.value) == (
-        f"target 'project:Plugin' cannot be made of these arguments: {wrong}\n  it takes Plugin(name, /, *, deep=1)"
+        f"target 'project:Plugin' cannot be created with these arguments: {wrong}\n  it takes Plugin(name, /, *, deep=1)"
     )
 
 

@@ -73,7 +73,7 @@ def test_pins_that_are_not_met_are_information(site, tmp_path):
         ("acme-nets with no-such-package", "differs"),
     ]
     assert found[0]["detail"] == (
-        "acme-nets 2.0 declares numpy<100,>=99; information only: what builds here use works without"
+        "acme-nets 2.0 declares numpy<100,>=99; for information only: builds here do not need it"
     )
     assert found[1]["versions"] == "no-such-package absent"
 

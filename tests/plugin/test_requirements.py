@@ -16,7 +16,7 @@ UNMET = {
     " older version of the step",
     "max_brainsmith='0.0.9'": "works up to brainsmith 0.0.9, and this is brainsmith 0.1.0: take a newer version of"
     " the step",
-    "min_brainsmith='soon'": "states a wrong version at {path}:5: a version must be three numbers such as '1.0.0', not"
+    "min_brainsmith='soon'": "states an invalid version at {path}:5: a version must be three numbers such as '1.0.0', not"
     " 'soon'",
     "requires=['nowhere>=2']": "requires nowhere>=2, which is not installed: pip install 'nowhere>=2'",
     "requires=['nowhere']": "requires nowhere, which is not installed: pip install 'nowhere'",

@@ -185,7 +185,7 @@ def test_a_name_that_is_not_found_names_the_file_that_holds_it(project, manager)
         steps.wanted
     assert str(caught.value) == (
         "no step named 'wanted'\n"
-        "  it stands in a file that cannot be used:\n"
+        "  a file that contains this name has a problem:\n"
         f"    {path}:4: @step needs a function (model, cfg) -> model; wanted takes 1 argument\n"
         f"  {count} are registered: brainsmith plugins list --type step"
     )
@@ -200,7 +200,7 @@ def test_a_name_that_no_such_file_holds_names_them_all_the_same(project, manager
     assert str(caught.value) == "\n".join(
         [
             "no transform named 'Xyzzy'",
-            "  perhaps it is in a file that cannot be used:",
+            "  it may be in a file that has a problem:",
             *(f"    {path}:4: @step needs a function (model, cfg) -> model; bad takes 1 argument" for path in paths[:3]),
             "    and 2 more: brainsmith health",
             f"  {count} are registered: brainsmith plugins list --type transform",

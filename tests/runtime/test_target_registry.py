@@ -261,7 +261,7 @@ def test_a_target_for_another_host_is_unavailable(registry, tmp_path):
         "the target"
     )
     assert reason_of(registry, "odd") == (
-        f"states a wrong version at {tmp_path / 'bad' / 'odd.py'}:4: a version must be three numbers such as '1.0.0', "
+        f"states an invalid version at {tmp_path / 'bad' / 'odd.py'}:4: a version must be three numbers such as '1.0.0', "
         "not 'new'"
     )
 

@@ -66,8 +66,8 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     with pytest.raises(SimulationError) as caught:
         KeptFolders(tmp_path / "file").obtain("key", fill("text", []))
     assert str(caught.value) == (
-        f"{tmp_path}/file: cannot be written, and what builds make is kept there: Not a directory\n"
-        "  make room or give rights there, or set XDG_CACHE_HOME to another folder"
+        f"{tmp_path}/file: the folder for results of builds cannot be written: Not a directory\n"
+        "  free space or make it writable, or set XDG_CACHE_HOME to another folder"
     )
 
 
@@ -279,7 +279,7 @@ def test_an_entry_of_another_user_is_made_again_and_a_folder_of_one_is_refused(t
     with pytest.raises(SimulationError) as caught:
         store.obtain("key", fill("text", calls))
     assert str(caught.value) == (
-        f"{tmp_path}/store: belongs to another user (65500), and what is loaded from there runs as you\n"
+        f"{tmp_path}/store: belongs to another user (65500), and what is loaded from there runs with your rights\n"
         "  remove it, or set XDG_CACHE_HOME to a folder of your own"
     )
 
@@ -301,8 +301,8 @@ def test_code_is_not_loaded_where_others_may_write_a_folder_above(outer):
         with pytest.raises(SimulationError) as caught:
             compiled(outer)
         assert str(caught.value) == (
-            f"{outer}/caches/store: another user may put another folder in its place, since {outer} may be written by "
-            "other users, and what is loaded from there runs as you\n"
+            f"{outer}/caches/store: another user could replace this folder, since {outer} may be written by "
+            "other users, and what is loaded from it runs with your rights\n"
             f"  chmod o-w {outer}, or set XDG_CACHE_HOME to a folder of your own"
         )
     KeptFolders(outer / "caches" / "store").obtain(
@@ -335,8 +335,8 @@ def test_code_is_not_loaded_below_a_folder_of_another_user(outer):
     with pytest.raises(SimulationError) as caught:
         compiled(outer)
     assert str(caught.value) == (
-        f"{outer}/caches/store: another user may put another folder in its place, since {outer} belongs to another user "
-        "(65500), and what is loaded from there runs as you\n  set XDG_CACHE_HOME to a folder of your own"
+        f"{outer}/caches/store: another user could replace this folder, since {outer} belongs to another user "
+        "(65500), and what is loaded from it runs with your rights\n  set XDG_CACHE_HOME to a folder of your own"
     )
 
 

@@ -110,7 +110,7 @@ def test_a_folder_is_the_one_that_was_made_for_its_key(events):
                 harm(store.folder, what, which, more)
         os.close(
             entry_locks._PROCESS.by_folder.pop(store._locks.path)._descriptor
-        )  # of a folder that is gone
+        )  # of a folder that no longer exists
 
 
 def contents(key):

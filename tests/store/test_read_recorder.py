@@ -67,7 +67,7 @@ def test_every_form_of_reading_a_variable_is_seen(read, monkeypatch):
     monkeypatch.setenv("SCALE", "3")
     assert reads.changes() == ["the variable SCALE changed"]
     monkeypatch.delenv("SCALE")
-    assert reads.changes() == ["the variable SCALE is gone"]
+    assert reads.changes() == ["the variable SCALE no longer exists"]
 
 
 def _made(name):
@@ -124,16 +124,16 @@ def _below_a_descriptor():
     "read", [_below_a_descriptor, lambda: list(os.fwalk("folder"))], ids=["open", "fwalk"]
 )
 def test_what_is_read_by_an_open_folder_is_not_known(read):
-    assert recorded(read).untold == "it opens the folder folder, and what it reads there cannot be seen"
+    assert recorded(read).doubt == "it opens the folder folder, and what it reads there cannot be seen"
 
 
 def test_what_the_system_says_of_itself_is_no_content():
-    untold = recorded(lambda: Path("/proc/self/environ").read_bytes()).untold
-    assert untold == "it reads /proc/self/environ, which says how the machine is"
-    assert recorded(lambda: Path("/dev/zero").open("rb").close()).untold == (
+    doubt = recorded(lambda: Path("/proc/self/environ").read_bytes()).doubt
+    assert doubt == "it reads /proc/self/environ, which holds the state of the machine"
+    assert recorded(lambda: Path("/dev/zero").open("rb").close()).doubt == (
         "it reads /dev/zero, which is not a regular file"
     )
-    assert not recorded(lambda: Path(os.devnull).read_bytes()).untold
+    assert not recorded(lambda: Path(os.devnull).read_bytes()).doubt
 
 
 @pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="no such file system")
@@ -178,8 +178,8 @@ def test_a_file_that_changes_while_it_is_open(here):
             os.truncate("data.txt", 0)
             file.read()
 
-    assert not recorded(work).untold  # it wrote the file itself
-    assert recorded(change).untold == "data.txt changed while it ran"
+    assert not recorded(work).doubt  # it wrote the file itself
+    assert recorded(change).doubt == "data.txt changed while it ran"
 
 
 @pytest.mark.parametrize("read", ALL_FORMS.values(), ids=ALL_FORMS)
@@ -201,7 +201,7 @@ def test_a_variable_that_is_not_set_counts_and_one_that_was_set_meanwhile_does_n
     reads = recorded(read).reads
     assert reads.variables == {"NOT_SET": ABSENT}
     monkeypatch.setenv("NOT_SET", "")
-    assert reads.changes() == ["the variable NOT_SET was not there before"]
+    assert reads.changes() == ["the variable NOT_SET did not exist before"]
     del os.environ["MINE"]
 
 
@@ -233,7 +233,7 @@ def test_every_form_of_opening_a_file_is_seen(read, here):
     (here / "data.txt").write_text("2")
     assert reads.changes() == ["data.txt changed"]
     (here / "data.txt").unlink()
-    assert reads.changes() == ["data.txt is gone"]
+    assert reads.changes() == ["data.txt no longer exists"]
 
 
 def test_a_file_that_was_looked_for_and_a_folder_that_was_listed(here):
@@ -246,7 +246,7 @@ def test_a_file_that_was_looked_for_and_a_folder_that_was_listed(here):
     assert (reads.files, list(reads.folders)) == ({"later.txt": ABSENT}, ["folder"])
     (here / "later.txt").write_text("")
     (here / "folder" / "b.bin").write_text("")
-    assert reads.changes() == ["later.txt was not there before", "what is in folder changed"]
+    assert reads.changes() == ["later.txt did not exist before", "the content of folder changed"]
 
 
 def test_what_was_made_meanwhile_is_no_input(here):
@@ -369,8 +369,8 @@ def test_folders_that_do_not_count_and_files_that_may_not_be_read(here):
     (here / "folder" / "b").write_text("")
     recorder = recorded(lambda: (open("data.txt").close(), open("folder/b").close()), rules)
     assert not recorder.reads
-    assert recorder.untold == ""
-    assert recorded(lambda: open("folder/a.bin").close(), rules).untold == (
+    assert recorder.doubt == ""
+    assert recorded(lambda: open("folder/a.bin").close(), rules).doubt == (
         "it reads a.bin, which is not an input of a step"
     )
 
@@ -381,7 +381,7 @@ def test_a_file_that_changes_between_two_reads(here):
         subprocess.run([sys.executable, "-c", "open('data.txt', 'w').write('2')"], check=True)
         open("data.txt").close()
 
-    assert recorded(read).untold == "data.txt changed while it ran"
+    assert recorded(read).doubt == "data.txt changed while it ran"
 
 
 def test_imports_and_python_s_own_files_do_not_count(here):
@@ -427,7 +427,7 @@ def test_where_a_module_was_looked_for_counts_too(here, monkeypatch):
     assert str(here / "folder" / "a_module.py") not in absent
     assert IMPORT_PATH in reads.variables
     (here / "first" / "a_module.py").write_text("X = 2\n")
-    assert reads.changes() == [f"{here / 'first' / 'a_module.py'} was not there before"]
+    assert reads.changes() == [f"{here / 'first' / 'a_module.py'} did not exist before"]
 
 
 def test_plain_values_and_back():

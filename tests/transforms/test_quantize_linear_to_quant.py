@@ -100,7 +100,7 @@ def test_of_several_clips_the_narrowest_limits_count(wide):
     else:
         levels = f"{max(-8, wide[0])} to {min(7, wide[1])}"
         with pytest.raises(
-            ModelError, match=f"no Quant has just the levels {levels}, to which its Clip limits it"
+            ModelError, match=f"its Clip limits it to the levels {levels}, and no Quant has exactly these"
         ):
             model.transform(QuantizeLinearToQuant())
 
@@ -167,7 +167,7 @@ def refused(nodes, constants, change=lambda model: None, **more):
 def test_what_cannot_become_a_quant_says_why():
     why = "node 'dq' (DequantizeLinear) cannot become a Quant: {}. " + ADVICE
     assert refused(*pair(0.5, np.int8(0), (-3, 5))) == why.format(
-        "no Quant has just the levels -3 to 5, to which its Clip limits it"
+        "its Clip limits it to the levels -3 to 5, and no Quant has exactly these"
     )
     nodes, constants = pair(0.5, np.int8(0))
     nodes[1].input[1] = "other"

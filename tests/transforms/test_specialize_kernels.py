@@ -166,7 +166,7 @@ def test_all_nodes_without_a_backend_are_named_with_all_reasons(registry):
         choose(forks(2, 3, 2), registry, {"finn:DuplicateStreams": listed})
     reasons = (
         "    acme:ShortRTL: it has 2 outputs, on a part\n"
-        "    acme:MuteRTL: it does not say why\n"
+        "    acme:MuteRTL: it gave no reason\n"
         "    acme:NowhereRTL: it does not state the domain of its nodes: @backend(domain=...)\n"
         "    not listed: finn:DuplicateStreams_hls (hls)\n"
     )

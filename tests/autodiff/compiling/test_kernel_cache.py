@@ -120,8 +120,8 @@ def test_a_cache_that_cannot_be_written_is_named(monkeypatch, tmp_path):
     with pytest.raises(OpError) as caught:
         CompiledExpression(TEXT.format(6))(X)
     assert str(caught.value) == (
-        f"{tmp_path}/file/brainsmith/ops: cannot be written, and what builds make is kept there: Not a directory\n"
-        "  make room or give rights there, or set XDG_CACHE_HOME to another folder"
+        f"{tmp_path}/file/brainsmith/ops: the folder for results of builds cannot be written: Not a directory\n"
+        "  free space or make it writable, or set XDG_CACHE_HOME to another folder"
     )
 
 
