@@ -50,16 +50,11 @@ def fitting_outputs(op: Op, given: Any, promised: Sequence[tuple[Shape, np.dtype
     """
     made = []
     for output, (shape, dtype) in zip(_each(op, given, "outputs"), promised, strict=True):
-        if not isinstance(output, np.ndarray | np.generic):
-            raise backward_error(
-                op, f"must get what forward returned, an array of {dtype} of shape {shape}, not {output!r}"
-            )
-        if (output.shape, output.dtype.newbyteorder("=")) != (shape, dtype):
-            raise backward_error(
-                op,
-                f"must get what forward returned, an array of {dtype} "
-                f"of shape {shape}, not one of {output.dtype} of shape {output.shape}",
-            )
+        is_array = isinstance(output, np.ndarray | np.generic)
+        if not is_array or (output.shape, output.dtype.newbyteorder("=")) != (shape, dtype):
+            found = f"one of {output.dtype} of shape {output.shape}" if is_array else repr(output)
+            wanted = f"an array of {dtype} of shape {shape}"
+            raise backward_error(op, f"must get what forward returned, {wanted}, not {found}")
         made.append(np.asarray(output))
     return made
 

@@ -25,14 +25,6 @@ def variance(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return reduce(distance * distance, "mean", axis, keepdims=keepdims)
 
 
-def _deviation(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-    return np.sqrt(variance(x, axis, keepdims=keepdims))
-
-
-def _where(condition: Any, x: Any, y: Any) -> Any:
-    return _recorder_of(condition, x, y).note("where", [condition, x, y])
-
-
 def clip(x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
     """Note a clip; without a bound it is a maximum or a minimum, as in numpy."""
     low, high = a_min if min is None else min, a_max if max is None else max
@@ -54,30 +46,22 @@ def _full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
     return x.recorder.note("full_like", [x if dtype is None else x.astype(dtype), fill_value])
 
 
-def _zeros_like(x: Any, dtype: Any = None) -> Any:
-    return _full_like(x, 0, dtype)
-
-
-def _ones_like(x: Any, dtype: Any = None) -> Any:
-    return _full_like(x, 1, dtype)
-
-
 def _reduction(name: str) -> Callable[..., Any]:
-    def taken(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
-        return reduce(a, name, axis, keepdims=keepdims)
-
-    return taken
-
-
-def _copy(a: Any) -> Any:
-    return a
+    return lambda a, axis=None, *, keepdims=False: reduce(a, name, axis, keepdims=keepdims)
 
 
 TAKEN: dict[str, Callable[..., Any]] = {
     **{name: _reduction(name) for name, one in FUNCTIONS.items() if one.reduces},
-    "var": variance, "std": _deviation, "where": _where, "clip": clip, "round": round_,
-    "full_like": _full_like, "zeros_like": _zeros_like, "ones_like": _ones_like, "copy": _copy,
-}  # fmt: skip
+    "var": variance,
+    "std": lambda x, axis=None, *, keepdims=False: np.sqrt(variance(x, axis, keepdims=keepdims)),
+    "where": lambda condition, x, y: _recorder_of(condition, x, y).note("where", [condition, x, y]),
+    "clip": clip,
+    "round": round_,
+    "full_like": _full_like,
+    "zeros_like": lambda x, dtype=None: _full_like(x, 0, dtype),
+    "ones_like": lambda x, dtype=None: _full_like(x, 1, dtype),
+    "copy": lambda a: a,
+}
 
 
 def _recorder_of(*values: Any) -> StepRecorder:

@@ -112,4 +112,4 @@ def validates_inputs(op: Op) -> bool:
         return "validate" in op.functions
     if isinstance(op, ChainOp):
         return any(map(validates_inputs, op.links))
-    return type(op).validate_inputs is not Op.validate_inputs
+    return getattr(op.validate_inputs, "__func__", None) is not Op.validate_inputs

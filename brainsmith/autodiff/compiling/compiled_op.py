@@ -22,13 +22,17 @@ from brainsmith.forks import cached_property
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from brainsmith.autodiff.op import Array, Arrays, Constants, Dtypes, Shapes
+    from brainsmith.autodiff.op import Array, Arrays, Dtypes
 
 _DRAWN = 515
 """Elements of the inputs of a check: no multiple of a vector's length."""
 
 _SAMPLES = 8
 """How often an op draws its own inputs for a check."""
+_RULES = (
+    "validate_inputs", "output_shape", "output_dtype", "output_device", "output_datatype", "output_datatype_for", "samples",
+)  # fmt: skip
+"""What a compiled op leaves to the op itself."""
 
 
 def compile_op(op: Op | str | Callable[..., Any], *, name: str = "", check: bool = False) -> CompiledOp:
@@ -105,6 +109,8 @@ class CompiledOp(Op):
         self.not_differentiable = op.not_differentiable
         if op.surrogate is not None:
             self.surrogate = op.surrogate  # type: ignore[misc]
+        for rule in _RULES:
+            setattr(self, rule, getattr(op, rule))
         self._forwards: dict[Any, CompiledExpression] = {}
         self._backwards: dict[Any, CompiledExpression | None] = {}
 
@@ -232,31 +238,3 @@ class CompiledOp(Op):
             return None
         wanted = self.num_inputs - len(self.not_differentiable)
         return CompiledExpression(expression, self.name) if len(expression.outputs) == wanted else None
-
-    def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
-        """Ask the op."""
-        self.op.validate_inputs(inputs, **attributes)
-
-    def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
-        """Follow the op's rule."""
-        return self.op.output_shape(shapes, **attributes)
-
-    def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
-        """Follow the op's rule."""
-        return self.op.output_dtype(dtypes, **attributes)
-
-    def output_device(self, devices: Sequence[str], **attributes: Any) -> Any:
-        """Follow the op's rule."""
-        return self.op.output_device(devices, **attributes)
-
-    def samples(self, random: np.random.Generator) -> Sequence[Any] | None:
-        """Draw the op's."""
-        return self.op.samples(random)
-
-    def output_datatype_for(self, datatypes: Sequence[str], constants: Constants, **attributes: Any) -> Any:
-        """Follow the op's rule."""
-        return self.op.output_datatype_for(datatypes, constants, **attributes)
-
-    def output_datatype(self, datatypes: Sequence[str], **attributes: Any) -> Any:
-        """Follow the op's rule."""
-        return self.op.output_datatype(datatypes, **attributes)

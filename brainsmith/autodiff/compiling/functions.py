@@ -57,18 +57,6 @@ _NEAR = {
 }  # fmt: skip
 
 
-def _full_like(x: Any, value: Any) -> Any:
-    return np.full_like(x, value)
-
-
-def _cast(x: Any, dtype: str) -> Any:
-    return np.asarray(x).astype(dtype)
-
-
-def _round(x: Any) -> Any:
-    return np.round(x)
-
-
 def _elementwise() -> list[Function]:
     forms = [(getattr(np, name), (0, 0)) for name in _EXACT.split()]
     forms += [(getattr(np, name), ulps) for name, ulps in _NEAR.items()]
@@ -82,9 +70,9 @@ FUNCTIONS = {
         *_elementwise(),
         Function("where", 3, np.where),
         Function("clip", 3, np.clip),
-        Function("round", 1, _round),
-        Function("full_like", 2, _full_like),
-        Function("cast", 1, _cast),
+        Function("round", 1, np.round),
+        Function("full_like", 2, np.full_like),
+        Function("cast", 1, lambda x, dtype: np.asarray(x).astype(dtype)),
         *(Function(one.name, 1, one.function, one.reducer, one.ufunc) for one in REDUCTIONS.values()),
         Function("prod", 1, np.prod, "Product", np.multiply),
         Function("any", 1, np.any, "Greatest"),

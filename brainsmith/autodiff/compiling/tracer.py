@@ -111,17 +111,7 @@ class Tracer(Traced, NDArrayOperatorsMixin):
         partialmethod(reduce, name) for name in ("sum", "mean", "prod", "max", "min")
     )
 
-    def var(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """Note a variance."""
-        return variance(self, axis, keepdims=keepdims)
-
-    def clip(self, low: Any = None, high: Any = None) -> Any:
-        """Note a clip."""
-        return clip(self, low, high)
-
-    def round(self, decimals: int = 0) -> Any:
-        """Note a rounding to integers."""
-        return round_(self, decimals)
+    var, clip, round = variance, clip, round_
 
     __bool__ = _refused("decides by the value of an array; write np.where(condition, a, b)")
     __array__ = _refused(

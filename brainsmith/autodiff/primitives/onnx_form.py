@@ -52,14 +52,6 @@ class OnnxNode:
     constants: tuple[Array | None, ...]
 
 
-def _no_attributes(call: OnnxCall) -> Mapping[str, Any]:
-    return {}
-
-
-def _no_constants(call: OnnxCall) -> tuple[Array | None, ...]:
-    return ()
-
-
 @dataclass(frozen=True)
 class OnnxForm:
     """How a primitive is written as one ONNX node: its inputs in their order, then constants.
@@ -77,8 +69,8 @@ class OnnxForm:
     op_type: str
     domain: str = ""
     since: int = 1
-    attributes: Callable[[OnnxCall], Mapping[str, Any]] = _no_attributes
-    constants: Callable[[OnnxCall], tuple[Array | None, ...]] = _no_constants
+    attributes: Callable[[OnnxCall], Mapping[str, Any]] = lambda _: {}
+    constants: Callable[[OnnxCall], tuple[Array | None, ...]] = lambda _: ()
     converted: Mapping[int, Callable[[Array], Array]] = field(default_factory=dict)
 
     def node(self, call: OnnxCall) -> OnnxNode:

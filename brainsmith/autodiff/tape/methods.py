@@ -84,9 +84,7 @@ class TensorMethods:
 
     __hash__ = object.__hash__
 
-    def __getitem__(self, key: Any) -> Tensor:
-        found: Tensor = functional.index(self, key)
-        return found
+    __getitem__ = _method(functional.index)
 
     def __iter__(self) -> Iterator[Tensor]:
         return (self[at] for at in range(len(self)))
