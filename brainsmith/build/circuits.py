@@ -1,6 +1,7 @@
 """Read what a build's RTL steps have written: the circuit and its simulation, and the synthesis.
 
-A report tells what there is: a file that is missing, damaged or of another kind leaves its fields unknown.
+A report tells what there is: a file that is missing, or a value of another kind, leaves its fields unknown. A file that
+is no JSON object raises (`read_report`).
 """
 
 from __future__ import annotations

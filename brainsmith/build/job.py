@@ -203,7 +203,10 @@ class BuildJob:
 
     def report_failure(self, error: BuildError, message: str) -> None:
         """Write the report of a build that failed: what there was until then, and the error."""
-        self._report(None, error={"step": error.step or None, "message": message})
+        try:
+            self._report(None, error={"step": error.step or None, "message": message})
+        except BuildError:  # a step's own report cannot be read, which is perhaps what failed
+            self._report(None, error={"step": error.step or None, "message": message}, read=False)
 
     def _report(
         self,
@@ -211,29 +214,23 @@ class BuildJob:
         targets: dict[str, Any] | None = None,
         wave: dict[str, Any] | None = None,
         error: dict[str, Any] | None = None,
+        read: bool = True,
     ) -> dict[str, Any]:
-        """Write `report.json` and perhaps `report.html`; return what they say."""
+        """Write `report.json` and perhaps `report.html`; return what they say.
+
+        Raises:
+            BuildError: What a step reported cannot be read; not if `read` is False, which leaves it out.
+        """
         staging, verification = self.workspace.staging, self._verification
-        clock = self._config.synth_clk_period_ns
-        layers, estimate = read_estimates(staging, clock)
-        verified = {} if verification is None else verification.reported()
-        rtl = read_circuit(staging, verified.get("accuracy"))
-        if rtl is not None:
-            rtl["compared_with"] = compared_with(verification, self.runner.results)
-            rtl["wave"] = wave
-        synthesis = read_synthesis(staging, layers)
+        verified: dict[str, Any] = {} if verification is None else verification.reported()
+        found = self._step_reports(verified.get("accuracy"), wave) if read else {"layers": []}
         report = Report(
             model=described(self._name, self._source),
             blueprint=self.task.description,
             plugins=plugin_list(self.task.registry, self.task.steps),
             modules=imported_modules(self.task.registry),
             steps=self.runner.results,
-            layers=layers,
-            estimate=estimate,
-            rtl=rtl,
-            synthesis=synthesis,
-            device=device_use(self.task.device, synthesis, estimate, layers),
-            rate=rate_of(estimate, rtl, clock, self.task.config["target_fps"]),
+            **found,
             **verified,
             targets=targets,
             strict=self.task.strict,
@@ -253,10 +250,30 @@ class BuildJob:
         (staging / "report.json").write_text(json.dumps(content, indent=2, default=str) + "\n")
         return content
 
+    def _step_reports(self, accuracy: dict[str, Any] | None, wave: dict[str, Any] | None) -> dict[str, Any]:
+        """Return what the steps reported, by the keys of `report.json`, and what follows from it."""
+        staging, clock = self.workspace.staging, self._config.synth_clk_period_ns
+        layers, estimate = read_estimates(staging, clock)
+        rtl, synthesis = read_circuit(staging, accuracy), read_synthesis(staging, layers)
+        if rtl is not None:
+            rtl["compared_with"] = compared_with(self._verification, self.runner.results)
+            rtl["wave"] = wave
+        return {
+            "layers": layers,
+            "estimate": estimate,
+            "rtl": rtl,
+            "synthesis": synthesis,
+            "device": device_use(self.task.device, synthesis, estimate, layers),
+            "rate": rate_of(estimate, rtl, clock, self.task.config["target_fps"]),
+        }
+
     def explain_failure(self, error: BuildError, failed: Path) -> str:
         """Return the message of a failed build: what, after which steps, and where the last good model is."""
-        said = (self.workspace.staging / LOG).is_file()
-        return explained(error, [step.name for step in self.runner.results], failed, said)
+        staging = self.workspace.staging
+        text = explained(
+            error, [step.name for step in self.runner.results], failed, said=(staging / LOG).is_file()
+        )
+        return text.replace(str(staging), str(failed))
 
     def interruption(self) -> str:
         """Return what to say about Ctrl-C."""

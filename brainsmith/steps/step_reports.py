@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import OutputError
+from brainsmith.errors import BuildError, OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,9 +46,24 @@ def write_report(cfg: Any, name: str, content: Mapping[str, Any]) -> None:
 
 
 def read_report(file: Path) -> dict[str, Any] | None:
-    """Return what a step reported; None if it did not run, or left a file that is damaged or of another kind."""
+    """Return what a step reported; None if there is no such file, because the step did not run.
+
+    Raises:
+        BuildError: The file cannot be read, or is damaged.
+    """
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+    except FileNotFoundError:
         return None
-    return found if isinstance(found, dict) else None
+    except (OSError, ValueError, RecursionError) as error:
+        raise _unreadable(file, getattr(error, "strerror", None) or str(error)) from error
+    if not isinstance(found, dict):
+        raise _unreadable(file, "it holds no JSON object")
+    return found
+
+
+def _unreadable(file: Path, reason: str) -> BuildError:
+    return BuildError(
+        f"{file} cannot be read as the report of a step: {reason}\n"
+        "  run the step that writes it again, and let no other step write this file"
+    )

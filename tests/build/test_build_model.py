@@ -104,6 +104,28 @@ def test_a_second_build_reuses_every_step(tmp_path):
     assert [step.reused for step in fresh.steps] == [False, False]
 
 
+def test_a_report_of_a_step_that_cannot_be_read_ends_the_build(tmp_path):
+    def damage(model, cfg):
+        (cfg.get_report_directory() / "estimates.json").write_text('{"layers": [')
+        return model
+
+    with pytest.raises(BuildError) as caught:
+        build(graphs.quant_mlp(), output=tmp_path / "out", steps=[damage], verify=False)
+    failed = tmp_path / "out" / "failed"
+    assert str(caught.value).splitlines() == [
+        f"{failed}/report/estimates.json cannot be read as the report of a step: Expecting value: line 1 column 13 "
+        "(char 12)",
+        "  run the step that writes it again, and let no other step write this file",
+        "  steps before it: damage",
+        f"  last good model: {failed}/checkpoints/01_damage.onnx",
+        f"  report: {failed}/report.html",
+    ]
+    report = json.loads((failed / "report.json").read_text())
+    assert report["error"]["message"] == str(caught.value).rpartition("\n  report: ")[0]
+    assert [step["name"] for step in report["steps"]] == ["damage"]
+    assert (report["layers"], report["estimate"]) == ([], None)
+
+
 @pytest.mark.parametrize(("change", "name"), [(flip, "flip"), (swap, "swap")])
 def test_a_step_that_changes_the_function_is_named(tmp_path, change, name):
     with pytest.raises(VerificationError) as caught:
@@ -177,10 +199,10 @@ def test_lambdas_are_named_by_their_place(tmp_path):
     line = sys._getframe().f_lineno + 1
     steps = [lambda m, cfg: m.transform(GiveUniqueNodeNames()), lambda m, cfg: m]
     result = build(graphs.quant_mlp(), output=tmp_path / "out", steps=steps, verify=False, report=False)
-    assert [step.name for step in result.steps] == [f"lambda at test_run.py:{line}"] * 2
+    assert [step.name for step in result.steps] == [f"lambda at {Path(__file__).name}:{line}"] * 2
     assert tree(tmp_path / "out" / "checkpoints") == [
-        f"01_lambda_at_test_run.py_{line}.onnx",
-        f"02_lambda_at_test_run.py_{line}.onnx",
+        f"01_lambda_at_{Path(__file__).name}_{line}.onnx",
+        f"02_lambda_at_{Path(__file__).name}_{line}.onnx",
     ]
 
 

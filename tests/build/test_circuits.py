@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brainsmith.build.circuits import read_circuit, read_synthesis
+from brainsmith.build.estimates import read_estimates
+from brainsmith.errors import BuildError
 
 from .circuit_files import FIFOS, FILES, SIMULATION, SYNTHESIS, write_circuit
 
@@ -84,17 +86,36 @@ def test_a_design_that_was_not_simulated(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[1]", "null", '"x"', "NaN", "[" * 100_000, '{"layers": 3}'])
-def test_damaged_files_leave_fields_unknown(tmp_path, damage):
+@pytest.mark.parametrize("damage", ["", "{", "[1]", "null", '"x"', "NaN", "[" * 100_000])
+def test_damaged_files_are_named(tmp_path, damage):
+    read = {
+        "rtl/design/design": read_circuit,
+        "report/rtl_fifos": read_circuit,
+        "report/rtl_simulation": read_circuit,
+        "report/rtl_synthesis": read_synthesis,
+        "report/estimates": lambda folder: read_estimates(folder, 5.0),
+        "report/backends": lambda folder: read_estimates(folder, 5.0),
+    }
+    for name, reader in read.items():
+        file = write_circuit(tmp_path) / f"{name}.json"
+        file.write_text(damage)
+        with pytest.raises(BuildError) as caught:
+            reader(tmp_path)
+        first, advice = str(caught.value).split("\n")
+        assert first.startswith(f"{file} cannot be read as the report of a step: ")
+        assert advice == "  run the step that writes it again, and let no other step write this file"
+        if damage in ("[1]", "null", '"x"', "NaN"):
+            assert first.endswith(": it holds no JSON object")
+        file.unlink()
+
+
+def test_a_value_of_another_kind_is_unknown(tmp_path):
+    damage = '{"layers": 3}'
     write_circuit(tmp_path, design=damage, rtl_fifos=damage, rtl_simulation=damage, rtl_synthesis=damage)
     found, synthesis = read_circuit(tmp_path), read_synthesis(tmp_path)
-    if damage == '{"layers": 3}':
-        assert found["design"]["layers"] == []
-        assert found["fifos"] == []
-        assert synthesis["layers"] == []
-    else:
-        assert found is None
-        assert synthesis is None
+    assert found["design"]["layers"] == []
+    assert found["fifos"] == []
+    assert synthesis["layers"] == []
 
 
 VALUES = st.recursive(
@@ -108,9 +129,11 @@ VALUES = st.recursive(
 @given(data=st.data())
 def test_a_value_of_any_kind_anywhere_gives_a_report(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("odd")
-    write_circuit(
-        folder, **{name.rpartition("/")[2][:-5]: _altered(content, data) for name, content in FILES.items()}
-    )
+    altered = {}
+    for name, content in FILES.items():
+        key = data.draw(st.sampled_from(list(content)))
+        altered[name.rpartition("/")[2][:-5]] = {**content, key: _altered(content[key], data)}
+    write_circuit(folder, **altered)
     json.dumps([read_circuit(folder), read_synthesis(folder)], allow_nan=False)
 
 

@@ -63,6 +63,15 @@ def test_what_was_simulated_is_packed_and_told(stitched, config, tmp_path):
     assert "| LUT | DSP |\n| --- | --- |\n| 512 | 4 |" in text
 
 
+def test_a_damaged_report_of_a_step_before_is_refused(stitched, config, tmp_path):
+    file = tmp_path / "report" / "rtl_simulation.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text('{"frames": 4')
+    with pytest.raises(BuildError) as caught:
+        steps.rtl_package(stitched, config)
+    assert str(caught.value).startswith(f"{file} cannot be read as the report of a step: ")
+
+
 @pytest.mark.slow
 def test_no_file_of_the_package_names_the_output_folder(stitched, config, tmp_path):
     steps.rtl_package(stitched, config)
