@@ -84,9 +84,9 @@ def _show(result: Any, terminal: Terminal, begin: float) -> None:
 
 def _warn(result: Any, strict: bool) -> None:
     """Print the warnings; what a strict build lacks is its error, and no warning besides."""
-    told = {shortfall.text for shortfall in result.shortfalls} if strict else set()
+    reported = {shortfall.text for shortfall in result.shortfalls} if strict else set()
     for warning in result.warnings:
-        if warning not in told:
+        if warning not in reported:
             complain(f"warning: {warning}")
 
 

@@ -39,14 +39,14 @@ def _show(file: str, found: Sequence[Dependent], terminal: Terminal) -> None:
     rows = []
     for one in found:
         entry = one.examined.entry
-        rows.append((entry.kind.name, short[entry], one.examined.about.get("of", ""), said(one)))
+        rows.append((entry.kind.name, short[entry], one.examined.about.get("of", ""), effect(one)))
     changed = sum(not one.agrees for one in found)
     entries = plural(len(found), "entry", "entries")
     summary = f"\n{entries} computed from {file}; {changed} of them from another content than it has now"
     terminal.table(COLUMNS, rows, summary)
 
 
-def said(one: Dependent) -> str:
+def effect(one: Dependent) -> str:
     """Return what a change of the file means for an entry."""
     if one.agrees:
         return "the same"

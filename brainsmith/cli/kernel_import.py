@@ -25,10 +25,10 @@ def run(options: Options, terminal: Terminal) -> int:
     from brainsmith.rtl.importing.core_writing import write_import
     from brainsmith.rtl.importing.import_plan import plan_import
 
-    said = _description(options)
+    description = _description(options)
     main = Path(options.required("FILE"))
-    files = (main, *(Path(name) for name in said.files))
-    plan = plan_import(files, options.text("--top") or main.stem, said)
+    files = (main, *(Path(name) for name in description.files))
+    plan = plan_import(files, options.text("--top") or main.stem, description)
     folders = Path(options.text("--output") or PLUGINS), Path(options.text("--tests") or TESTS)
     update, force = options.flag("--update"), options.flag("--force")
     if force and not update:
@@ -75,14 +75,14 @@ def _description(options: Options) -> CoreDescription:
         read_description,
     )
 
-    held = parse_table("--tie", options.text("--tie"))
-    if any(not isinstance(value, int) for value in held.values()):
+    tied = parse_table("--tie", options.text("--tie"))
+    if any(not isinstance(value, int) for value in tied.values()):
         raise UsageError(f"--tie takes numbers, such as PORT=0, not {options.text('--tie')!r}")
     given = CoreDescription(
         name=options.text("--name") or "",
         files=parse_list(options.text("--files")),
         parameters=parse_table("--set", options.text("--set")),
-        held={name: int(value) for name, value in held.items()},
+        held={name: int(value) for name, value in tied.items()},
         left_open=parse_list(options.text("--open")),
         streams=parse_streams(options.text("--streams")),
         parallel=parse_table("--parallel", options.text("--parallel")),

@@ -115,8 +115,8 @@ def _by_device(model: str, folder: str, found: Mapping[str, Device]) -> dict[str
     """Return the folder for each device whose target supports it, and the model for all others."""
     reasons = {name: _why_not(device, folder) for name, device in found.items()}
     if all(reasons.values()):
-        told = "".join(f"\n  {name}: {reason}" for name, reason in reasons.items())
-        raise UsageError(f"--build: no target given runs {folder}:{told}")
+        listed = "".join(f"\n  {name}: {reason}" for name, reason in reasons.items())
+        raise UsageError(f"--build: no target given runs {folder}:{listed}")
     from brainsmith.cli.built_model import check_built_of
 
     check_built_of(model, folder)

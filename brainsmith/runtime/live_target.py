@@ -270,8 +270,8 @@ class LiveTarget:
         return errors
 
     def _failed(self, doing: str, error: BaseException) -> TargetError:
-        told = str(error) if isinstance(error, BrainsmithError) else describe_error(error)
-        failure = TargetError(f"target '{self.name}' failed in {doing}: {told}")
+        message = str(error) if isinstance(error, BrainsmithError) else describe_error(error)
+        failure = TargetError(f"target '{self.name}' failed in {doing}: {message}")
         failure.__cause__ = error
         return failure
 

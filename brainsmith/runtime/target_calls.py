@@ -67,16 +67,16 @@ def prepare(
 def _make(live: LiveTarget, resource: Any, config: Mapping[str, Any] | None, key: str) -> Prepared:
     begin = perf_counter()
     returned: Any = live.target.prepare_resource(resource, config)
-    told = describe_resource(resource)
+    described = describe_resource(resource)
     if isinstance(returned, Prepared):
-        made = replace(returned, target=live.target, key=key, resource=told)
+        made = replace(returned, target=live.target, key=key, resource=described)
     else:
         made = Prepared(
-            target=live.target, signature=None, payload=returned, key=key, resource=told, bare=True
+            target=live.target, signature=None, payload=returned, key=key, resource=described, bare=True
         )
     seconds = perf_counter() - begin
     live.meter.add(prepares=1, prepare_seconds=seconds)
-    note("%s prepared %s in %.1f ms", live, told, seconds * 1e3)
+    note("%s prepared %s in %.1f ms", live, described, seconds * 1e3)
     return made
 
 

@@ -117,9 +117,9 @@ class TargetChoice:
         for name, reason in reasons.items():
             targets.setdefault(reason, []).append(name)
         lines = [f"\n  {', '.join(names)}: {reason}" for reason, names in targets.items()]
-        told = "".join(lines) or "\n  none is registered"
+        listed = "".join(lines) or "\n  none is registered"
         if self._unsupported:
             return UnsupportedResourceError(
-                f"no target for {self._what} can execute {describe_resource(resource)}:{told}"
+                f"no target for {self._what} can execute {describe_resource(resource)}:{listed}"
             )
-        return TargetUnavailableError(f"no target for {self._what} can be used here:{told}")
+        return TargetUnavailableError(f"no target for {self._what} can be used here:{listed}")

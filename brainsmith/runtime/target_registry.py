@@ -59,14 +59,14 @@ class TargetRegistry:
         origin = f"{frame.f_code.co_filename}:{frame.f_lineno}"
         if not isinstance(cls, type) or not issubclass(cls, Target):
             raise PluginDefinitionError(f"{origin}: {_NO_TARGET}, not {cls!r}")
-        said = cls.metadata()
+        stated = cls.metadata()
         values = {
-            name: said[name] for name in keywords("target") if name in said and said.get(name) is not None
+            name: stated[name] for name in keywords("target") if name in stated and stated.get(name) is not None
         }
         record = make_record(
             "target", values, cls.__name__, "project", f"{cls.__module__}:{cls.__qualname__}", origin
         )
-        record = record.replace(extra={**said.extra, **record.extra})
+        record = record.replace(extra={**stated.extra, **record.extra})
         return enter(record, cls, override=override)
 
     def unregister(self, name: str) -> None:

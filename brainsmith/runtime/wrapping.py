@@ -128,8 +128,8 @@ class WrappedTarget(Target):
         """Return what the class says; one that says nothing promises nothing."""
         if not hasattr(self.backend_class, "get_capabilities"):
             return Capabilities()
-        said = self.backend.get_capabilities()
-        return Capabilities(**said) if isinstance(said, Mapping) else said
+        stated = self.backend.get_capabilities()
+        return Capabilities(**stated) if isinstance(stated, Mapping) else stated
 
     def initialize(self) -> None:
         """Make the instance, and initialise it if it can be."""

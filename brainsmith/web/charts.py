@@ -68,13 +68,13 @@ def bar_chart(title: str, bars: Sequence[Bar], show: Callable[[float | None], st
 def _row(index: int, bar: Bar, largest: float, show: Callable[[float | None], str]) -> Markup:
     value = max(0.0, bar.value or 0.0)
     share = max(LEAST_WIDTH, 100 * value / largest) if value and largest else 0.0
-    said = f"{show(bar.value)} {bar.mark}".strip()
+    shown = f"{show(bar.value)} {bar.mark}".strip()
     row = tag(
         "g",
-        tag("title", f"{bar.name}: {said}"),
+        tag("title", f"{bar.name}: {shown}"),
         tag("rect", class_="hit", x=0, y=0, width="100%", height=ROW_HEIGHT),
         _clipped(bar.name),
-        tag("text", said, class_="value", x="100%", y=BAR_TOP - 6, text_anchor="end"),
+        tag("text", shown, class_="value", x="100%", y=BAR_TOP - 6, text_anchor="end"),
         tag("rect", class_="track", x=0, y=BAR_TOP, width="100%", height=BAR_HEIGHT, rx=2),
         tag("rect", class_="bar", x=0, y=BAR_TOP, width=f"{share:.2f}%", height=BAR_HEIGHT, rx=2)
         if share

@@ -80,21 +80,21 @@ def _runs(circuit: Fields) -> Markup:
 def _run(name: str, circuit: Fields, frames: str, mismatches: str, *, stalled: bool) -> Markup:
     ran, wrong = numbers(circuit, frames, mismatches)
     kind = "open" if wrong is None else "bad" if wrong else "good"
-    held = [_held(circuit, end) if stalled else cell("never", 0) for end in ("input", "output")]
+    stalls = [_stalls(circuit, end) if stalled else cell("never", 0) for end in ("input", "output")]
     return tag(
         "tr",
         tag("th", name, scope="row"),
         count_cell(ran),
         tag("td", tag("span", figures.count(wrong), class_=f"state {kind}"), class_="number"),
-        held,
+        stalls,
     )
 
 
-def _held(circuit: Fields, end: str) -> Markup:
-    held = number(fields(circuit.get("stalled_cycles")).get(end))
+def _stalls(circuit: Fields, end: str) -> Markup:
+    cycles = number(fields(circuit.get("stalled_cycles")).get(end))
     share = number(fields(circuit.get("stalled_shares")).get(end))
-    part = "" if share is None or held is None else f" ({figures.share(share, 0)})"
-    return cell(f"{figures.count(held)}{part}", held)
+    part = "" if share is None or cycles is None else f" ({figures.share(share, 0)})"
+    return cell(f"{figures.count(cycles)}{part}", cycles)
 
 
 def _remarks(circuit: Fields) -> Markup | None:

@@ -107,12 +107,12 @@ def _circuit(circuit: Fields) -> Markup | None:
     frames, stalled = numbers(circuit, "frames", "stalled_frames")
     if frames is None:
         return None
-    held = f", and of {figures.count(stalled)} with stalls" if stalled else ""
+    also = f", and of {figures.count(stalled)} with stalls" if stalled else ""
     against = first_text(circuit, "compared_with")
     beside = f", compared with {against}" if against else ""
     made_up = "random " if circuit.get("random") else ""
     wrong = total(numbers(circuit, "mismatches", "stalled_mismatches"))
-    note = f"of the circuit's {figures.plural(frames, f'{made_up}frame')}{held}{beside}"
+    note = f"of the circuit's {figures.plural(frames, f'{made_up}frame')}{also}{beside}"
     return _tile("Mismatches", figures.count(wrong), note, bool(wrong))
 
 
@@ -144,10 +144,10 @@ def _rate(rate: Fields) -> Markup | None:
 
 def _latency(cycles: float, clock_ns: float | None, note: str = "") -> Markup:
     """Show a latency as a time, with its cycles in the note; as cycles alone without a clock."""
-    said = figures.plural(cycles, "cycle")
+    in_cycles = figures.plural(cycles, "cycle")
     if not clock_ns:
-        return _tile("Latency", said, note)
-    return _tile("Latency", figures.seconds(cycles * clock_ns * 1e-9), f"{said}, {note}" if note else said)
+        return _tile("Latency", in_cycles, note)
+    return _tile("Latency", figures.seconds(cycles * clock_ns * 1e-9), f"{in_cycles}, {note}" if note else in_cycles)
 
 
 def _resources(estimate: Fields, synthesis: Fields, device: Fields) -> list[Markup]:
@@ -173,8 +173,8 @@ def _resources(estimate: Fields, synthesis: Fields, device: Fields) -> list[Mark
 
 def _of_device(note: str, device: Fields, key: str) -> tuple[str, bool]:
     """Add to a note how much of the device is taken, and tell whether that is more than there is."""
-    held = fields(fields(device.get("resources")).get(key))
-    used, available = numbers(held, "used", "available")
+    resource = fields(fields(device.get("resources")).get(key))
+    used, available = numbers(resource, "used", "available")
     if used is None or available is None:
         return note, False
     share = f"{figures.share(used / available)} of " if available else "of "

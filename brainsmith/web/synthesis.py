@@ -80,8 +80,8 @@ def _table(found: Fields, layers: Sequence[Fields], device: Fields) -> Markup:
     if set(whole) != {None}:
         sums.append(("Whole design", _figures(whole)))
         if first_text(device, "name") and first_text(device, "source") == "synthesis":
-            held = fields(device.get("resources"))
-            shares = [number(fields(held.get(key)).get("share")) for key in RESOURCES]
+            resources = fields(device.get("resources"))
+            shares = [number(fields(resources.get(key)).get("share")) for key in RESOURCES]
             sums.append((f"Of {first_text(device, 'name')}", _figures(shares, show=_share)))
     foot = [tag("tr", tag("td"), tag("th", name, scope="row"), cells, tag("td")) for name, cells in sums]
     numeric = {0, *range(2, len(columns) + 1)}

@@ -46,8 +46,8 @@ def _note(found: Fields) -> str:
 
 def _row(one: Fields) -> Markup:
     kind, words = _outcome(one)
-    told = [first_text(one, "rounding"), *map(text, items(one.get("notes")))]
-    notes = [tag("li", note) for note in told if note]
+    remarks = [first_text(one, "rounding"), *map(text, items(one.get("notes")))]
+    notes = [tag("li", note) for note in remarks if note]
     state = tag("span", words, class_=f"state {kind}")
     place = fields(one.get("first"))
     where = first_text(one, "told") if place else figures.ABSENT

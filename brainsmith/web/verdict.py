@@ -97,24 +97,24 @@ def _mismatch(wrong: list[StepResult]) -> str:
 
 def _exceptions(checked: list[StepResult]) -> str:
     """Say which steps changed what the model computes, as the blueprint lets them, and by how much."""
-    said = ""
+    sentences = ""
     for step in checked:
         found = step.compared
         if found is not None and found.changed is not None:
             samples = "" if found.samples is None else f" of {plural(found.samples, 'sample')}"
             error = "" if found.max_error is None else f", and its largest error is {found.max_error:.4g}"
-            said += (
+            sentences += (
                 f" Step {step.name} approximates, as the blueprint states: it puts {count(found.changed)}{samples} "
                 f"into another class{error}; what follows is compared with its results."
             )
         elif found is not None and found.changes_outputs:
             expected = found.changes_outputs == "expected"
             known = "they are what it expects" if expected else "it has labels of these, no values"
-            said += (
+            sentences += (
                 f" Step {step.name} gives other outputs, as the blueprint states, and {known}; what follows is compared "
                 "with its results."
             )
-    return said
+    return sentences
 
 
 def _differing(circuit: Fields) -> float:
@@ -133,9 +133,9 @@ def _circuit(circuit: Fields) -> str:
         return " The circuit was not simulated."
     if not frames or number(circuit.get("mismatches")) is None:
         return ""
-    held = f", and on {count(stalled)} with stalls" if stalled else ""
+    also = f", and on {count(stalled)} with stalls" if stalled else ""
     against = first_text(circuit, "compared_with") or "the model"
-    return f" The circuit equals {against}, bit for bit, on {plural(frames, 'frame')}{held}."
+    return f" The circuit equals {against}, bit for bit, on {plural(frames, 'frame')}{also}."
 
 
 def _unverified(steps: tuple[StepResult, ...]) -> str:
@@ -150,12 +150,12 @@ def _unverified(steps: tuple[StepResult, ...]) -> str:
 def _partly(steps: tuple[StepResult, ...], checked: list[StepResult]) -> str:
     left = [step.name for step in steps if not step.compared]
     named = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
-    said = []
+    parts = []
     for reference in dict.fromkeys(step.compared.reference for step in checked if step.compared):
         alike = [step for step in checked if step.compared and step.compared.reference == reference]
         what = f"what step {reference} gives" if reference else "the golden outputs"
-        said.append(f"{len(alike)} of {plural(len(steps), 'step')} gave {what} on {_samples(alike)}")
-    return f"{'; '.join(said)}; not verified: {named}."
+        parts.append(f"{len(alike)} of {plural(len(steps), 'step')} gave {what} on {_samples(alike)}")
+    return f"{'; '.join(parts)}; not verified: {named}."
 
 
 def _every(steps: tuple[StepResult, ...]) -> str:

@@ -31,26 +31,26 @@ class Served:
     megabytes: float
 
     @classmethod
-    def of(cls, said: Mapping[str, Any]) -> Served:
+    def of(cls, answer: Mapping[str, Any]) -> Served:
         """Return what an answer says.
 
         Raises:
             WireError: It says nothing of a target.
         """
         try:
-            plain, ids = said["capabilities"], said["device_ids"]
+            plain, ids = answer["capabilities"], answer["device_ids"]
             known = [one.name for one in fields(Capabilities)]
             return cls(
-                str(said["name"]),
+                str(answer["name"]),
                 Capabilities(**{name: plain[name] is True for name in known if name in plain}),
                 None if ids is None else tuple(ids),
-                float(said["megabytes"]),
+                float(answer["megabytes"]),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise WireError(f"no description of its target ({error!r})") from error
 
 
-def prepared_of(said: Mapping[str, Any]) -> tuple[str, ModelSignature | None]:
+def prepared_of(answer: Mapping[str, Any]) -> tuple[str, ModelSignature | None]:
     """Return the name of what was prepared, and its inputs and outputs, if the target states them.
 
     Raises:
@@ -59,7 +59,7 @@ def prepared_of(said: Mapping[str, Any]) -> tuple[str, ModelSignature | None]:
     from brainsmith.execution.signature import ModelSignature
 
     try:
-        plain = said["signature"]
-        return str(said["prepared"]), None if plain is None else ModelSignature.from_plain(plain)
+        plain = answer["signature"]
+        return str(answer["prepared"]), None if plain is None else ModelSignature.from_plain(plain)
     except (KeyError, TypeError, ValueError) as error:
         raise WireError(f"no prepared resource ({error!r})") from error

@@ -64,10 +64,10 @@ class Service:
             raise UsageError(
                 "the target remote cannot be served: serve the target that it stands for, on its machine"
             )
-        life = live_target_of(self._manager.switch_plugin(self.info.qualified))
-        assert life is not None
+        live = live_target_of(self._manager.switch_plugin(self.info.qualified))
+        assert live is not None
         for folder in folders:
-            if problem := why_unsupported(life, folder):
+            if problem := why_unsupported(live, folder):
                 self._manager.close()
                 raise UsageError(
                     f"--build must be a folder that target '{self.info.name}' executes, not {folder}: {problem}"
