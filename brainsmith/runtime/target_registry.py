@@ -60,9 +60,7 @@ class TargetRegistry:
         if not isinstance(cls, type) or not issubclass(cls, Target):
             raise PluginDefinitionError(f"{origin}: {_NO_TARGET}, not {cls!r}")
         stated = cls.metadata()
-        values = {
-            name: stated[name] for name in keywords("target") if name in stated and stated.get(name) is not None
-        }
+        values = {name: stated[name] for name in keywords("target") if stated.get(name) is not None}
         record = make_record(
             "target", values, cls.__name__, "project", f"{cls.__module__}:{cls.__qualname__}", origin
         )

@@ -144,10 +144,10 @@ def _rate(rate: Fields) -> Markup | None:
 
 def _latency(cycles: float, clock_ns: float | None, note: str = "") -> Markup:
     """Show a latency as a time, with its cycles in the note; as cycles alone without a clock."""
-    in_cycles = figures.plural(cycles, "cycle")
+    words = figures.plural(cycles, "cycle")
     if not clock_ns:
-        return _tile("Latency", in_cycles, note)
-    return _tile("Latency", figures.seconds(cycles * clock_ns * 1e-9), f"{in_cycles}, {note}" if note else in_cycles)
+        return _tile("Latency", words, note)
+    return _tile("Latency", figures.seconds(cycles * clock_ns * 1e-9), f"{words}, {note}" if note else words)
 
 
 def _resources(estimate: Fields, synthesis: Fields, device: Fields) -> list[Markup]:
