@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from numbers import Real  # numpy's integers are such, but no int
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -1,6 +1,7 @@
 """Results that are kept for later calls, up to some number of them."""
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from typing import Any
 

@@ -6,9 +6,9 @@ needs none of the reader.
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.lazy_names import lazy_names
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.blueprint.blueprint_plugins import select_blueprint as select_blueprint
     from brainsmith.blueprint.loader import load_blueprint as load_blueprint

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import BlueprintError
 from brainsmith.plugin.collections import collection
 from brainsmith.plugin.manager import get_plugin_manager
@@ -16,7 +17,6 @@ from brainsmith.store.files import read_bytes
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.values import Kept
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -5,7 +5,8 @@ The command line reads this at its start, so nothing is imported here that costs
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.blueprint.resolve import check_blueprint
 from brainsmith.cli.plugins_list import warn_of_problems
 from brainsmith.errors import BlueprintError, Problem
 from brainsmith.plugin.manager import get_plugin_manager
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 import warnings
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.cli.live_line import LiveLine
 from brainsmith.cli.terminal import complain
 from brainsmith.errors import NotProvenError
 from brainsmith.figures import plural
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -6,11 +6,11 @@ completions, the same tables become an argparse parser (`completion`).
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import UsageError
 from brainsmith.structs import Struct
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TypeVar

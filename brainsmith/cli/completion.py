@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.cli.command_line import HELP
 from brainsmith.cli.verbs import VERBS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser
     from collections.abc import Iterable

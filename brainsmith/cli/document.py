@@ -7,10 +7,10 @@ import math
 import os
 import sys
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.cli.terminal import Terminal, complain
 from brainsmith.errors import BlueprintError, BuildError, OutputError, exit_code
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TextIO

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.cli.terminal import in_columns
 from brainsmith.figures import size
 from brainsmith.plugin.manager import get_plugin_manager
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any

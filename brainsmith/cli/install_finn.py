@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import ToolError
 from brainsmith.plugin.finn_install import REQUIREMENTS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal

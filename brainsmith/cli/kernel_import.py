@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.errors import UsageError
 from brainsmith.figures import plural
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

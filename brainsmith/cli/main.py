@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 import sys
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.cli.command_line import HELP
 from brainsmith.cli.terminal import Terminal, complain
 from brainsmith.errors import BrainsmithError, UsageError, exit_code
 from brainsmith.settings import is_completing
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

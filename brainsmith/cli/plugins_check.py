@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.figures import plural
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.source_check import check_sources, load_problems
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal

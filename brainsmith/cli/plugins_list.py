@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.cli.terminal import complain
 from brainsmith.errors import UsageError
 from brainsmith.plugin.info import FIELDS, PLUGIN_TYPES
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.precedence import framework_identifier
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal

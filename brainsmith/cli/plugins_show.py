@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.cli.plugins_list import warn_of_problems
 from brainsmith.close_names import close_names, one_of
 from brainsmith.errors import PluginLoadError, PluginNotFoundError
@@ -11,7 +12,6 @@ from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.plugin.precedence import ADAPTED, framework_identifier, split_name
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

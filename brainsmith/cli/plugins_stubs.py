@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import brainsmith.plugins as door
+from brainsmith import TYPE_CHECKING
 from brainsmith.figures import plural
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.stubs import COLLECTIONS, DEFAULT_FOLDER, write_stubs
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal

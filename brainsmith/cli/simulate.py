@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.cli.array_options import Inputs, check_output, described, write_arrays
 from brainsmith.cli.terminal import complain
 from brainsmith.figures import plural, share
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal

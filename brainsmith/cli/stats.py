@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.figures import share
 from brainsmith.plugin.manager import get_plugin_manager
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

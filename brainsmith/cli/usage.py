@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.cli.command_line import HELP
 from brainsmith.cli.verbs import VERBS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

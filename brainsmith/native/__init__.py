@@ -7,9 +7,9 @@ library.close()
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.lazy_names import homes_of, lazy_names
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.native.native_library import NativeLibrary as NativeLibrary
     from brainsmith.native.native_library import open_library as open_library

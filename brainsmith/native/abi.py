@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ctypes
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from typing import ClassVar
 

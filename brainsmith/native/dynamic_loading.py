@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import os
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import ctypes
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.native import abi
 from brainsmith.native.plugin_table import ERROR_BYTES
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, NoReturn

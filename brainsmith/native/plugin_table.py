@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ctypes
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.native import abi
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -10,11 +10,11 @@ import ctypes
 import os
 import resource
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.native import abi
 from brainsmith.native.dynamic_loading import load
 from brainsmith.native.plugin_table import create, describe
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -16,9 +16,9 @@ of this folder), so `__all__` holds names that nothing else can have.
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.lazy_names import homes_of, lazy_names
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

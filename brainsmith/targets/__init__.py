@@ -10,9 +10,9 @@ The names come from the rooms that make them when they are asked for (PEP 562).
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.lazy_names import lazy_names
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brainsmith.execution.signature import ModelSignature as ModelSignature
     from brainsmith.execution.signature import TensorSpec as TensorSpec

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.definition import FUSED as FUSED
 from brainsmith.plugin.node_types import NodeType, hidden_attribute, keep_current, keep_name_whole
 from brainsmith.plugin.precedence import ADAPTED
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, SupportsIndex
 

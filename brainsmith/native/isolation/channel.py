@@ -10,7 +10,8 @@ import marshal
 from _socket import CMSG_SPACE, MSG_DONTWAIT, SCM_RIGHTS, SOL_SOCKET
 from struct import calcsize, pack, unpack
 
-TYPE_CHECKING = False
+from brainsmith import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from _socket import socket
     from collections.abc import Sequence

@@ -15,6 +15,7 @@ import signal
 import time
 from _socket import socket
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.autodiff.bounded_cache import BoundedCache
 from brainsmith.native import abi
 from brainsmith.native.dynamic_loading import load
@@ -22,7 +23,6 @@ from brainsmith.native.function_call import RULES, FunctionCall, StatusError
 from brainsmith.native.isolation import channel as ch
 from brainsmith.native.plugin_table import create, describe
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
