@@ -1,11 +1,16 @@
-"""Lay out a directed graph in layers, top to bottom (Sugiyama, Tagawa, Toda 1981).
+"""Lay out a model's graph from top to bottom, as the report draws it (Sugiyama, Tagawa, Toda 1981).
 
-A circuit's blocks are placed otherwise, in the order of the data and in as many rows as a page's width asks for
-(`rtl/drawing/placing.py`): layers one below the other would be a column as long as the network is deep. So there are two
-ways to place, with one form of result.
+Three nodes, of which 0 leads to 1 and 2, and 1 to 2 (an addition past a branch):
 
-Longest-path ranks, long edges cut into one invisible vertex per rank, barycentre ordering, then horizontal
-places by isotonic regression. Pure: sizes and edges in, places and routes out.
+    sizes, edges = [(100, 40)] * 3, [(0, 1), (1, 2), (0, 2)]
+    layered(sizes, edges, anchors=frozenset({0})).rows == [0, 1, 2]
+
+Each node is one row below the lowest node that leads to it. The edge from 0 to 2 passes row 1, where it gets an
+invisible vertex beside node 1, so that it runs around it. Then the vertices of each row are ordered so that few edges
+cross, and moved towards their neighbours without overlap.
+
+The blocks of a circuit are placed differently (`rtl/drawing/placing.py`): in rows that are read like text, because one
+below the other they would be a column as long as the network is deep. Both return a `Placed`.
 """
 
 from __future__ import annotations
@@ -44,8 +49,8 @@ def layered(
     Returns:
         The layout; its top left corner is at 0, 0.
     """
-    forward = without_cycles(len(sizes), edges)
-    rank, data = ranked(len(sizes), forward, anchors)
+    order, forward = without_cycles(len(sizes), edges)
+    rank, data = ranked(order, forward, anchors)
     net = Net(rank, [width for width, _ in sizes], [[] for _ in sizes], [[] for _ in sizes], len(sizes))
     paths = cut_long_edges(net, forward)
     rows = ordered_rows(net)

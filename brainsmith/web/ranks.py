@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 BEND_WIDTH = 6.0
@@ -34,52 +35,44 @@ class Net:
             self.up[below].append(above)
 
 
-def without_cycles(nodes: int, edges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Turn round the edges that close a cycle (depth-first search without recursion: chains can be long)."""
-    out: list[list[int]] = [[] for _ in range(nodes)]
-    for source, target in edges:
-        out[source].append(target)
-    finished = [False] * nodes
-    on_path = [False] * nodes
-    closing: set[tuple[int, int]] = set()
-    for start in range(nodes):
-        stack = [(start, iter(out[start]))] if not finished[start] else []
-        on_path[start] = bool(stack)
-        while stack:
-            node, rest = stack[-1]
-            target = next(rest, -1)
-            if target < 0:
-                stack.pop()
-                on_path[node], finished[node] = False, True
-            elif on_path[target]:
-                closing.add((node, target))
-            elif not finished[target]:
-                on_path[target] = True
-                stack.append((target, iter(out[target])))
-    return [(b, a) if (a, b) in closing else (a, b) for a, b in edges]
+def without_cycles(nodes: int, edges: Sequence[tuple[int, int]]) -> tuple[list[int], list[tuple[int, int]]]:
+    """Turn round an edge of each cycle; return the nodes in an order in which all edges lead forward, and the edges."""
+    forward = {(source, target) for source, target in edges if source != target}
+    while True:
+        above: dict[int, list[int]] = {node: [] for node in range(nodes)}
+        for source, target in forward:
+            above[target].append(source)
+        try:
+            order = list(TopologicalSorter(above).static_order())
+        except CycleError as error:
+            forward.remove(tuple(error.args[1][-2:]))
+        else:
+            place = {node: at for at, node in enumerate(order)}
+            return order, [(a, b) if place[a] <= place[b] else (b, a) for a, b in edges]
 
 
 def ranked(
-    nodes: int, edges: Sequence[tuple[int, int]], anchors: frozenset[int]
+    order: Sequence[int], edges: Sequence[tuple[int, int]], anchors: frozenset[int]
 ) -> tuple[list[int], list[bool]]:
-    """Give each node its longest distance from the top, and say which nodes lie on the data path."""
-    below: list[list[int]] = [[] for _ in range(nodes)]
-    waiting = [0] * nodes
+    """Give each node its longest distance from the top, and say which nodes lie on the data path.
+
+    Args:
+        order: The nodes, so that all edges lead forward.
+        edges: Between them.
+        anchors: Where the data path begins; where there are none, it begins at all nodes without an edge into them.
+    """
+    below: list[list[int]] = [[] for _ in order]
     for source, target in edges:
         if source != target:
             below[source].append(target)
-            waiting[target] += 1
-    ready = [node for node in range(nodes) if not waiting[node]]
-    data = [node in anchors or (not anchors and node in ready) for node in range(nodes)]
-    rank = [0] * nodes
-    for node in ready:  # grows while it is walked: a topological order
+    inner = {target for targets in below for target in targets}
+    data = [node in anchors or (not anchors and node not in inner) for node in range(len(order))]
+    rank = [0] * len(order)
+    for node in order:
         for target in below[node]:
             rank[target] = max(rank[target], rank[node] + 1)
             data[target] |= data[node]
-            waiting[target] -= 1
-            if not waiting[target]:
-                ready.append(target)
-    for node in reversed(ready):
+    for node in reversed(order):
         if not data[node] and below[node]:
             rank[node] = min(rank[target] for target in below[node]) - 1
     return rank, data

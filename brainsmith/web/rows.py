@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from itertools import pairwise
+from itertools import pairwise, repeat
 
 from brainsmith.web.ranks import Net
 
@@ -73,32 +73,30 @@ def _mean(values: list[int], default: float) -> float:
 def placed(net: Net, rows: list[list[int]], data: list[bool]) -> list[float]:
     """Find each vertex's horizontal centre: near its neighbours, in its row's order, without overlap."""
     centre = [0.0] * len(net.rank)
-    mass = [_by_kind(net, data, vertex, DATA_MASS, SIDE_MASS, BEND_MASS) for vertex in range(len(net.rank))]
+    mass = _weights(net, data, DATA_MASS, SIDE_MASS, BEND_MASS)
+    of_nodes = _weights(net, data, DATA_PULL, SIDE_PULL, JOINT_PULL)
+    of_bends = _weights(net, data, JOINT_PULL, SIDE_PULL, BYPASS_PULL)
     for row in rows:
         _settle(net, row, [0.0] * len(row), mass, centre)
     for sweep in range(PLACE_SWEEPS):
-        upwards = sweep % 2 == 1
-        for row in reversed(rows) if upwards else rows:
-            _settle(net, row, [_wish(net, data, vertex, upwards, centre) for vertex in row], mass, centre)
+        first, second = (net.down, net.up) if sweep % 2 else (net.up, net.down)
+
+        for row in reversed(rows) if sweep % 2 else rows:
+            pulls = [of_nodes if vertex < net.nodes else of_bends for vertex in row]
+            near = [first[vertex] or second[vertex] for vertex in row]
+            _settle(net, row, list(map(_wish, row, near, pulls, repeat(centre))), mass, centre)
     return centre
 
 
-def _wish(net: Net, data: list[bool], vertex: int, upwards: bool, centre: list[float]) -> float:
-    near = (net.down if upwards else net.up)[vertex] or (net.up if upwards else net.down)[vertex]
-    if not near:
-        return centre[vertex]
-    bend = vertex >= net.nodes
-    pulls = [
-        _by_kind(
-            net, data, n, JOINT_PULL if bend else DATA_PULL, SIDE_PULL, BYPASS_PULL if bend else JOINT_PULL
-        )
-        for n in near
-    ]
-    return sum(pull * centre[n] for pull, n in zip(pulls, near, strict=True)) / sum(pulls)
+def _wish(vertex: int, near: list[int], pull: list[float], centre: list[float]) -> float:
+    """Return where a vertex would lie best: in the middle of its neighbours, as each pulls."""
+    return sum(pull[n] * centre[n] for n in near) / sum(pull[n] for n in near) if near else centre[vertex]
 
 
-def _by_kind(net: Net, data: list[bool], vertex: int, on_path: float, aside: float, bend: float) -> float:
-    return bend if vertex >= net.nodes else on_path if data[vertex] else aside
+def _weights(net: Net, data: list[bool], on_path: float, aside: float, bend: float) -> list[float]:
+    """Give each vertex the weight of its kind."""
+    nodes = [on_path if is_data else aside for is_data in data]
+    return nodes + [bend] * (len(net.rank) - net.nodes)
 
 
 def _settle(net: Net, row: list[int], wishes: list[float], mass: list[float], centre: list[float]) -> None:
