@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import InputError, UnsupportedResourceError
+from brainsmith.errors import UnsupportedResourceError
 from brainsmith.figures import plural
 from brainsmith.plugin.core import target
 from brainsmith.plugin.info import Priority
@@ -89,10 +89,9 @@ class PynqBoard(Target):
 
     def supports(self, resource: Any) -> str:
         """Return why a resource is no accelerator with an overlay."""
-        from brainsmith.rtl.package.contents import FOLDER, MANIFEST
+        from brainsmith.rtl.package.contents import package_folder
 
-        folders = [Path(resource) / FOLDER, Path(resource)] if isinstance(resource, (str, Path)) else []
-        found = next((folder for folder in folders if (folder / MANIFEST).is_file()), None)
+        found = package_folder(Path(resource)) if isinstance(resource, (str, Path)) else None
         if found is None:
             return (
                 "pynq runs the folder of a build with an accelerator, for which an overlay was made in Vivado"
@@ -149,6 +148,7 @@ class PynqBoard(Target):
             InputError: Inputs do not fit.
             TargetError: A transfer failed or did not end in time.
         """
+        from brainsmith.rtl.package.frame_order import design_frames
         from brainsmith.targets.build_folder import carried_in
 
         on_board: OnBoard = prepared.payload
@@ -157,7 +157,7 @@ class PynqBoard(Target):
         outputs = {stream.layout.tensor: stream.layout for stream in folder.package.design.outputs}
 
         def run(stacks: dict[str, Array]) -> dict[str, Array]:
-            found = on_board.board.run(_frames(folder, stacks))
+            found = on_board.board.run(design_frames(folder.package.design, stacks))
             return {name: values.astype(carried_in(outputs[name])) for name, values in found.items()}
 
         return folder.signature.joined(folder.run(folder.signature.stacked(arrays, frames), run))
@@ -187,17 +187,3 @@ def _runtime() -> Any:
     import pynq  # type: ignore[import-not-found]  # that of the board, not this module
 
     return pynq
-
-
-def _frames(folder: BuildFolder, stacks: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the accelerator's inputs as whole numbers that its datatypes hold."""
-    from brainsmith.rtl.package.frame_order import as_frames
-
-    found = {}
-    for stream in folder.package.design.inputs:
-        name = stream.layout.tensor
-        try:
-            found[name] = as_frames(stacks[name], stream.layout, None)
-        except ValueError as error:
-            raise InputError(f"input '{name}' of the accelerator does not fit: {error}") from error
-    return found

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from brainsmith.execution.signature import Array
-    from brainsmith.rtl.package.running import AcceleratorRun, RunnablePackage
+    from brainsmith.rtl.package.running import RunnablePackage
+    from brainsmith.rtl.verification.design_runs import DesignRun
     from brainsmith.targets.build_folder import BuildFolder
 
 SETTINGS = {"check": FLAG, "frames": OPTIONAL_COUNT}
@@ -76,7 +77,7 @@ class RtlSimulation(Target):
         self._own = threading.local()
 
     @property
-    def last_run(self) -> AcceleratorRun | None:
+    def last_run(self) -> DesignRun | None:
         """What the last `execute` of the calling thread measured: cycles, interval, latency; None before the first."""
         return getattr(self._own, "run", None)
 
@@ -92,12 +93,12 @@ class RtlSimulation(Target):
 
     def supports(self, resource: Any) -> str:
         """Return why a resource is no accelerator."""
-        from brainsmith.rtl.package.contents import FOLDER, MANIFEST
+        from brainsmith.rtl.package.contents import package_folder
 
         if not isinstance(resource, (str, Path)):
             return f"rtlsim runs the folder of a build, not {type(resource).__name__}"
         folder = Path(resource)
-        if any((one / MANIFEST).is_file() for one in (folder / FOLDER, folder)):
+        if package_folder(folder):
             return ""
         what = "holds none" if folder.is_dir() else "is a file" if folder.exists() else "does not exist"
         return (
@@ -177,10 +178,11 @@ class RtlSimulation(Target):
         refuse_outside(folder.signature, arrays)
         wanted = chosen_tensors(keep, simulated.tensors(), folder.signature.names)
         inside = [name for name in wanted if name in simulated.accelerator.boundaries()]
+        outputs = [stream.name for stream in simulated.accelerator.design.outputs] if constant else ()
         kept: dict[str, Array] = {}
 
         def run(stacks: dict[str, Array]) -> dict[str, Array]:
-            done = simulated.accelerator.run(stacks, keep=inside, seed=seed, limit=limit, constant=constant)
+            done = simulated.accelerator.run(stacks, keep=inside, seed=seed, limit=limit, constant=outputs)
             self._own.run = done
             kept.update(_carried(simulated, done.tensors))
             return _carried(simulated, done.outputs)

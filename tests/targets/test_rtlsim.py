@@ -243,7 +243,7 @@ def test_what_is_pending_is_said_where_the_limit_is_too_low(rtlsim, prepared):
         rtlsim.execute(prepared, np.zeros((2, 4, 24), np.float32), limit=50)
     text = str(caught.value)
     assert text.startswith("'finn_design' did not end within 50 cycles:\n  input 's_axis_0' took ")
-    assert text.endswith("\n  if it only needs longer: execute(..., limit=CYCLES)")
+    assert text.endswith("\n  if it only needs longer: limit=CYCLES (brainsmith simulate: --limit CYCLES)")
 
 
 @needs_tools

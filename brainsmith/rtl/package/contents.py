@@ -9,6 +9,7 @@ from brainsmith import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from brainsmith.rtl.package.frame_order import FrameOrder
 
@@ -51,3 +52,8 @@ class Facts:
     licences: Mapping[str, str] = field(default_factory=dict)
     host: tuple[str, ...] = ()
     version: str = __version__
+
+
+def package_folder(folder: Path) -> Path | None:
+    """Return where a package lies, given its own folder or that of the build which made it; None if there is none."""
+    return next((one for one in (folder / FOLDER, folder) if (one / MANIFEST).is_file()), None)

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.errors import InputError
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
-    from brainsmith.rtl.stitching.design import Layout
+    from brainsmith.rtl.stitching.design import Design, Layout
 
 MOST_AXES = 5
 """Of frames whose order is searched for."""
@@ -99,6 +103,22 @@ def as_frames(values: NDArray[Any], layout: Layout, order: FrameOrder | None) ->
     if order is not None and values.shape[1:] == order.shape != layout.shape:
         return order.apply(whole, layout.shape)
     return whole.reshape(len(whole), *layout.shape)
+
+
+def design_frames(design: Design, stacks: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.int64]]:
+    """Return a design's inputs by tensor as it takes them: (frames, *shape of one), whole numbers.
+
+    Raises:
+        InputError: Values of an input do not fit.
+    """
+    found = {}
+    for stream in design.inputs:
+        name = stream.layout.tensor
+        try:
+            found[name] = as_frames(np.asarray(stacks[name]), stream.layout, None)
+        except ValueError as error:
+            raise InputError(f"input '{name}' of the accelerator does not fit: {error}") from error
+    return found
 
 
 def value_type(layout: Layout) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from brainsmith.errors import BuildError
 from brainsmith.rtl.library.sources import RtlSource
-from brainsmith.rtl.package.contents import FOLDER, GOLDEN, MANIFEST, MANIFEST_FORMAT
+from brainsmith.rtl.package.contents import FOLDER, GOLDEN, MANIFEST, MANIFEST_FORMAT, package_folder
 from brainsmith.rtl.package.frame_order import FrameOrder
 from brainsmith.rtl.package.pack import file_digest
 from brainsmith.rtl.package.screening import has_macros, refuse_foreign_code
@@ -110,6 +110,16 @@ class AcceleratorPackage:
             raise BuildError(f"{path} cannot be read: {error}\n  build the accelerator again") from error
         return values
 
+    def all_golden(self) -> dict[str, NDArray[Any]]:
+        """Return the golden vectors of all streams; none if somebody took some out, which is no reason not to simulate."""
+        try:
+            return {
+                stream.name: self.golden(stream.name)
+                for stream in (*self.design.inputs, *self.design.outputs)
+            }
+        except BuildError:
+            return {}
+
 
 def read_package(folder: Path) -> AcceleratorPackage:
     """Read a package.
@@ -121,7 +131,7 @@ def read_package(folder: Path) -> AcceleratorPackage:
         BuildError: There is none, it is damaged, it is of another version, or a source of it reaches beyond the
             circuit.
     """
-    found = next((one for one in (folder / FOLDER, folder) if (one / MANIFEST).is_file()), None)
+    found = package_folder(folder)
     if found is None:
         raise BuildError(
             f"{folder} holds no accelerator: there is no {FOLDER}/{MANIFEST} and no {MANIFEST} in it\n"

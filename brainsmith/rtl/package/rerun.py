@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.errors import BuildError, OutputError, SimulationError, SimulationStalledError
+from brainsmith.errors import OutputError, SimulationError
 from brainsmith.rtl.package.frame_order import as_frames, stored_type
+from brainsmith.rtl.package.running import RunnablePackage
 from brainsmith.rtl.simulation.simulator_build import build_simulator
-from brainsmith.rtl.verification.chances import random_stalls
-from brainsmith.rtl.verification.design_runs import is_short, run_design
-from brainsmith.rtl.verification.explained_runs import explain
+from brainsmith.rtl.verification.design_runs import is_short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from brainsmith.rtl.package.reading import AcceleratorPackage
     from brainsmith.rtl.simulation.simulation_result import SimulationResult
+    from brainsmith.rtl.stitching.design import Design
 
 
 @dataclass(frozen=True)
@@ -82,28 +82,18 @@ def simulate_package(
         raise OutputError(f"{trace}: there is no such folder; make it first")
     count = len(next(iter(inputs.values())))
     plan = package.plan(trace=trace is not None)
+    golden = package.all_golden()
     # Optimised as the build needed it for the golden vectors, so that the simulator which it left is used.
-    golden = _golden(package, design.inputs[0].name)
-    quick = is_short(design, max(count, 0 if golden is None else len(golden)))
-    simulator = build_simulator(plan, cache=cache, quick=quick)
-    stalls = {} if seed is None else random_stalls(design, seed)
+    quick = is_short(design, max([count, *map(len, golden.values())]))
+    runnable = RunnablePackage(package, build_simulator(plan, cache=cache, quick=quick), cache=cache)
     tensors = {stream.layout.tensor: inputs[stream.name] for stream in design.inputs}
-    constant = _constant(package, inputs)
-    try:
-        run = run_design(
-            simulator, design, tensors, stalls=stalls, limit=limit, trace=trace, constant=constant
-        )
-    except SimulationStalledError as error:
-        text = str(error).replace("run(..., limit=CYCLES)", "--limit CYCLES, or limit=CYCLES in Python")
-        # What is watched is made from design.json, so it shows what happened only if no source was changed.
-        if limit is None and not package.changed:
-            text = f"{text}\n{explain(design, tensors, None, stalls=stalls, cache=cache)}"
-        raise SimulationStalledError(text) from error
+    constant = _constant(design, golden, inputs)
+    run = runnable.run(tensors, seed=seed, limit=limit, constant=constant, trace=trace)
     outputs = {
         stream.name: run.outputs[stream.layout.tensor].astype(stored_type(stream.layout))
         for stream in design.outputs
     }
-    compared, wrong = _compare(package, inputs, outputs)
+    compared, wrong = _compare(golden, inputs, outputs)
     return Rerun(count, outputs, run.interval, run.latency, compared, wrong, run.result)
 
 
@@ -130,29 +120,29 @@ def _inputs(
     return {name: values[:frames] for name, values in found.items()}
 
 
-def _constant(package: AcceleratorPackage, inputs: Mapping[str, NDArray[Any]]) -> list[str]:
-    """Return the outputs that may have one value in all beats: of one frame, of equal ones, or where it is golden."""
-    streams = package.design.outputs
-    if all((values == values[:1]).all() for values in inputs.values()):
-        return [stream.name for stream in streams]
-    if not all(_equal(_golden(package, name), values).all() for name, values in inputs.items()):
+def _constant(
+    design: Design, golden: Mapping[str, NDArray[Any]], inputs: Mapping[str, NDArray[Any]]
+) -> list[str]:
+    """Return the outputs that may have one value in all beats: where all inputs are golden, those for which it is."""
+    if not golden or not all(_equal(golden[name], values).all() for name, values in inputs.items()):
         return []
     count = len(next(iter(inputs.values())))
     found = []
-    for stream in streams:
-        golden = _golden(package, stream.name)
-        if golden is not None and golden.size and not golden[:count].size % stream.layout.lanes:
-            beats = golden[:count].reshape(-1, stream.layout.lanes)
+    for stream in design.outputs:
+        values = golden[stream.name][:count]
+        if values.size and not values.size % stream.layout.lanes:
+            beats = values.reshape(-1, stream.layout.lanes)
             found += [stream.name] if (beats == beats[:1]).all() else []
     return found
 
 
 def _compare(
-    package: AcceleratorPackage, inputs: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]
+    golden: Mapping[str, NDArray[Any]],
+    inputs: Mapping[str, NDArray[Any]],
+    outputs: Mapping[str, NDArray[Any]],
 ) -> tuple[int, tuple[int, ...]]:
     """Return how many frames have golden inputs, and which of those do not have the golden outputs."""
-    golden = {name: _golden(package, name) for name in (*inputs, *outputs)}
-    if any(values is None for values in golden.values()):
+    if not golden:
         return 0, ()
     known = [_equal(golden[name], values) for name, values in inputs.items()]
     right = [_equal(golden[name], values) for name, values in outputs.items()]
@@ -161,18 +151,10 @@ def _compare(
     return int(compared.sum()), tuple(int(frame) for frame in np.flatnonzero(wrong))
 
 
-def _golden(package: AcceleratorPackage, stream: str) -> NDArray[Any] | None:
-    """Return the golden vectors of a stream; None if somebody took them out, which is no reason not to simulate."""
-    try:
-        return package.golden(stream)
-    except BuildError:
-        return None
-
-
-def _equal(golden: NDArray[Any] | None, values: NDArray[Any]) -> NDArray[np.bool_]:
+def _equal(golden: NDArray[Any], values: NDArray[Any]) -> NDArray[np.bool_]:
     """Tell of each frame whether it is the golden one of its number."""
     equal = np.zeros(len(values), bool)
-    if golden is not None and golden.shape[1:] == values.shape[1:]:
+    if golden.shape[1:] == values.shape[1:]:
         count = min(len(golden), len(values))
         equal[:count] = (golden[:count] == values[:count]).reshape(count, -1).all(axis=1)
     return equal

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.errors import BuildError, InputError, SimulationError, SimulationStalledError
+from brainsmith.errors import InputError, SimulationError, SimulationStalledError
 from brainsmith.forks import lock_of
-from brainsmith.rtl.package.frame_order import as_frames
+from brainsmith.rtl.package.frame_order import design_frames
 from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.verification.chances import random_stalls
-from brainsmith.rtl.verification.design_runs import frame_cycles, is_short, layout_values, run_design
+from brainsmith.rtl.verification.design_runs import (
+    frame_count,
+    is_short,
+    layout_values,
+    run_design,
+    whole_frames,
+)
 from brainsmith.rtl.verification.explained_runs import explain
 from brainsmith.rtl.verification.watch import build_watched, watch_design
 
@@ -25,10 +31,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from brainsmith.rtl.package.reading import AcceleratorPackage
-    from brainsmith.rtl.simulation.simulation_result import SimulationResult
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.simulation.stalls import Stalls
     from brainsmith.rtl.stitching.design import Design, Link
+    from brainsmith.rtl.verification.design_runs import DesignRun
     from brainsmith.rtl.verification.watch import WatchedRun
 
     Tensors = dict[str, NDArray[np.int64]]
@@ -38,32 +44,6 @@ RUNS_OF_A_BUILD = 4
 
 CHECKED = 4
 """Golden frames, at most, with which a simulation is checked when it is prepared."""
-
-
-@dataclass(frozen=True)
-class AcceleratorRun:
-    """What came of one run.
-
-    Attributes:
-        frames: How many were run.
-        outputs: By the design's output tensors: (frames, *shape of one).
-        tensors: Likewise, those that were to be kept.
-        interval: Cycles from the last beat of a frame to that of the next, on average; None for one frame.
-        latency: Cycles from the first beat of the first frame to the last of its result.
-        result: Of the simulation.
-    """
-
-    frames: int
-    outputs: Tensors
-    tensors: Tensors
-    interval: float | None
-    latency: int
-    result: SimulationResult
-
-    @property
-    def cycles(self) -> int:
-        """How many it took, from the end of the reset to the last beat."""
-        return self.result.cycles
 
 
 @dataclass
@@ -96,8 +76,9 @@ class RunnablePackage:
         keep: Collection[str] = (),
         seed: int | None = None,
         limit: int | None = None,
-        constant: bool = False,
-    ) -> AcceleratorRun:
+        constant: Collection[str] = (),
+        trace: Path | None = None,
+    ) -> DesignRun:
         """Run frames through the accelerator.
 
         An output with the same value in all beats, of inputs that differ, is accepted only where the simulation has
@@ -108,25 +89,31 @@ class RunnablePackage:
             keep: Further tensors to return, of those that move from layer to layer (`boundaries`).
             seed: Of random stalls at all inputs and outputs; none by default.
             limit: The cycles after which the run is given up; it follows the estimate by default.
-            constant: Whether to believe outputs that never change in any case.
+            constant: Outputs, by their streams, that may never change in any case.
+            trace: The VCD file to write; the simulator must have been built with it.
 
         Raises:
             InputError: Inputs do not fit, or no boundary has a tensor that is to be kept.
             SimulationError: The design reported an error, or its result cannot be trusted.
             SimulationStalledError: Not all came out within the limit.
         """
-        fed = self._frames(inputs)
+        fed = design_frames(self.design, inputs)
         links = self._links(keep)
         stalls = {} if seed is None else random_stalls(self.design, seed)
-        believed = constant or bool(self.checked) or _alike(fed)
-        allowed = [stream.name for stream in self.design.outputs] if believed else []
+        believed = self.checked or all((values == values[:1]).all() for values in fed.values())
+        allowed = [stream.name for stream in self.design.outputs] if believed else constant
         try:
             if links:
                 return self._watch(fed, links, stalls, limit, allowed)
-            run = run_design(self.simulator, self.design, fed, stalls=stalls, limit=limit, constant=allowed)
+            return run_design(
+                self.simulator, self.design, fed, stalls=stalls, limit=limit, constant=allowed, trace=trace
+            )
         except SimulationStalledError as error:
-            raise self._explained(error, fed, stalls, limit) from error
-        return AcceleratorRun(_count(fed), run.outputs, {}, run.interval, run.latency, run.result)
+            # What is watched is made from design.json, so it shows what happened only if no source was changed.
+            if limit is not None or self.package.changed:
+                raise
+            found = explain(self.design, fed, None, stalls=stalls, cache=self.cache)
+            raise SimulationStalledError(f"{error}\n{found}") from error
 
     def boundaries(self) -> tuple[str, ...]:
         """Return the tensors that move from layer to layer, in the design's order, its inputs and outputs too."""
@@ -138,14 +125,14 @@ class RunnablePackage:
         links: list[Link],
         stalls: Mapping[str, Stalls],
         limit: int | None,
-        constant: list[str],
-    ) -> AcceleratorRun:
+        constant: Collection[str],
+    ) -> DesignRun:
         """Run with probes.
 
         A layer may leave the last beats, which it does not need, until it has the next frame; where one did, all
         frames are run again with the last of them behind.
         """
-        frames = _count(fed)
+        frames = frame_count(fed)
         simulator = self._watching(frames)
 
         def watch(given: Tensors) -> WatchedRun:
@@ -162,12 +149,7 @@ class RunnablePackage:
             if link.layout:
                 words = whole.targets[link.name].words[: run.beats(link)]
                 tensors[link.layout.tensor] = layout_values(link.layout, words, frames)
-        outputs = {
-            stream.layout.tensor: layout_values(stream.layout, run.result.streams[stream.name].words, frames)
-            for stream in self.design.outputs
-        }
-        interval, latency = frame_cycles(self.design, run.result, frames)
-        return AcceleratorRun(frames, outputs, tensors, interval, latency, run.result)
+        return replace(whole_frames(self.design, run.result, frames), tensors=tensors)
 
     def _watching(self, frames: int) -> Simulator:
         """Return the simulator with probes."""
@@ -176,16 +158,6 @@ class RunnablePackage:
             if quick not in self._watched:
                 self._watched[quick] = build_watched(self.design, self.cache, quick)
             return self._watched[quick]
-
-    def _frames(self, inputs: Mapping[str, NDArray[Any]]) -> Tensors:
-        fed = {}
-        for stream in self.design.inputs:
-            name = stream.layout.tensor
-            try:
-                fed[name] = as_frames(np.asarray(inputs[name]), stream.layout, None)
-            except ValueError as error:
-                raise InputError(f"input '{name}' of the accelerator does not fit: {error}") from error
-        return fed
 
     def _links(self, keep: Collection[str]) -> list[Link]:
         there = {link.layout.tensor: link for link in self.design.links if link.layout}
@@ -200,18 +172,6 @@ class RunnablePackage:
                 f"hdl/{self.design.top}.v is not as it was packed: ask for the outputs alone, or build it again"
             )
         return [link for name, link in there.items() if name in keep]
-
-    def _explained(
-        self,
-        error: SimulationStalledError,
-        fed: Tensors,
-        stalls: Mapping[str, Stalls],
-        limit: int | None,
-    ) -> SimulationStalledError:
-        text = str(error).replace("run(..., limit=CYCLES)", "execute(..., limit=CYCLES)")
-        if limit is None and not self.package.changed:
-            text = f"{text}\n{explain(self.design, fed, None, stalls=stalls, cache=self.cache)}"
-        return SimulationStalledError(text)
 
 
 def prepare_package(
@@ -232,7 +192,7 @@ def prepare_package(
         SimulationError: The tools reject a source, or the golden frames do not have the golden outputs.
         ToolError: g++ or Verilator is missing.
     """
-    golden = {} if package.changed else _golden(package)
+    golden = {} if package.changed else package.all_golden()
     count = max((len(values) for values in golden.values()), default=1)
     quick = is_short(package.design, RUNS_OF_A_BUILD * count if frames is None else frames)
     runnable = RunnablePackage(package, build_simulator(package.plan(), cache=cache, quick=quick), 0, cache)
@@ -249,7 +209,8 @@ def _check(runnable: RunnablePackage, golden: Mapping[str, NDArray[Any]]) -> int
     others = np.flatnonzero((outputs != outputs[0]).any(axis=1))
     chosen = [0, *(int(at) for at in others[: CHECKED - 1])]
     run = runnable.run(
-        {stream.layout.tensor: golden[stream.name][chosen] for stream in design.inputs}, constant=True
+        {stream.layout.tensor: golden[stream.name][chosen] for stream in design.inputs},
+        constant=[stream.name for stream in design.outputs],
     )
     wrong = [
         frame
@@ -263,22 +224,3 @@ def _check(runnable: RunnablePackage, golden: Mapping[str, NDArray[Any]]) -> int
             "  brainsmith simulate DIR says more; build the accelerator again"
         )
     return len(chosen) if len(others) else 0
-
-
-def _golden(package: AcceleratorPackage) -> dict[str, NDArray[Any]]:
-    """Return the golden vectors of all streams; nothing if somebody took some out."""
-    try:
-        return {
-            stream.name: package.golden(stream.name)
-            for stream in (*package.design.inputs, *package.design.outputs)
-        }
-    except BuildError:
-        return {}
-
-
-def _alike(fed: Tensors) -> bool:
-    return all((values == values[:1]).all() for values in fed.values())
-
-
-def _count(fed: Tensors) -> int:
-    return len(next(iter(fed.values())))

@@ -178,5 +178,5 @@ def describe_stall(
     listed = "".join(f"\n  {line}" for line in lines)
     return SimulationStalledError(
         f"{simulator.plan.top!r} did not end within {plural(limit, 'cycle')}:{listed}\n"
-        "  if it only needs longer: run(..., limit=CYCLES)"
+        "  if it only needs longer: limit=CYCLES (brainsmith simulate: --limit CYCLES)"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,12 +35,24 @@ class DesignRun:
         interval: Cycles from the last beat of a frame to that of the next, on average; None for one frame.
         latency: Cycles from the first beat of the first frame to the last of its result.
         result: Of the simulation.
+        tensors: Those from inside of the design that were asked for, as `outputs`.
     """
 
     outputs: dict[str, NDArray[np.int64]]
     interval: float | None
     latency: int
     result: SimulationResult
+    tensors: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+
+    @property
+    def frames(self) -> int:
+        """How many were run."""
+        return frame_count(self.outputs)
+
+    @property
+    def cycles(self) -> int:
+        """How many it took, from the end of the reset to the last beat."""
+        return self.result.cycles
 
 
 def run_design(
@@ -80,12 +92,20 @@ def run_design(
         constant=constant,
         trace=trace,
     )
-    interval, latency = frame_cycles(design, result, frames)
+    return whole_frames(design, result, frames)
+
+
+def whole_frames(design: Design, result: SimulationResult, frames: int) -> DesignRun:
+    """Return what a simulation that gave all beats of some frames computed, and how fast."""
     outputs = {
         stream.layout.tensor: layout_values(stream.layout, result.streams[stream.name].words, frames)
         for stream in design.outputs
     }
-    return DesignRun(outputs, interval, latency, result)
+    spans = [result.streams[stream.name].frames(frames) for stream in design.outputs]
+    begin = min(result.streams[stream.name].frames(frames)[0][0] for stream in design.inputs)
+    first, last = max(span[0][1] for span in spans), max(span[-1][1] for span in spans)
+    interval = (last - first) / (frames - 1) if frames > 1 else None
+    return DesignRun(outputs, interval, first - begin + 1, result)
 
 
 def frame_count(tensors: Mapping[str, NDArray[Any]]) -> int:
@@ -162,11 +182,3 @@ def lane_values(layout: Layout, words: Words) -> NDArray[np.int64]:
     """Return the values of beats: (beats, lanes)."""
     values = unpack(words, layout.lane_bits, layout.lanes, layout.signed)
     return 2 * values - 1 if layout.bipolar else values
-
-
-def frame_cycles(design: Design, result: SimulationResult, frames: int) -> tuple[float | None, int]:
-    """Return the interval and the latency of a run, as `DesignRun` has them."""
-    spans = [result.streams[stream.name].frames(frames) for stream in design.outputs]
-    begin = min(result.streams[stream.name].frames(frames)[0][0] for stream in design.inputs)
-    first, last = max(span[0][1] for span in spans), max(span[-1][1] for span in spans)
-    return (last - first) / (frames - 1) if frames > 1 else None, first - begin + 1

@@ -158,7 +158,7 @@ def test_too_low_a_limit_says_what_is_pending(folder, simulate):
         simulate(folder, limit=50)
     text = str(caught.value)
     assert text.startswith("'finn_design' did not end within 50 cycles:\n  input 's_axis_0' took ")
-    assert text.endswith("\n  if it only needs longer: --limit CYCLES, or limit=CYCLES in Python")
+    assert text.endswith("\n  if it only needs longer: limit=CYCLES (brainsmith simulate: --limit CYCLES)")
 
 
 @pytest.mark.slow

@@ -107,7 +107,7 @@ def test_a_stalled_design_says_what_is_pending_where(build):
         "'layer' did not end within 1,200 cycles:\n"
         "  input 'in0_V' took 5 of 40 beats, the last one in cycle 4; one is offered and not taken\n"
         "  output 'out0_V' gave 3 of 40 beats, the last one in cycle 2\n"
-        "  if it only needs longer: run(..., limit=CYCLES)"
+        "  if it only needs longer: limit=CYCLES (brainsmith simulate: --limit CYCLES)"
     )
 
 

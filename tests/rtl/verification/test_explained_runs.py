@@ -33,7 +33,7 @@ def test_a_deadlock_says_which_fifo_is_full_and_who_waits_for_whom(explained):
         "'branches' did not end within 2,440 cycles:\n"
         "  input 's_axis_0' took 5 of 96 beats, the last one in cycle 4; one is offered and not taken\n"
         "  output 'm_axis_0' gave 0 of 96 beats, none at all\n"
-        "  if it only needs longer: run(..., limit=CYCLES)\n"
+        "  if it only needs longer: limit=CYCLES (brainsmith simulate: --limit CYCLES)\n"
         "the design stands still after 2,440 cycles and 6 frames:\n"
         "  'sum' lacks beat 0 (of 16) of frame 0, 0 of 96 moved: layer 'join' does not give it\n"
         "  'collected' lacks beat 0 (of 16) of frame 0, 0 of 96 moved: layer 'collect' does not give it\n"
