@@ -10,7 +10,7 @@ from brainsmith.figures import plural
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.operator_families import family
 from brainsmith.rtl.drawing.placing import place
-from brainsmith.rtl.drawing.theme import SANS, SVG, arrow, colours
+from brainsmith.rtl.drawing.theme import SANS, SVG, arrow, colours, read_style
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,31 +30,7 @@ MARKER = "arrow"
 _CONNECTOR = HEIGHT / 2
 _EDGE = 10
 
-STYLE = """
-.blocks{display:block;font-family:var(--sans)}
-.blocks text{fill:var(--soft);font-size:11px}
-.blocks .op{font-size:12.5px;font-weight:620;fill:var(--ink)}
-.blocks .box{fill:var(--node);stroke:var(--line-strong)}
-.blocks .port .box{fill:var(--sunk);stroke:var(--port);stroke-width:1.3}
-.blocks .memory .box{fill:var(--sunk);stroke:var(--line-strong);stroke-dasharray:4 3}
-.blocks .strip{fill:var(--other)}
-.blocks .compute .strip{fill:var(--compute)}
-.blocks .threshold .strip{fill:var(--threshold)}
-.blocks .arithmetic .strip{fill:var(--arithmetic)}
-.blocks .movement .strip{fill:var(--movement)}
-.blocks .load-track{fill:var(--track)}
-.blocks .load{fill:var(--bar)}
-.blocks .top .box{stroke:var(--hot);stroke-width:2}
-.blocks .top .load{fill:var(--hot)}
-.blocks .top .sign{fill:var(--hot)}
-.blocks .top .sign-text{fill:var(--page);font-size:10.5px;font-weight:620}
-.blocks .wire{fill:none;stroke:var(--edge)}
-.blocks .arrow{fill:var(--edge)}
-.blocks .bits{fill:var(--ink)}
-.blocks .fifo rect{fill:var(--node);stroke:var(--edge)}
-.blocks .fifo path{stroke:var(--edge);fill:none}
-.blocks a:hover .op,.blocks a:focus-visible .op{text-decoration:underline}
-"""
+STYLE = read_style("block_diagram.css")
 """Rules for the drawing's classes; the colours are those of the page, or of `theme.colours`."""
 
 

@@ -8,6 +8,7 @@ from brainsmith.figures import plural
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.block_diagram import shortened
 from brainsmith.rtl.drawing.block_plan import short_ends
+from brainsmith.rtl.drawing.theme import read_style
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,22 +18,7 @@ if TYPE_CHECKING:
 BASE, BAR = 38, 20
 """Where the bars of a row stand, and how high they are."""
 
-STYLE = """
-.row text{font-size:11px}
-.row .name{font-size:11.5px;font-weight:620}
-.row .more{fill:var(--soft)}
-.row .mark{fill:var(--ink);paint-order:stroke;stroke:var(--page);stroke-width:3px}
-.edge{stroke:var(--ink)}
-.base{stroke:var(--line-strong)}
-.moved{fill:var(--bar)}
-.blocked{fill:url(#blocked)}
-.starved{fill:url(#starved)}
-.frame{fill:var(--track)}
-.blocked-ground{fill:var(--page)}
-.starved-ground{fill:none}
-.blocked-stripe{stroke:var(--hot);stroke-width:2.2}
-.starved-dot{fill:var(--line-strong)}
-"""
+STYLE = read_style("handshake_rows.css")
 
 _LETTERS, _SMALL_LETTERS = 34, 44
 _LABEL = 14

@@ -8,7 +8,7 @@ from brainsmith.figures import plural
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.handshake_rows import STYLE as ROW_STYLE
 from brainsmith.rtl.drawing.handshake_rows import draw_row, row_patterns
-from brainsmith.rtl.drawing.theme import SANS, SVG, colours
+from brainsmith.rtl.drawing.theme import SANS, SVG, colours, read_style
 from brainsmith.rtl.drawing.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -17,15 +17,7 @@ if TYPE_CHECKING:
 MARGIN, LABELS, PLOT = 24, 296, 1080
 TOP, ROW, FOOT = 148, 46, 40
 BINS, MOST_DETAIL = 50_000, 4
-_STYLE = """
-text{fill:var(--ink);font:12px var(--sans)}
-.title{font-size:19px;font-weight:650}
-.soft,.tick text{fill:var(--soft)}
-.grid{stroke:var(--line)}
-.axis{stroke:var(--line-strong)}
-.span{stroke:var(--ink);fill:none}
-.arrow{fill:var(--ink)}
-"""
+_STYLE = read_style("handshakes_svg.css")
 
 
 def draw_handshakes(

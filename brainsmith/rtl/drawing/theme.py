@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from brainsmith.markup import Markup, tag
 
 _LIGHT = {
@@ -18,6 +20,11 @@ _DARK = {
 }  # fmt: skip
 SANS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 SVG = "http://www.w3.org/2000/svg"
+
+
+def read_style(file: str) -> str:
+    """Return the rules of a style sheet of this folder, as they stand in a drawing."""
+    return f"\n{Path(__file__).with_name(file).read_text('utf-8')}"
 
 
 def colours() -> str:

@@ -29,8 +29,12 @@ def check_request(
     stalls: Mapping[str, Stalls],
     idle: Collection[str],
     trace: Path | None,
+    held: Mapping[str, int],
+    watched: Collection[Stream],
 ) -> None:
     """Make sure that each stream of the design is given what it needs, and nothing else is given.
+
+    Values are held at inputs that are wide enough and in no stream, and outputs are watched.
 
     Raises:
         SimulationError: All that does not fit.
@@ -69,6 +73,7 @@ def check_request(
     ]
     if trace is not None and not simulator.plan.trace:
         problems.append("it was built without waveforms: plan_simulation(..., trace=True)")
+    problems += _port_problems(simulator, held, watched)
     if problems:
         listed = "".join(f"\n  {problem}" for problem in problems)
         raise SimulationError(f"the simulation of {simulator.plan.top!r} cannot be run as asked:{listed}")
@@ -76,12 +81,8 @@ def check_request(
         raise OutputError(f"{trace}: there is no such folder; make it first")
 
 
-def check_ports(simulator: Simulator, held: Mapping[str, int], watched: Mapping[Stream, int]) -> None:
-    """Make sure that values are held at inputs that are wide enough and in no stream, and that outputs are watched.
-
-    Raises:
-        SimulationError: All that does not fit.
-    """
+def _port_problems(simulator: Simulator, held: Mapping[str, int], watched: Collection[Stream]) -> list[str]:
+    """Return which values cannot be held at an input, and which streams cannot be watched."""
     interface = simulator.interface
     driven = {name for s in interface.streams for name in (s.data, s.valid, s.ready)}
     driven |= {interface.clock, interface.double_clock, interface.reset}
@@ -94,15 +95,12 @@ def check_ports(simulator: Simulator, held: Mapping[str, int], watched: Mapping[
         if name not in widths or name in driven or not 0 <= value < 1 << widths[name]
     ]
     outputs = {port.name for port in simulator.ports.ports if not port.is_input}
-    problems += [
+    return problems + [
         f"stream {stream.name!r} cannot be watched: there is no output {name!r}"
         for stream in watched
         for name in (stream.data, stream.valid, stream.ready)
         if name not in outputs
     ]
-    if problems:
-        listed = "".join(f"\n  {problem}" for problem in problems)
-        raise SimulationError(f"the simulation of {simulator.plan.top!r} cannot be run as asked:{listed}")
 
 
 def _misfits(name: str, words: Words, bits: int) -> list[str]:

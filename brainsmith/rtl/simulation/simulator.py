@@ -11,7 +11,6 @@ from brainsmith.errors import OutputError, SimulationError
 from brainsmith.progress import Task
 from brainsmith.rtl.simulation import native
 from brainsmith.rtl.simulation.run_checks import (
-    check_ports,
     check_request,
     describe_fault,
     describe_stall,
@@ -103,8 +102,7 @@ class Simulator:
             OutputError: The VCD file cannot be written.
         """
         chosen = dict(stalls or {})
-        check_request(self, inputs, outputs, chosen, idle, trace)
-        check_ports(self, held or {}, watched or {})
+        check_request(self, inputs, outputs, chosen, idle, trace, held or {}, watched or {})
         used = [stream for stream in self.interface.streams if stream.name not in idle]
         runs = stream_runs(used, self.ports, inputs, outputs, chosen)
         states = (native.StreamState * len(runs))(*(run.state for run in runs))

@@ -26,11 +26,6 @@ class Stalls:
     bits: tuple[bool, ...] = ()
 
     @staticmethod
-    def none() -> Stalls:
-        """Never stall."""
-        return Stalls()
-
-    @staticmethod
     def random(seed: int, probability: float) -> Stalls:
         """Stall in each cycle with a probability of 0 or more, below 1."""
         if not 0 <= probability < 1:
@@ -43,6 +38,12 @@ class Stalls:
         if go < 1 or stop < 0:
             raise ValueError(f"go must be 1 or more and stop 0 or more, not {go!r} and {stop!r}")
         return Stalls.pattern([False] * go + [True] * stop)
+
+    @staticmethod
+    def steady(beats: int, interval: int) -> Stalls:
+        """Let so many beats pass in an interval of cycles, evenly spread; never stall if there is no room between them."""
+        go = {at * interval // beats for at in range(beats)}
+        return Stalls.pattern(at not in go for at in range(interval))
 
     @staticmethod
     def pattern(bits: Iterable[bool | int]) -> Stalls:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.rtl.library.sources import RtlSource
-from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
-from brainsmith.rtl.stitching.top_module import top_module
+from brainsmith.rtl.stitching.top_module import plan_design
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
     from brainsmith.rtl.stitching.design import Design
 
 SOURCE = Path(__file__).with_name("adjustable_fifo.sv")
@@ -31,9 +31,7 @@ def plan_adjustable(design: Design, capacities: Mapping[str, int]) -> Simulation
         capacities: In beats, powers of two, by the names of all links that may have a FIFO.
     """
     fifo = RtlSource(SOURCE.name, SOURCE.read_text(encoding="utf-8"))
-    top = RtlSource(f"{design.top}.v", top_module(design, capacities))
-    packages = sorted(design.sources, key=lambda source: "endpackage" not in source.text)
-    return SimulationPlan(design.top, (*packages, fifo, top), design.memories)
+    return plan_design(design, capacities=capacities, more=(fifo,))
 
 
 def usual_capacities(design: Design) -> dict[str, int]:

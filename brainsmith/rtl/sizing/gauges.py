@@ -12,7 +12,6 @@ from brainsmith.rtl.sizing.fifo_hardware import depth_of
 
 if TYPE_CHECKING:
     from brainsmith.rtl.sizing.sizing_runs import Run, Runner
-    from brainsmith.rtl.stitching.design import DesignStream
 
 
 @dataclass(frozen=True)
@@ -68,13 +67,6 @@ def enough_frames(in_flight: int) -> int:
     return 4 * (in_flight + 1)
 
 
-def steady(stream: DesignStream, interval: int) -> Stalls:
-    """Return the stalls that let one frame pass in an interval, its beats spread evenly."""
-    beats = stream.layout.beats
-    go = {at * interval // beats for at in range(beats)}
-    return Stalls.pattern(at not in go for at in range(interval))
-
-
 def _throttled(runner: Runner, frames: int, interval: int) -> Run:
-    stalls = {stream.name: steady(stream, interval) for stream in runner.design.inputs}
+    stalls = {stream.name: Stalls.steady(stream.layout.beats, interval) for stream in runner.design.inputs}
     return runner.run(frames, dict.fromkeys(runner.capacities, UNBOUNDED), stalls=stalls)

@@ -12,7 +12,7 @@ from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
 from brainsmith.rtl.stitching.design import DESIGN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from brainsmith.rtl.stitching.design import Design, Layer, Link
 
@@ -58,11 +58,25 @@ def top_module(design: Design, capacities: Mapping[str, int] | None = None, prob
     return "\n\n".join([*parts, "endmodule\n"])
 
 
-def plan_design(design: Design, trace: bool = False, probes: bool = False) -> SimulationPlan:
-    """Return the plan of a design's simulation."""
-    top = RtlSource(f"{design.top}.v", top_module(design, probes=probes))
+def plan_design(
+    design: Design,
+    trace: bool = False,
+    probes: bool = False,
+    capacities: Mapping[str, int] | None = None,
+    more: Iterable[RtlSource] = (),
+) -> SimulationPlan:
+    """Return the plan of a design's simulation.
+
+    Args:
+        design: What is in it.
+        trace: Whether waveforms can be written.
+        probes: As for `top_module`.
+        capacities: As for `top_module`.
+        more: Sources that the top module needs for these.
+    """
+    top = RtlSource(f"{design.top}.v", top_module(design, capacities, probes))
     packages = sorted(design.sources, key=lambda source: "endpackage" not in source.text)
-    return SimulationPlan(design.top, (*packages, top), design.memories, trace=trace)
+    return SimulationPlan(design.top, (*packages, *more, top), design.memories, trace=trace)
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def handshakes(
     if not 0 <= frame < frames:
         raise ValueError(f"frame must be from 0 to {frames - 1}, not {frame!r}")
     fed = first_frames(inputs, frame + 1 + FOLLOWERS)
-    stalls = {stream.name: _even(stream.layout.beats, design.interval) for stream in design.inputs}
+    stalls = {stream.name: Stalls.steady(stream.layout.beats, design.interval) for stream in design.inputs}
     simulator = build_watched(design, cache, quick=is_short(design, frame_count(fed)))
     span = _span(_trusted(watch_design(simulator, design, fed, stalls=stalls)), frame)
     run = _trusted(watch_design(simulator, design, fed, stalls=stalls, window=span))
@@ -92,14 +92,6 @@ def _beats(run: WatchedRun, link: Link, frame: int, begin: int) -> list[int]:
     count = run.beats(link) // run.frames
     moved_at = run.targets[link.name].moved_at[frame * count : (frame + 1) * count]
     return [int(moved_at[0]) - begin, int(moved_at[-1]) - begin]
-
-
-def _even(beats: int, interval: int) -> Stalls:
-    """Return the stalls that let so many beats pass in an interval, evenly spread."""
-    if beats >= interval:
-        return Stalls.none()
-    go = {at * interval // beats for at in range(beats)}
-    return Stalls.pattern(at not in go for at in range(interval))
 
 
 def _span(run: WatchedRun, frame: int) -> range:

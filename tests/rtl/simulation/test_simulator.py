@@ -140,7 +140,7 @@ def test_beats_that_nobody_asked_for_are_an_error(build):
     simulator = build(stream_design(designs.DOUBLED.replace("out0_V_TREADY & half", "out0_V_TREADY | 1'b1")))
     inputs = np.repeat(BEATS, 2, axis=0)
     with pytest.raises(SimulationError) as caught:
-        simulator.run({"in0_V": inputs}, {"out0_V": COUNT}, stalls={"out0_V": Stalls.none()})
+        simulator.run({"in0_V": inputs}, {"out0_V": COUNT}, stalls={"out0_V": Stalls()})
     assert str(caught.value) == (
         "'layer' offers more than the 40 beats that were asked for at output 'out0_V'\n"
         "  ask for all of them; surplus=... names outputs that may do so"

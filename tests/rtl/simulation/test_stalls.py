@@ -7,7 +7,7 @@ from brainsmith.rtl.simulation.stalls import Stalls
 
 def test_the_share_of_cycles_that_stall():
     shares = [
-        s.share for s in (Stalls.none(), Stalls.random(1, 0.3), Stalls.periodic(1, 3), Stalls.pattern([1, 0]))
+        s.share for s in (Stalls(), Stalls.random(1, 0.3), Stalls.periodic(1, 3), Stalls.pattern([1, 0]))
     ]
     assert shares == [0, 0.3, 0.75, 0.5]
 

@@ -3,9 +3,10 @@
 import pytest
 
 from brainsmith.errors import SimulationError, SimulationStalledError
+from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.sizing.adjustable import UNBOUNDED, usual_capacities
 from brainsmith.rtl.sizing.fifo_hardware import DEEPEST
-from brainsmith.rtl.sizing.gauges import enough_frames, gauge, steady
+from brainsmith.rtl.sizing.gauges import enough_frames, gauge
 from brainsmith.rtl.sizing.sizing_runs import Runner
 from brainsmith.rtl.verification.design_runs import random_frames
 
@@ -26,7 +27,7 @@ def test_depths_of_the_gauges_hold_nothing_back(runner, design):
     found = gauge(runner)
     assert (found.full, found.interval) == ((), design.interval)
     assert found.in_flight in (1, 2, 3)
-    stalls = {stream.name: steady(stream, design.interval) for stream in design.inputs}
+    stalls = {stream.name: Stalls.steady(stream.layout.beats, design.interval) for stream in design.inputs}
     free = runner.run(FRAMES, dict.fromkeys(runner.capacities, UNBOUNDED), stalls=stalls)
     assert moved(runner.run(FRAMES, found.depths, stalls=stalls)) == moved(free)
     assert runner.run(FRAMES, found.depths).interval == design.interval

@@ -11,8 +11,8 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.errors import BuildError, OutputError, RtlSourceError, SimulationError
 from brainsmith.plugin.processes import run
 from brainsmith.rtl.simulation.simulation_plan import Memory
+from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.simulation.toolchain import find_toolchain
-from brainsmith.rtl.sizing.gauges import steady
 from brainsmith.rtl.stitching.codegen import generate_layers
 from brainsmith.rtl.stitching.design import DESIGN, End, Layer
 from brainsmith.rtl.stitching.design_folder import read_design, write_design
@@ -304,7 +304,7 @@ def test_a_folder_that_cannot_be_written_is_named(design, tmp_path):
 @pytest.mark.parametrize("interval", [24, 25, 31, 100])
 @pytest.mark.slow
 def test_a_steady_input_takes_the_interval(design, interval):
-    stalls = steady(design.inputs[0], interval)
+    stalls = Stalls.steady(design.inputs[0].layout.beats, interval)
     assert len(stalls.bits) == interval
     assert stalls.bits.count(False) == 24
 
