@@ -9,6 +9,7 @@ import numpy as np
 
 from brainsmith.errors import BuildError
 from brainsmith.execution.fallback.node_session import open_node
+from brainsmith.execution.fallback.runs_apart import keeps_runs_apart
 from brainsmith.execution.foreign_failures import foreign_call
 from brainsmith.execution.known_operators import has_python_model
 from brainsmith.graph.well_formed import graphs_of
@@ -45,6 +46,7 @@ class NodeRunner(ABC):
         self.opset = opset
         self.outputs = [name for name in node.output if name]
         self._constants = constants
+        self._given = {name: constants[name] for name in node.input if name in constants}
         self._batched: bool | None = None
 
     def run(self, varying: dict[str, Array]) -> dict[str, Array]:
@@ -57,11 +59,16 @@ class NodeRunner(ABC):
             A stack for each output.
         """
         samples = len(next(iter(varying.values())))
-        if self._batched is None and not self._may_batch():
+        if self._batched is None and not keeps_runs_apart(
+            self.model, self.node, self._constants, self._project()
+        ):
             self._batched = False
         if self._batched and samples > 1:
             return self._as_batch(varying)
-        singles = [self._one(varying, at) for at in range(samples)]
+        singles = [
+            self.once({name: np.asarray(stack[at]) for name, stack in varying.items()})
+            for at in range(samples)
+        ]
         alone = {name: np.stack([single[name] for single in singles]) for name in self.outputs}
         if self._batched is None and any(_differ(stack) for stack in varying.values()):
             self._batched = self._gives(alone, varying)
@@ -69,40 +76,30 @@ class NodeRunner(ABC):
 
     def once(self, values: dict[str, Array]) -> dict[str, Array]:
         """Run one sample: tensors in the node's own shapes."""
-        inputs = {name: self._constants[name] for name in self.node.input if name in self._constants}
-        return self._call({**inputs, **values}, batch=None)
-
-    def _one(self, varying: dict[str, Array], at: int) -> dict[str, Array]:
-        return self.once({name: np.asarray(stack[at]) for name, stack in varying.items()})
+        return self._call({**self._given, **values}, batch=None)
 
     def _as_batch(self, varying: dict[str, Array]) -> dict[str, Array]:
         samples = len(next(iter(varying.values())))
         merged = {name: stack.reshape(stack.shape[0], *stack.shape[2:]) for name, stack in varying.items()}
-        inputs = {name: self._constants[name] for name in self.node.input if name in self._constants}
-        results = self._call({**inputs, **merged}, batch=samples)
+        results = self._call({**self._given, **merged}, batch=samples)
         if any(len(array) != samples for array in results.values()):
             raise BuildError("not one result for each sample")
         return {name: array.reshape(samples, 1, *array.shape[1:]) for name, array in results.items()}
-
-    def _may_batch(self) -> bool:
-        """Tell whether the operator is known to compute each sample by itself."""
-        from brainsmith.execution.fallback.runs_apart import keeps_runs_apart
-
-        return keeps_runs_apart(self.model, self.node, self._constants)
 
     def _gives(self, alone: dict[str, Array], varying: dict[str, Array]) -> bool:
         """Tell whether the samples as one batch give what each gave alone."""
         if any(stack.ndim < 2 or stack.shape[1] != 1 for stack in varying.values()):
             return False
         try:
-            together = self._checked_batch(varying)
+            with foreign_call(lambda _: BuildError(f"'{self.node.name}' takes no batch")):
+                together = self._as_batch(varying)
         except BuildError:
             return False
         return all(_same_bits(together[name], array) for name, array in alone.items())
 
-    def _checked_batch(self, varying: dict[str, Array]) -> dict[str, Array]:
-        with foreign_call(lambda _: BuildError(f"'{self.node.name}' takes no batch")):
-            return self._as_batch(varying)
+    def _project(self) -> str:
+        """Return the package of the class whose Python model runs; "" of a standard node."""
+        return ""
 
     @abstractmethod
     def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
@@ -117,11 +114,8 @@ class CustomRunner(NodeRunner):
         self._shapes = {name: tuple(model.get_tensor_shape(name) or ()) for name in self.outputs}
         self._operations: dict[int, Any] = {}
 
-    def _may_batch(self) -> bool:
-        from brainsmith.execution.fallback.runs_apart import keeps_runs_apart
-
-        project = type(self._operation(1)).__module__.partition(".")[0]
-        return keeps_runs_apart(self.model, self.node, self._constants, project)
+    def _project(self) -> str:
+        return type(self._operation(1)).__module__.partition(".")[0]
 
     def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
         context: dict[str, Any] = {"": None, **inputs}
@@ -176,9 +170,6 @@ class StandardRunner(NodeRunner):
 
 class SubgraphRunner(NodeRunner):
     """A node with graphs inside (If, Loop, Scan): QONNX's own execution, sample by sample."""
-
-    def _may_batch(self) -> bool:
-        return False
 
     def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
         from qonnx.core.onnx_exec import execute_node

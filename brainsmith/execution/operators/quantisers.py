@@ -1,4 +1,4 @@
-"""Rounding to integers of few bits, and to signs: Quant and BipolarQuant of QONNX."""
+"""Rounding to integers of few bits, and to signs: of QONNX, and ONNX's QuantizeLinear and DequantizeLinear."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.operators.operator import ByValue
+from brainsmith.execution.operators.one_instruction import LayerOfRuns
+from brainsmith.execution.operators.operator import ByValue, along
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.scaled import (
     Integers,
@@ -20,7 +21,8 @@ from brainsmith.execution.operators.scaled import (
     rounding_of,
 )
 from brainsmith.execution.program.functions import quantisers
-from brainsmith.graph.operator_names import QONNX
+from brainsmith.graph.node_view import Unsupported
+from brainsmith.graph.operator_names import QONNX, STANDARD
 
 if TYPE_CHECKING:
     from brainsmith.execution.onnx.emitter import Emitter
@@ -114,6 +116,24 @@ def quant(node: NodeView, narrow: bool = True) -> Quantiser:
 def bipolar_quant(node: NodeView) -> Signs:
     """Read one."""
     return Signs(parameter(node, 1, "scale"))
+
+
+@reads(STANDARD, "QuantizeLinear", "DequantizeLinear")
+def linear(node: NodeView) -> LayerOfRuns:
+    """Read one, whose scale and zero point are one number, or one for each entry of an axis that holds no runs."""
+    rank, scale = len(node.shape(node.inputs[0])), node.needed_constant(1, "scale")
+    integers, quantises = node.dtype(node.outputs[0]), node.kind == "QuantizeLinear"
+    if not quantises:
+        integers = node.dtype(node.inputs[0])
+    zero = node.needed_constant(2, "zero point") if node.given(2) else np.zeros((), integers)
+    behind = rank - 1 - node.attribute("axis", 1) % max(rank, 1)
+    if node.attribute("block_size", 0) or (scale.size > 1 and behind == rank - 1):
+        raise Unsupported(along(0))
+    if scale.size > 1:
+        scale, zero = (value.reshape(-1, *(1,) * behind) for value in (scale, zero))
+    function = quantisers.quantise_linear if quantises else quantisers.dequantise_linear
+    plain = integers in (np.int8, np.uint8) and scale.dtype == np.float32
+    return LayerOfRuns(function if plain else None, [node.inputs[0], scale, zero], other_ends=quantises)
 
 
 def _signs(emit: Emitter, x: str) -> str:

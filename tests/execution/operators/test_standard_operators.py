@@ -69,6 +69,12 @@ EXACT = [
     ("Cast", {"x": ((1, 4), np.int64)}, {"to": 1}),
     ("BatchNormalization", {"x": (1, 4, 3, 2), **CHANNELS}, {"epsilon": 1e-4}),
     ("BatchNormalization", {"x": (1, 40, 3, 2), **channels(40)}, {"epsilon": 1e-3}),
+    ("QuantizeLinear", {"x": (1, 9), "s": np.asarray(0.25, F), "z": np.asarray(3, np.uint8)}, {}),
+    ("QuantizeLinear", {"x": (2, 3, 4), "s": np.asarray([0.01, 0.3, 7], F), "z": np.asarray([0, -9, 4], np.int8)}, {}),
+    ("QuantizeLinear", {"x": (2, 3), "s": np.asarray(0.03, F)}, {}),
+    ("DequantizeLinear", {"x": ((1, 9), np.uint8), "s": np.asarray(0.3, F), "z": np.asarray(3, np.uint8)}, {}),
+    ("DequantizeLinear", {"x": ((2, 4, 2), np.int8), "s": np.asarray([0.01, 7], F), "z": np.asarray([-9, 4], np.int8)},
+     {"axis": 2}),
     ("Reshape", {"x": (1, 4, 3), "c": longs(2, -1)}, {}),
     ("Flatten", {"x": (1, 4, 3)}, {"axis": 2}),
     ("Squeeze", {"x": (1, 4, 1), "c": longs(2)}, {}),
@@ -185,6 +191,9 @@ ROUNDED = [
 ]  # fmt: skip
 
 LEFT = [
+    ("DequantizeLinear", {"x": ((2, 3), np.int32), "s": np.asarray([0.3, 2], F)}, {"axis": 0}),
+    ("DequantizeLinear", {"x": ((2, 3), np.int32), "s": np.asarray(0.3, F)}, {}),
+    ("QuantizeLinear", {"x": (2, 3), "s": np.asarray([0.3, 2], F)}, {"axis": 0}),
     ("Einsum", {"x": ROWS}, {"equation": "ij->ji"}),
     ("Erf", {"x": LISTS}, {}),
     ("Gather", {"x": LISTS, "z": ((2,), np.int64)}, {"axis": 1}),
@@ -202,6 +211,7 @@ MIXED = {
     "Concat((1, 2), (1, 2)){'axis': 1}": "constant 'c' has no runs",
     "Concat((1, 2), (1, 3), (1, 1)){'axis': -1}": "constant 'c' has no runs",
     "Concat((2, 3, 4), (2, 3, 4)){'axis': 0}": "it works along the first axis",
+    "DequantizeLinear(((2, 3), <class 'numpy.int32'>), (2,)){'axis': 0}": "it works along the first axis",
     "Einsum((2, 3)){'equation': 'ij->ji'}": "nothing is known of how it treats its first axis",
     "Gather((2, 3, 4), ((2,), <class 'numpy.int64'>)){'axis': 1}": "its table must be a constant, but is computed",
     "Gather((3, 9), ((2, 3), <class 'numpy.int64'>)){'axis': 1}":
@@ -216,6 +226,7 @@ MIXED = {
     "MatMul((3, 5), (5, 2))": "its second matrix is the run's own",
     "MatMul((5,), (5, 3))": "its second matrix has a first axis of its own",
     "Max((1, 3), (3,), (1,))": "input 'z' of shape (3,) is repeated along the first axis",
+    "QuantizeLinear((2, 3), (2,)){'axis': 0}": "it works along the first axis",
     "ReduceMax((2, 3, 4)){'axes': [0]}": "it reduces the first axis",
     "ReduceProd((1, 3, 4))": "it reduces the first axis",
     "ReduceSum((2, 3, 4)){'keepdims': 0}": "a result has no axis",
@@ -230,7 +241,8 @@ MIXED = {
 
 
 OTHER_ENDS = {
-    "ArgMax", "ArgMin", "GlobalMaxPool", "Max", "MaxPool", "Min", "PRelu", "ReduceMax", "ReduceMin", "TopK",
+    "ArgMax", "ArgMin", "GlobalMaxPool", "Max", "MaxPool", "Min", "PRelu", "QuantizeLinear", "ReduceMax",
+    "ReduceMin", "TopK",
 }  # fmt: skip
 """Of which NaN, infinities or signs of zeros come out in another way, unless the program is faithful."""
 

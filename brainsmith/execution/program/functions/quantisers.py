@@ -153,6 +153,21 @@ def float_quant(
     return _in_pieces(piece, x, scale)
 
 
+@instruction
+def quantise_linear(x: Array, scale: Array, zero_point: Array) -> Any:
+    """Return the integers, of the zero point's type, that are next to x in units of the scale (ONNX, QuantizeLinear)."""
+    limits = np.iinfo(zero_point.dtype)
+    with np.errstate(all="ignore"):
+        levels = np.rint(x / scale) + zero_point.astype(np.float32)
+        return np.clip(levels, limits.min, limits.max).astype(zero_point.dtype)
+
+
+@instruction
+def dequantise_linear(x: Array, scale: Array, zero_point: Array) -> Any:
+    """Return the floats that integers stand for (ONNX, DequantizeLinear)."""
+    return (x.astype(np.float32) - zero_point.astype(np.float32)) * scale
+
+
 def _in_pieces(piece: Callable[..., None], x: Array, *parameters: Array) -> Array:
     """Run a function that writes to `out` over x, a few runs at a time."""
     out = np.empty(x.shape, np.float32)
