@@ -27,13 +27,8 @@ Array = np.ndarray[Any, Any]
 PARTS = 1 << 20
 """Parts of a level: distances are whole numbers of them, so that sums of quantised values have exact ones."""
 
-_FAMILIES = {
-    "BipolarQuant": QONNX,
-    "IntQuant": QONNX,
-    "MultiThreshold": QONNX,
-    "Quant": QONNX,
-    "Thresholding": FINN,
-}
+_QONNXS = ("BipolarQuant", "IntQuant", "MultiThreshold", "Quant")
+_FAMILIES = {**dict.fromkeys(_QONNXS, QONNX), "Thresholding": FINN}
 """Operators with levels, of whatever domain, and the domain whose reader reads them."""
 
 _DIRECTED = "CEIL", "FLOOR", "UP", "DOWN"

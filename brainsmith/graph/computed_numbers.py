@@ -53,22 +53,12 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
     same = ("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
     return {
-        "Abs": np.abs,
-        "Add": np.add,
-        "Ceil": np.ceil,
-        "Div": np.divide,
-        "Exp": np.exp,
-        "Floor": np.floor,
-        "Log": np.log,
+        "Abs": np.abs, "Add": np.add, "Ceil": np.ceil, "Div": np.divide, "Exp": np.exp, "Floor": np.floor,
+        "Log": np.log, "Mul": np.multiply, "Neg": np.negative, "Pow": np.power, "Round": np.rint, "Sub": np.subtract,
         "Max": lambda *values: np.max(np.broadcast_arrays(*values), axis=0),
         "Min": lambda *values: np.min(np.broadcast_arrays(*values), axis=0),
-        "Mul": np.multiply,
-        "Neg": np.negative,
-        "Pow": np.power,
-        "Round": np.rint,
-        "Sub": np.subtract,
         **dict.fromkeys(same, lambda value, *_: value.ravel()),
-    }
+    }  # fmt: skip
 
 
 def _few(tensor: Any) -> Any:

@@ -138,6 +138,11 @@ class NodeView:
         if bipolar:
             self.bipolar.add(name)
 
+    def prove_same(self, name: str, other: str) -> None:
+        """State of a tensor what is known of another, whose values it holds."""
+        if (span := self.span(other)) is not None:
+            self.prove(name, *span, bipolar=other in self.bipolar)
+
     def prove_moved(self, *fills: float) -> None:
         """Prove of all outputs what is known of the first input, whose values they have, and of what fills the rest."""
         span = self.span(self.inputs[0])
@@ -154,12 +159,6 @@ class NodeView:
             low, high = min(low for low, _ in spans), max(high for _, high in spans)
             bipolar = (low, high) == (-1, 1) and all(self.datatype(name) == "BIPOLAR" for name in names)
             self.prove(self.outputs[0], low, high, bipolar)
-
-    def operation(self) -> Any:
-        """Return the custom operation's own object, for what only its class knows; this imports it."""
-        from qonnx.custom_op.registry import getCustomOp
-
-        return getCustomOp(self.node, onnx_opset_version=self.opset)
 
 
 def _float32_below(value: int) -> int:

@@ -119,7 +119,7 @@ def _standard_model(resource: Any, content: str) -> StandardModel:
     from brainsmith.execution.onnx.standard_model import StandardModel
     from brainsmith.runtime.resource_content import about_resource
 
-    def make() -> tuple[StandardModel, dict[str, Any] | None, set[str]]:
+    def make() -> tuple[StandardModel, tuple[Any, ...] | None, set[str]]:
         from brainsmith.execution.foreign_code import is_lasting
         from brainsmith.execution.onnx.rewrite import rewrite
         from brainsmith.execution.onnx.sessions import open_session

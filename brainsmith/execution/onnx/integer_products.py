@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.program.exact_products import exact_type, product_bound, product_span
+from brainsmith.execution.program.exact_products import sums_of
 from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:
@@ -22,18 +22,16 @@ def write_product(node: NodeView, emit: Emitter, x: str, weights: Array, output:
     Raises:
         Unsupported: Whole numbers become too large for float64.
     """
-    span = node.span(x)
-    exact = exact_type(span, weights)
-    if span is not None and exact == "int64":
-        partial = product_bound(span, weights)
-        raise Unsupported(f"its sums may reach {partial:.3g}, beyond 2^53, where float64 is not exact")
+    sums = sums_of(node.span(x), weights)
+    exact = "float32" if sums is None else sums.exact
+    if sums is not None and exact == "int64":
+        raise Unsupported(f"its sums may reach {sums.bound:.3g}, beyond 2^53, where float64 is not exact")
     if exact == "float32":
         product = emit.add("MatMul", [x, emit.constant(weights, "weights")], output)
     else:
         wide = emit.add("Cast", [x], to=11)
-        sums = emit.add("MatMul", [wide, emit.constant(weights, "weights", np.float64)])
-        product = emit.add("Cast", [sums], output, to=1)
-    proved = None if span is None else product_span(span, weights)
-    if proved is not None:
-        node.prove(product, *proved)
+        products = emit.add("MatMul", [wide, emit.constant(weights, "weights", np.float64)])
+        product = emit.add("Cast", [products], output, to=1)
+    if sums is not None:
+        node.prove(product, sums.low, sums.high)
     return product

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import astuple, dataclass
+from typing import Any
 
 from brainsmith.execution.onnx.guards import Guard
 from brainsmith.execution.signature import ModelSignature, TensorSpec
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True)
@@ -32,25 +29,14 @@ class StandardModel:
     mixed: str
     run_bytes: int
 
-    def to_plain(self) -> dict[str, Any]:
-        """Return it as lists, strings, numbers and bytes."""
-        return {
-            "content": self.content,
-            "signature": self.signature.to_plain(),
-            "guards": [asdict(guard) for guard in self.guards],
-            "tensors": [asdict(spec) for spec in self.tensors],
-            "mixed": self.mixed,
-            "run_bytes": self.run_bytes,
-        }
+    def to_plain(self) -> tuple[Any, ...]:
+        """Return it as tuples, strings, numbers and bytes."""
+        specs = (*map(astuple, self.guards),), (*map(astuple, self.tensors),)
+        return self.signature.to_plain(), self.content, *specs, self.mixed, self.run_bytes
 
     @classmethod
-    def of_plain(cls, plain: Mapping[str, Any]) -> StandardModel:
+    def of_plain(cls, plain: tuple[Any, ...]) -> StandardModel:
         """Return what `to_plain` stands for."""
-        return cls(
-            ModelSignature.from_plain(plain["signature"]),
-            plain["content"],
-            tuple(Guard(**guard) for guard in plain["guards"]),
-            tuple(TensorSpec(**{**spec, "shape": tuple(spec["shape"])}) for spec in plain["tensors"]),
-            plain["mixed"],
-            plain["run_bytes"],
-        )
+        signature, content, guards, tensors, *rest = plain
+        guards, tensors = tuple(Guard(*each) for each in guards), tuple(TensorSpec(*each) for each in tensors)
+        return cls(ModelSignature.from_plain(signature), content, guards, tensors, *rest)

@@ -61,7 +61,7 @@ class Rows(Operator):
     def to_program(self, node: ProgramNode) -> None:
         """Look entries up."""
         node.emit_reshaped(node.emit(shapes.look_up, [self.table, self.index], axis=self.axis))
-        self._prove(node)
+        node.prove_same(node.outputs[0], self.table)
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Write that entries are gathered."""
@@ -70,15 +70,11 @@ class Rows(Operator):
             index = emit.add("Cast", [index], to=7)
         found = emit.add("Gather", [self.table, index], axis=self.axis)
         emit.reshaped(found, node.shape(node.outputs[0]), node.outputs[0])
-        self._prove(node)
+        node.prove_same(node.outputs[0], self.table)
 
     def mixes_runs(self, node: NodeView) -> str:
         """Return why several runs cannot lie in the first axis."""
         return "axes of its table lie in front of those of the numbers" if self.axis else ""
-
-    def _prove(self, node: NodeView) -> None:
-        if (span := node.span(self.table)) is not None:
-            node.prove(node.outputs[0], *span)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,8 @@ import numpy as np
 from brainsmith.execution.operators.images import Geometry, OfImages, geometry_of, space_of
 from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.operators.readers import reads
-from brainsmith.execution.program.exact_products import FLOAT32_END, exact_type, product_bound, product_span
+from brainsmith.execution.program.exact_products import FLOAT32_END, Sums, sums_of
 from brainsmith.execution.program.functions import windows
-from brainsmith.graph.model_facts import span_of
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import CHANNELS_LAST, STANDARD
 
@@ -46,10 +45,10 @@ class Convolution(OfImages):
         """
         if self.weights.dtype != np.float32:
             raise Unsupported(f"its type is {self.weights.dtype}")
-        span = self._span(node)
-        if span is None or span_of(self.weights) is None:
+        products = self._products(node)
+        if products is None:
             node.rounds_differently()
-        exact = exact_type(span, self._matrix)
+        exact = "float32" if products is None else products.exact
         inputs = [image, node.hold(self.weights.astype(exact)), node.inputs[2] if node.given(2) else ""]
         groups = node.attribute("group", 1)
         return node.emit(windows.convolve, inputs, outputs, **vars(self.geometry), groups=groups, exact=exact)
@@ -65,36 +64,28 @@ class Convolution(OfImages):
             Unsupported: Its sums may be too large for float32.
         """
         super().to_onnx(node, emit)
-        if (span := self._span(node)) is None or self._sums(node) is None:
+        products, bias = self._products(node), self._bias(node)
+        if products is None or bias is None:
             return
-        partial = float(product_bound(span, self._matrix) + max(map(abs, self._bias(node) or (0,))))
+        partial = float(products.bound + max(map(abs, bias)))
         if partial >= FLOAT32_END:
             raise Unsupported(f"its sums may reach {partial:.3g}, beyond 2^24, where float32 is not exact")
 
     def prove(self, node: NodeView) -> None:
         """Work it out of weights and bias."""
-        if (sums := self._sums(node)) is not None:
-            node.prove(node.outputs[0], *sums)
+        products, bias = self._products(node), self._bias(node)
+        if products is not None and bias is not None:
+            node.prove(node.outputs[0], products.low + bias[0], products.high + bias[1])
 
-    @property
-    def _matrix(self) -> Array:
-        return self.weights.reshape(len(self.weights), -1).T
-
-    @staticmethod
-    def _span(node: NodeView) -> Span | None:
-        """Return between which whole numbers the image and its padding lie."""
+    def _products(self, node: NodeView) -> Sums | None:
+        """Return the sums of products with the image and its padding; None if they are not of whole numbers."""
         span = node.span(node.inputs[0])
-        return None if span is None else (min(span[0], 0), max(span[1], 0))
+        padded = None if span is None else (min(span[0], 0), max(span[1], 0))
+        return sums_of(padded, self.weights.reshape(len(self.weights), -1).T)
 
     @staticmethod
     def _bias(node: NodeView) -> Span | None:
         return node.span(node.inputs[2]) if node.given(2) else (0, 0)
-
-    def _sums(self, node: NodeView) -> Span | None:
-        """Return between which whole numbers the results lie."""
-        span, bias = self._span(node), self._bias(node)
-        sums = None if span is None else product_span(span, self._matrix)
-        return None if sums is None or bias is None else (sums[0] + bias[0], sums[1] + bias[1])
 
 
 @reads(STANDARD, "Conv")

@@ -12,7 +12,7 @@ from brainsmith.execution.onnx.integer_products import write_product
 from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.thresholds import Threshold, activation
-from brainsmith.execution.program.exact_products import emit_product, exact_type, product_bound, product_span
+from brainsmith.execution.program.exact_products import emit_product, sums_of
 from brainsmith.execution.program.functions import arithmetic, channel_products, shapes
 from brainsmith.execution.program.staircase import emit_staircase
 from brainsmith.graph.node_view import Unsupported
@@ -65,7 +65,7 @@ class Ending:
             self._prove_counts(node, sums, made)
         if made != node.outputs[0]:
             node.emit_reshaped(made)
-            _pass_span(node, made)
+            node.prove_same(node.outputs[0], made)
 
     def to_onnx(self, node: NodeView, emit: Emitter, sums: str, shape: Shape) -> None:
         """Write it; sums have a shape, with the channels last."""
@@ -81,7 +81,7 @@ class Ending:
             self._prove_counts(node, sums, made)
         if made != node.outputs[0]:
             emit.reshaped(made, node.shape(node.outputs[0]), node.outputs[0])
-            _pass_span(node, made)
+            node.prove_same(node.outputs[0], made)
 
     def straight(self, node: NodeView, shape: Shape) -> str:
         """Return the node's output if it has a shape, else nothing."""
@@ -115,8 +115,7 @@ class MatrixProduct(Apart):
         if many and len(self.rows) + 1 not in (ROWS, IMAGE):
             raise Unsupported("QONNX takes its second axis for the channels")
         source = node.emit(shapes.reshape, node.inputs[:1], shape=(*self.rows, len(self.weights)))
-        if span := node.span(node.inputs[0]):
-            node.prove(source, *span)
+        node.prove_same(source, node.inputs[0])
         last = self.ending.is_plain and (*self.rows, channels) == node.shape(node.outputs[0])
         self.ending.to_program(
             node, emit_product(node, source, self.weights, node.outputs[0] if last else None)
@@ -127,8 +126,7 @@ class MatrixProduct(Apart):
         x, given = node.inputs[0], (*self.rows, len(self.weights))
         if node.shape(x) != given:
             x = emit.reshaped(x, given)
-            if (span := node.span(node.inputs[0])) is not None:
-                node.prove(x, *span)
+            node.prove_same(x, node.inputs[0])
         shape = (*self.rows, self.weights.shape[1])
         output = self.ending.straight(node, shape) if self.ending.is_plain else ""
         self.ending.to_onnx(node, emit, write_product(node, emit, x, self.weights, output), shape)
@@ -150,16 +148,15 @@ class WindowProduct(Apart):
 
     def to_program(self, node: ProgramNode) -> None:
         """Multiply, exactly where that is proved to be possible."""
-        span = node.span(node.inputs[0])
-        exact = exact_type(span, self.weights)
+        found = sums_of(node.span(node.inputs[0]), self.weights)
+        exact = "float32" if found is None else found.exact
         outputs = node.outputs if self.ending.is_plain else None
         given = [node.inputs[0], node.hold(self.weights.astype(exact))]
         sums = node.emit(channel_products.multiply_windows, given, outputs, lanes=self.lanes, exact=exact)
-        proved = None if span is None else product_span(span, self.weights)
-        if proved is None:
+        if found is None:
             node.rounds_differently()
         else:
-            node.prove(sums, *proved)
+            node.prove(sums, found.low, found.high)
         self.ending.to_program(node, sums)
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:
@@ -169,11 +166,12 @@ class WindowProduct(Apart):
             Unsupported: These may be too large for float32.
         """
         _, height, width, _ = node.shape(node.inputs[0])
-        (window, channels), span = self.weights.shape, node.span(node.inputs[0])
-        proved = None if span is None else product_span(span, self.weights)
-        if span is not None and exact_type(span, self.weights) != "float32":
-            partial = product_bound(span, self.weights)
-            raise Unsupported(f"its sums may reach {partial:.3g}, beyond 2^24, where float32 is not exact")
+        window, channels = self.weights.shape
+        found = sums_of(node.span(node.inputs[0]), self.weights)
+        if found is not None and found.exact != "float32":
+            raise Unsupported(
+                f"its sums may reach {found.bound:.3g}, beyond 2^24, where float32 is not exact"
+            )
         shape = (1, height, width, channels // self.lanes, window, self.lanes)
         ordered = emit.add("Transpose", [emit.reshaped(node.inputs[0], shape)], perm=[0, 1, 2, 3, 5, 4])
         each = emit.reshaped(ordered, (1, height, width, channels, window))
@@ -181,8 +179,8 @@ class WindowProduct(Apart):
         result = (1, height, width, channels)
         output = self.ending.straight(node, result) if self.ending.is_plain else ""
         sums = emit.sum_over(scaled, [4], output, keep=False)
-        if proved is not None:
-            node.prove(sums, *proved)
+        if found is not None:
+            node.prove(sums, found.low, found.high)
         self.ending.to_onnx(node, emit, sums, result)
 
 
@@ -244,8 +242,3 @@ def _ending(node: NodeView, weights: Array, bits: bool) -> Ending:
 
 def _zeros(weights: Array) -> Array:
     return np.asarray((weights == 0).sum(axis=0), np.float32)
-
-
-def _pass_span(node: NodeView, made: str) -> None:
-    if (span := node.span(made)) is not None:
-        node.prove(node.outputs[0], *span, made in node.bipolar)

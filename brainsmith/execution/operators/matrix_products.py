@@ -128,10 +128,8 @@ class Gemm(Apart):
         if node.dtype(left) != np.float32:
             raise Unsupported(f"its type is {node.dtype(left)}")
         if self.transposed:
-            span = node.span(left)
             left = node.emit(shapes.transpose, [left], order=(1, 0))
-            if span is not None:
-                node.prove(left, *span)
+            node.prove_same(left, node.inputs[0])
         product = emit_product(node, left, self.weights, None if node.given(2) else node.outputs[0])
         if not node.given(2):
             return

@@ -15,18 +15,8 @@ if TYPE_CHECKING:
     from brainsmith.graph.node_view import Span
 
 TRUTHS = (
-    "And",
-    "Equal",
-    "Greater",
-    "GreaterOrEqual",
-    "IsInf",
-    "IsNaN",
-    "Less",
-    "LessOrEqual",
-    "Not",
-    "Or",
-    "Xor",
-)
+    "And", "Equal", "Greater", "GreaterOrEqual", "IsInf", "IsNaN", "Less", "LessOrEqual", "Not", "Or", "Xor",
+)  # fmt: skip
 """Operations that give 0 or 1."""
 
 _OF_ONE: dict[str, Callable[[int], int]] = {
@@ -38,13 +28,8 @@ _OF_ONE: dict[str, Callable[[int], int]] = {
     "Sign": lambda v: (v > 0) - (v < 0),
 }
 _OF_SEVERAL: dict[str, Callable[[int, int], int]] = {
-    "Add": operator.add,
-    "Max": max,
-    "Min": min,
-    "Mul": operator.mul,
-    "Sub": operator.sub,
-    "Sum": operator.add,
-}
+    "Add": operator.add, "Max": max, "Min": min, "Mul": operator.mul, "Sub": operator.sub, "Sum": operator.add,
+}  # fmt: skip
 
 
 def span_of_result(name: str, spans: Sequence[Span | None]) -> Span | None:

@@ -1,11 +1,7 @@
-"""A program as plain values: its header as JSON, and the bytes of its arrays.
-
-No pickle, so that reading never runs anything.
-"""
+"""A program as plain values: names, numbers, tuples of them, and the bytes of its arrays; reading them runs nothing."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -14,54 +10,37 @@ from brainsmith.execution.program.array_program import Program
 from brainsmith.execution.program.instruction import Instruction
 from brainsmith.execution.signature import ModelSignature
 
-Plain = tuple[str, list[bytes]]
+Plain = tuple[Any, ...]
 
 
 def to_plain(program: Program) -> Plain:
     """Return a program as plain values."""
-    constants = program.constants
-    header = {
-        "signature": program.signature.to_plain(),
-        "instructions": [
-            [i.function, list(i.inputs), list(i.outputs), i.parameters, i.source]
-            for i in program.instructions
-        ],
-        "constants": [[name, array.dtype.str, list(array.shape)] for name, array in constants.items()],
-        "tensors": list(program.tensors),
-        "shapes": {name: list(shape) for name, shape in program.shapes.items()},
-        "chunk": program.chunk,
-        "files": program.files,
-    }
-    return json.dumps(header, separators=(",", ":")), [array.tobytes() for array in constants.values()]
+    return (
+        program.signature.to_plain(),
+        [(i.function, i.inputs, i.outputs, _plain(i.parameters), i.source) for i in program.instructions],
+        [(name, one.dtype.str, one.shape, one.tobytes()) for name, one in program.constants.items()],
+        program.tensors,
+        program.shapes,
+        program.chunk,
+        program.files,
+    )
 
 
 def of_plain(plain: Plain) -> Program:
     """Return the program that `to_plain` made plain values of. Its constants cannot be written."""
-    text, arrays = plain
-    header = json.loads(text)
-    constants = {
-        name: np.frombuffer(data, dtype).reshape(shape)
-        for (name, dtype, shape), data in zip(header["constants"], arrays, strict=True)
-    }
-    instructions = tuple(
-        Instruction(function, tuple(inputs), tuple(outputs), _tuples(parameters), source)
-        for function, inputs, outputs, parameters, source in header["instructions"]
-    )
+    signature, instructions, constants, *rest = plain
     return Program(
-        ModelSignature.from_plain(header["signature"]),
-        instructions,
-        constants,
-        tuple(header["tensors"]),
-        {name: tuple(shape) for name, shape in header["shapes"].items()},
-        header["chunk"],
-        header["files"],
+        ModelSignature.from_plain(signature),
+        tuple(Instruction(*each) for each in instructions),
+        {name: np.frombuffer(data, dtype).reshape(shape) for name, dtype, shape, data in constants},
+        *rest,
     )
 
 
-def _tuples(value: Any) -> Any:
-    """Return a plain value with tuples where JSON has lists."""
-    if isinstance(value, list):
-        return tuple(map(_tuples, value))
+def _plain(value: Any) -> Any:
+    """Return a parameter with Python's numbers where it has NumPy's."""
     if isinstance(value, dict):
-        return {name: _tuples(inner) for name, inner in value.items()}
-    return value
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, tuple | list):
+        return tuple(map(_plain, value))
+    return value.item() if isinstance(value, np.generic) else value

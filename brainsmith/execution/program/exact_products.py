@@ -7,7 +7,7 @@ magnitudes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,45 +27,44 @@ FLOAT64_END = 1 << 53
 """The same of float64."""
 
 
-def product_span(left: Span, weights: Array) -> Span | None:
-    """Return what sums over the first axis of whole weights, times values of a span, lie between.
+class Sums(NamedTuple):
+    """Sums of products of whole numbers.
+
+    Attributes:
+        low: The least that there can be.
+        high: The greatest.
+        bound: What the magnitude of no partial sum exceeds.
+    """
+
+    low: int
+    high: int
+    bound: int
+
+    @property
+    def exact(self) -> str:
+        """The first of "float32", "float64" and "int64" in which they are exact."""
+        return type_of_bound(self.bound)
+
+
+def sums_of(left: Span | None, weights: Array) -> Sums | None:
+    """Return the sums over the first axis of weights, times values of a span.
 
     Args:
         left: Of the values that are multiplied.
         weights: (terms, results).
 
     Returns:
-        None if the weights are not whole numbers.
-    """
-    if span_of(weights) is None:
-        return None
-    low, high = left
-    exact = weights.astype(object) if _is_huge(left, weights) else weights.astype(np.float64)
-    lowest = np.minimum(exact * low, exact * high).sum(axis=0)
-    highest = np.maximum(exact * low, exact * high).sum(axis=0)
-    if not lowest.size:
-        return 0, 0
-    return int(lowest.min()), int(highest.max())
-
-
-def product_bound(left: Span, weights: Array) -> int:
-    """Return what the magnitude of no partial sum exceeds; of whole weights (terms, results)."""
-    largest = max(abs(left[0]), abs(left[1]))
-    exact = weights.astype(object) if _is_huge(left, weights) else weights.astype(np.float64)
-    sums = np.abs(exact).sum(axis=0)
-    return int(sums.max()) * largest if sums.size else 0
-
-
-def exact_type(left: Span | None, weights: Array) -> str:
-    """Return the type in which values of a span times weights (terms, results) are summed.
-
-    Returns:
-        "float32", "float64" or "int64": the first in which the sum is exact; float32 where either is not whole
-        numbers, as the reference does.
+        None if the values or the weights are not known to be whole numbers.
     """
     if left is None or span_of(weights) is None:
-        return "float32"
-    return type_of_bound(product_bound(left, weights))
+        return None
+    largest = max(abs(left[0]), abs(left[1]))
+    exact = weights.astype(object) if _is_huge(largest, weights) else weights.astype(np.float64)
+    if not exact.shape[1]:
+        return Sums(0, 0, 0)
+    ends = exact * left[0], exact * left[1]
+    low, high = np.minimum(*ends).sum(axis=0).min(), np.maximum(*ends).sum(axis=0).max()
+    return Sums(int(low), int(high), int(np.abs(exact).sum(axis=0).max()) * largest)
 
 
 def type_of_bound(bound: int) -> str:
@@ -90,19 +89,18 @@ def emit_product(node: ProgramNode, left: str, weights: Array, output: str | Non
     Raises:
         Unsupported: They are not, and the program is to give the reference's own bits.
     """
-    span = node.span(left)
-    if span is None or span_of(weights) is None:
+    sums = sums_of(node.span(left), weights)
+    if sums is None:
         node.rounds_differently()
-    kind = exact_type(span, weights)
+    kind = "float32" if sums is None else sums.exact
     held = node.hold(weights.astype(kind))
     name = node.emit(matrix.product, [left, held], None if output is None else [output], exact=kind)
-    proved = None if span is None else product_span(span, weights)
-    if proved is not None and kind != "int64":
-        node.prove(name, *proved)
+    if sums is not None and kind != "int64":
+        node.prove(name, sums.low, sums.high)
     return name
 
 
-def _is_huge(left: Span, weights: Array) -> bool:
+def _is_huge(largest: int, weights: Array) -> bool:
     """Tell whether float64 may not hold the sums that bounds are made of; Python's integers do."""
-    largest = max(abs(left[0]), abs(left[1]), 1)
-    return largest * max(float(np.abs(weights).max(initial=0)), 1.0) * len(weights) >= FLOAT64_END
+    greatest = max(float(np.abs(weights).max(initial=0)), 1.0)
+    return max(largest, 1) * greatest * len(weights) >= FLOAT64_END

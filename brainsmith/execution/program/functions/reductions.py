@@ -15,12 +15,8 @@ Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {
-    "Max": np.max,
-    "Min": np.min,
-    "Prod": np.prod,
-    "Sum": np.sum,
-    "Mean": np.mean,
-}
+    "Max": np.max, "Min": np.min, "Prod": np.prod, "Sum": np.sum, "Mean": np.mean,
+}  # fmt: skip
 """By the name of ONNX's operator without its first syllable."""
 
 

@@ -25,15 +25,9 @@ def _half_to_zero(values: Array, out: Array | None = None) -> Any:
 
 
 ROUNDINGS: dict[str, Callable[..., Any]] = {
-    "ROUND": np.rint,
-    "HALF_EVEN": np.rint,
-    "CEIL": np.ceil,
-    "FLOOR": np.floor,
-    "UP": _from_zero,
-    "DOWN": np.trunc,
-    "HALF_UP": _half_from_zero,
-    "HALF_DOWN": _half_to_zero,
-}
+    "ROUND": np.rint, "HALF_EVEN": np.rint, "CEIL": np.ceil, "FLOOR": np.floor, "UP": _from_zero, "DOWN": np.trunc,
+    "HALF_UP": _half_from_zero, "HALF_DOWN": _half_to_zero,
+}  # fmt: skip
 """Functions of values, and of `out` where there is one, by name: UP and DOWN are from and towards 0, the modes with HALF
 say where one goes."""
 
