@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.cli.plugins_list import warn_of_problems
-from brainsmith.close_names import close_names, one_of
 from brainsmith.errors import PluginLoadError, PluginNotFoundError
 from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.info import PLUGIN_TYPES
@@ -28,8 +27,7 @@ def run(options: Options, terminal: Terminal) -> int:
     manager.discover_plugins(modes=["full"])
     registry = manager.registry
     name, plugin_type = options.required("NAME"), options.text("--type")
-    types = (plugin_type,) if plugin_type else PLUGIN_TYPES
-    found = find(registry, name, types)
+    found = find(registry, name, plugin_type)
     for number, info in enumerate(found):
         if number:
             terminal.write("")
@@ -40,8 +38,8 @@ def run(options: Options, terminal: Terminal) -> int:
     return 0
 
 
-def find(registry: Registry, name: str, types: Iterable[str]) -> list[PluginInfo]:
-    """Return every record of `Name` or `framework:Name` in some types.
+def find(registry: Registry, name: str, plugin_type: str | None) -> list[PluginInfo]:
+    """Return every record of `Name` or `framework:Name`, of one type or of all.
 
     Raises:
         PluginNotFoundError: Nothing has this name; close ones are named.
@@ -51,28 +49,15 @@ def find(registry: Registry, name: str, types: Iterable[str]) -> list[PluginInfo
     wanted = framework and framework_identifier(framework)
     found = [
         info
-        for plugin_type in types
-        for info in registry.providers(plugin_type, bare)
+        for one in (PLUGIN_TYPES if plugin_type is None else (plugin_type,))
+        for info in registry.providers(one, bare)
         if wanted is None or framework_identifier(info.framework) == wanted
     ]
     if not found:
-        raise PluginNotFoundError(_not_found(registry, framework, bare, tuple(types)))
+        from brainsmith.plugin.not_found import not_found_message
+
+        raise PluginNotFoundError(not_found_message(registry, plugin_type, name))
     return found
-
-
-def _not_found(registry: Registry, framework: str | None, bare: str, types: tuple[str, ...]) -> str:
-    records = [info for info in registry.records() if info.type in types]
-    same = list(dict.fromkeys(info.qualified for info in records if info.name == bare))
-    names = [info.name for info in records if framework in (None, info.framework)]
-    close = same or close_names(bare, names, cutoff=0.7)
-    what = types[0] if len(types) == 1 else "plugin"
-    where = f" in {framework!r}" if framework else ""
-    hint = one_of(close)
-    listing = "brainsmith plugins list" + (f" --type {what}" if len(types) == 1 else "")
-    from brainsmith.plugin.not_found import perhaps_because
-
-    reasons = perhaps_because(registry, types, bare)
-    return f"no {what} named {bare!r}{where}{hint}{reasons}\n  {len(records)} are registered: {listing}"
 
 
 def _notes(found: list[PluginInfo], name: str) -> Iterable[str]:

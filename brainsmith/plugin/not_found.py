@@ -28,22 +28,26 @@ _MOST = 3
 """The problems that one message shows."""
 
 
-def not_found_message(registry: Registry, plugin_type: str, name: str) -> str:
-    """Return the sentence that says that a name is unknown: where it was looked for, and what is close to it."""
-    if plugin_type not in PLUGIN_TYPES:
+def not_found_message(registry: Registry, plugin_type: str | None, name: str) -> str:
+    """Return the sentence that says that a name is unknown: where it was looked for, and what is close to it.
+
+    Args:
+        registry: Where it was looked up.
+        plugin_type: The type of plugins among which it was looked for; None for all.
+        name: `Name` or `framework:Name`.
+    """
+    if plugin_type is not None and plugin_type not in PLUGIN_TYPES:
         return unknown_type_message(plugin_type)
     framework, bare = split_name(name)
     where = f" in {framework!r}" if framework else ""
-    close = _close_names(registry, plugin_type, framework, bare)
-    hint = one_of(close)
-    elsewhere = [other for other in PLUGIN_TYPES if other != plugin_type and registry.knows(other, bare)]
+    hint = one_of(_close_names(registry, plugin_type, framework, bare))
+    types = (plugin_type,) if plugin_type else PLUGIN_TYPES
+    elsewhere = [other for other in PLUGIN_TYPES if other not in types and registry.knows(other, bare)]
     also = f" (there is a {elsewhere[0]} of that name)" if elsewhere else ""
     count = len(registry.records(plugin_type, framework))
-    reasons = perhaps_because(registry, (plugin_type,), name)
-    return (
-        f"no {plugin_type} named {bare!r}{where}{also}{hint}{reasons}\n"
-        f"  {count} are registered: brainsmith plugins list --type {plugin_type}"
-    )
+    listing = "brainsmith plugins list" + (f" --type {plugin_type}" if plugin_type else "")
+    reasons = perhaps_because(registry, types, name)
+    return f"no {plugin_type or 'plugin'} named {bare!r}{where}{also}{hint}{reasons}\n  {count} are registered: {listing}"
 
 
 def unknown_type_message(plugin_type: str) -> str:
@@ -51,7 +55,7 @@ def unknown_type_message(plugin_type: str) -> str:
     return f"there is no plugin type {plugin_type!r}; there are {', '.join(PLUGIN_TYPES)}"
 
 
-def _close_names(registry: Registry, plugin_type: str, framework: str | None, bare: str) -> list[str]:
+def _close_names(registry: Registry, plugin_type: str | None, framework: str | None, bare: str) -> list[str]:
     """Return what was perhaps meant: in the framework that was named, or that name in another one."""
     records = registry.records(plugin_type)
     if framework is not None:

@@ -114,7 +114,10 @@ def test_a_name_of_several_types_shows_all(project, capsys):
             ["finn:ExpandNorms"],
             "no plugin named 'ExpandNorms' in 'finn'. Did you mean 'brainsmith:ExpandNorms'?",
         ),
-        (["ExpandNorms", "--type", "step"], "no step named 'ExpandNorms'"),
+        (
+            ["ExpandNorms", "--type", "step"],
+            "no step named 'ExpandNorms' (there is a transform of that name)",
+        ),
         (["qqqqqqqqq"], "no plugin named 'qqqqqqqqq'"),
         (["finn:"], "no plugin named '' in 'finn'"),
         ([":"], "no plugin named ''"),
