@@ -48,7 +48,8 @@ def checked_settings(
     """
     given = config or {}
     if unknown := [name for name in given if name not in known]:
-        raise error(f"{target} takes the settings {', '.join(known)}, not {unknown[0]!r}")
+        taken = f"the settings {', '.join(known)}" if known else "no settings"
+        raise error(f"{target} takes {taken}, not {unknown[0]!r}")
     for name, value in given.items():
         if not known[name].allows(value):
             raise error(f"{name} of {target} must be {known[name].must_be}, not {value!r}")

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import BrainsmithError, TargetError, ToolError, UnsupportedResourceError
+from brainsmith.errors import BrainsmithError, ToolError, UnsupportedResourceError
 from brainsmith.plugin.core import get_registry, target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
@@ -14,6 +14,7 @@ from brainsmith.runtime.kept_tensors import chosen_tensors, joined_tensors
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.resource_content import content_of
 from brainsmith.runtime.target import ProcessorTarget
+from brainsmith.runtime.target_settings import checked_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -88,8 +89,7 @@ class CppSimulation(ProcessorTarget):
         from brainsmith.execution.read_model import read_model
         from brainsmith.hls.mixed_model import mix
 
-        if config:
-            raise TargetError(f"cppsim takes no settings, not {next(iter(config))!r}")
+        checked_settings("cppsim", config, {})
         if problem := self.supports(resource):
             raise UnsupportedResourceError(problem)
         mixed = mix(read_model(resource))

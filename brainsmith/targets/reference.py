@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.errors import BrainsmithError, BuildError, InputError, TargetError
+from brainsmith.errors import BrainsmithError, BuildError
 from brainsmith.execution.model_signature import signature_of
 from brainsmith.plugin.core import get_registry, target
 from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.capabilities import Capabilities
+from brainsmith.runtime.kept_tensors import chosen_tensors
 from brainsmith.runtime.model_resources import why_no_model
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.resource_content import content_of
 from brainsmith.runtime.target import ProcessorTarget
+from brainsmith.runtime.target_settings import checked_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -67,10 +69,7 @@ class Reference(ProcessorTarget):
             BuildError: Its shapes cannot be inferred, or nothing here knows a node's operator.
             TargetError: There is a configuration.
         """
-        if config:
-            raise TargetError(
-                f"target 'reference' takes no configuration; found {', '.join(map(repr, config))}"
-            )
+        checked_settings("reference", config, {})
         model = self._asked.pop(_key(resource), None) or _runnable(resource)
         return Prepared(target=self, signature=signature_of(model), payload=model)
 
@@ -121,7 +120,7 @@ def _execute(prepared: Prepared, inputs: Any, *, keep: Iterable[str] | None = ()
     refuse_outside(signature, arrays)  # QONNX computes with whole numbers that a datatype does not hold
     stacks = signature.stacked(arrays, runs)
     outputs = [spec.name for spec in signature.outputs]
-    kept = _kept(model, stacks, keep)
+    kept = chosen_tensors(keep, _changing(model, stacks), ())
     results = [
         execute_onnx(
             model,
@@ -134,18 +133,13 @@ def _execute(prepared: Prepared, inputs: Any, *, keep: Iterable[str] | None = ()
     return {name: _joined([result[name] for result in results]) for name in names}
 
 
-def _kept(model: ModelWrapper, inputs: Iterable[str], keep: Iterable[str] | None) -> list[str]:
-    """Return the tensors that are to be returned besides the outputs, in the order of the graph."""
+def _changing(model: ModelWrapper, inputs: Iterable[str]) -> list[str]:
+    """Return the tensors that the inputs change, in the order of the graph."""
     varying = dict.fromkeys(inputs)
     for node in model.graph.node:
         if any(name in varying for name in node.input):
             varying.update(dict.fromkeys(filter(None, node.output)))
-    if keep is None:
-        return list(varying)
-    for name in keep:
-        if name not in varying:
-            raise InputError(f"there is no tensor {name!r} to keep; there are {', '.join(varying)}")
-    return list(keep)
+    return list(varying)
 
 
 def _joined(results: list[Array]) -> Array:

@@ -106,7 +106,7 @@ def test_a_file_that_is_no_model_is_told(manager, tmp_path):
 def test_it_takes_no_configuration(manager, model):
     with pytest.raises(TargetError) as error:
         manager.prepare_resource(model, config={"threads": 4})
-    assert str(error.value) == "target 'reference' takes no configuration; found 'threads'"
+    assert str(error.value) == "reference takes no settings, not 'threads'"
 
 
 def test_another_device_is_told():
