@@ -1,8 +1,9 @@
 """Which datatypes a graph has lost, whatever its tensors and nodes are called now.
 
-An output's datatype is lost where it follows from the node and its inputs and the graph lacks it, unless it was lacking
-before. A constant is the same if its values are; an input if its place, its shape and its readers are; an output if the
-operators that compute it are, and what they read.
+Tensors are put into groups of those that look alike, before and after: inputs by name, or by shape and readers; constants
+by their values; outputs of nodes by how they are computed. A group in which fewer tensors have a datatype than before, and
+more have none, lost some. What follows from a node and its inputs needs no comparison: it is lost if the graph lacks it,
+unless it was lacking before.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from onnx import numpy_helper
 
 from brainsmith.build.tensor_facts import TensorFacts, following
+from brainsmith.graph.ends import input_values
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -20,41 +22,52 @@ if TYPE_CHECKING:
     from onnx import TensorProto
     from qonnx.core.modelwrapper import ModelWrapper
 
-    Alike = dict[Any, dict[str, str]]
+    Groups = dict[Any, dict[str, str]]
+    """What looks alike: names with their datatypes, empty for none, in the order of the graph."""
 
 
-def lost_inputs(before: TensorFacts, after: TensorFacts) -> dict[str, str]:
-    """Return the datatypes of the graph's inputs that lack the one they had: it follows from nothing."""
-    then, now = before.inputs(), after.inputs()
-    named = {value.name: value for value in then}
-    lost = {}
-    for at, value in enumerate(now):
-        same = named.get(value.name)
-        if same is None and len(now) == len(then) and then[at].place == value.place:
-            same = then[at]
-        if same is not None and same.datatype and not value.datatype:
-            lost[value.name] = same.datatype
-    return lost
-
-
-def lost_constants(before: TensorFacts, after: TensorFacts) -> dict[str, str]:
-    """Return the datatypes of constants that lack the one that the same values had."""
+def lost_ends(before: TensorFacts, after: TensorFacts) -> dict[str, str]:
+    """Return the datatypes that inputs and constants of the graph had and lack now: they follow from nothing."""
+    names = [{value.name for value in input_values(facts.graph)} for facts in (before, after)]
     kinds = {_kind(tensor) for name, tensor in before.constants.items() if name in before.datatypes}
-    return _lost_of_alike(_by_values(before, kinds), _by_values(after, kinds))
+    groups = [_ends(facts, names[0] & names[1], kinds) for facts in (before, after)]
+    return _lost_of_groups(*groups)
 
 
-def _lost_of_alike(before: Alike, after: Alike) -> dict[str, str]:
-    """Return what lost which datatype, where things look alike.
+def _ends(facts: TensorFacts, kept: Collection[str], kinds: Collection[Any]) -> Groups:
+    """Group inputs, by name if they kept theirs, and constants of some kinds."""
+    found: Groups = {}
+    for value in input_values(facts.graph):
+        readers = [
+            (node.op_type, node.domain, names.index(value.name))
+            for node, names in zip(facts.nodes, facts.reads, strict=True)
+            if value.name in names
+        ]
+        place = value.type.SerializeToString(deterministic=True), tuple(readers)
+        _add(found, value.name if value.name in kept else place, value.name, facts)
+    for name, tensor in facts.constants.items():
+        if _kind(tensor) in kinds:
+            _add(found, _values(tensor), name, facts)
+    return found
 
-    As many lost one as there are more without one, and fewer with one.
 
-    Args:
-        before: The names of what looked alike, each with its datatype, empty for none; in the order of the graph.
-        after: The same of what there is now.
-    """
+def _add(groups: Groups, alike: Any, name: str, facts: TensorFacts) -> None:
+    groups.setdefault(alike, {})[name] = facts.datatypes.get(name, "")
+
+
+def _kind(tensor: TensorProto) -> tuple[int, tuple[int, ...]]:
+    return tensor.data_type, tuple(tensor.dims)
+
+
+def _values(tensor: TensorProto) -> tuple[Any, bytes]:
+    return _kind(tensor), numpy_helper.to_array(tensor).tobytes()
+
+
+def _lost_of_groups(before: Groups, after: Groups) -> dict[str, str]:
+    """Return which tensors lost which datatype: of a group, as many as there are fewer with one and more without one."""
     lost: dict[str, str] = {}
-    for what, now in after.items():
-        then = before.get(what, {})
+    for alike, now in after.items():
+        then = before.get(alike, {})
         lacking = [name for name, datatype in now.items() if not datatype]
         lacked = sum(not datatype for datatype in then.values())
         fewer = (len(then) - lacked) - (len(now) - len(lacking))
@@ -80,20 +93,6 @@ def _chosen(
     return {name: found[name] for name in lacking[:count]}
 
 
-def _kind(tensor: TensorProto) -> tuple[int, tuple[int, ...]]:
-    return tensor.data_type, tuple(tensor.dims)
-
-
-def _by_values(facts: TensorFacts, kinds: Collection[Any]) -> Alike:
-    """Sort constants of some kinds by their values."""
-    found: Alike = {}
-    for name, tensor in facts.constants.items():
-        if (kind := _kind(tensor)) in kinds:
-            values = (kind, numpy_helper.to_array(tensor).tobytes())
-            found.setdefault(values, {})[name] = facts.datatypes.get(name, "")
-    return found
-
-
 def not_lacking(found: Mapping[str, str], after: TensorFacts, given: ModelWrapper) -> dict[str, str]:
     """Return those datatypes that the graph did not lack before: neither the tensor of this name, nor a node of this kind.
 
@@ -103,16 +102,12 @@ def not_lacking(found: Mapping[str, str], after: TensorFacts, given: ModelWrappe
         given: The model before.
     """
     complete = TensorFacts(given.graph)
-    old, _ = following(given, complete)
-    lacked = _givers(old, complete)
-    lacks = _givers(found, after)
-    for name in [name for name, node in lacks.items() if name in lacked]:
-        if lacks[name].op_type == lacked[name].op_type:
-            del lacks[name], lacked[name]
-    spare = Counter(complete.form(node) for node in lacked.values())
+    lacked, _ = following(given, complete)
+    spare = Counter(form for name, form in _forms(lacked, complete).items() if name not in found)
     lost = {}
-    for name, node in lacks.items():
-        form = after.form(node)
+    for name, form in _forms(found, after).items():
+        if name in lacked:
+            continue
         if spare[form] > 0:
             spare[form] -= 1
         else:
@@ -120,14 +115,14 @@ def not_lacking(found: Mapping[str, str], after: TensorFacts, given: ModelWrappe
     return lost
 
 
-def _givers(names: Collection[str], facts: TensorFacts) -> dict[str, Any]:
-    return {name: node for node in facts.nodes for name in node.output if name in names}
+def _forms(names: Collection[str], facts: TensorFacts) -> dict[str, Any]:
+    return {name: facts.form(node) for node in facts.nodes for name in node.output if name in names}
 
 
 def lost_without_rule(floats: Sequence[Any], before: TensorFacts, after: TensorFacts) -> dict[str, str]:
     """Find lost datatypes that do not follow from QONNX's rules.
 
-    What is computed as before is the same tensor, whatever its name is. Of the others, those count that look alike: with
+    What is computed as before is the same tensor. If nothing of that lost a datatype, nodes are alike that do the same with
     inputs of the same datatypes.
 
     Args:
@@ -139,25 +134,31 @@ def lost_without_rule(floats: Sequence[Any], before: TensorFacts, after: TensorF
         The tensors, with the datatypes that they or nodes of this kind gave.
     """
     kinds = {node.op_type for node in floats}
-    then = _by_form(before, kinds)
-    if not any(datatype for alike in then.values() for datatype in alike.values()):
+    if not any(node.op_type in kinds and name in before.datatypes for node, name in _first_outputs(before)):
         return {}
-    return _lost_of_same_origin(floats, before, after) or _lost_of_alike(then, _by_form(after, kinds))
-
-
-def _lost_of_same_origin(floats: Sequence[Any], before: TensorFacts, after: TensorFacts) -> dict[str, str]:
-    """Return what lacks a datatype of these nodes' outputs where all that were computed in the same way had that one."""
     numbers: dict[Any, int] = {}
-    had: dict[int, set[str]] = {}
-    for name, number in _origins(before, numbers).items():
-        had.setdefault(number, set()).add(before.datatypes.get(name, ""))
-    now = _origins(after, numbers)
-    lost = {}
-    for name in [name for node in floats for name in node.output if name and name not in after.datatypes]:
-        datatypes = had.get(now.get(name, -1), {""})
-        if len(datatypes) == 1 and "" not in datatypes:
-            (lost[name],) = datatypes
-    return lost
+    for alike in (lambda facts: _origins(facts, numbers), _output_forms):
+        lost = _lost_of_groups(*(_outputs(facts, kinds, alike(facts)) for facts in (before, after)))
+        if lost:
+            return lost
+    return {}
+
+
+def _first_outputs(facts: TensorFacts) -> list[tuple[Any, str]]:
+    return [(node, names[0]) for node, names in zip(facts.nodes, facts.gives, strict=True) if names]
+
+
+def _output_forms(facts: TensorFacts) -> dict[str, Any]:
+    return {name: facts.form(node) for node, name in _first_outputs(facts)}
+
+
+def _outputs(facts: TensorFacts, kinds: Collection[str], alike: Mapping[str, Any]) -> Groups:
+    """Group the first outputs of nodes of some kinds."""
+    found: Groups = {}
+    for node, name in _first_outputs(facts):
+        if node.op_type in kinds and name in alike:
+            _add(found, alike[name], name, facts)
+    return found
 
 
 def _origins(facts: TensorFacts, numbers: dict[Any, int]) -> dict[str, int]:
@@ -168,23 +169,13 @@ def _origins(facts: TensorFacts, numbers: dict[Any, int]) -> dict[str, int]:
         numbers: The numbers of another graph, to which new ones are added.
     """
     found = {"": -1}
-    for at, value in enumerate(facts.inputs()):
+    for at, value in enumerate(input_values(facts.graph)):
         found[value.name] = numbers.setdefault(at, len(numbers))
     for name, tensor in facts.constants.items():
-        values = (_kind(tensor), numpy_helper.to_array(tensor).tobytes())
-        found[name] = numbers.setdefault(values, len(numbers))
+        found[name] = numbers.setdefault(_values(tensor), len(numbers))
     for node, reads, gives in zip(facts.nodes, facts.reads, facts.gives, strict=True):
         if all(name in found for name in reads):
             origin = (*facts.form(node)[:3], *[found[name] for name in reads])
             for at, name in enumerate(gives):
                 found[name] = numbers.setdefault((origin, at), len(numbers))
-    return found
-
-
-def _by_form(facts: TensorFacts, kinds: Collection[str]) -> Alike:
-    found: Alike = {}
-    for node in facts.nodes:
-        if node.op_type in kinds and node.output:
-            name = node.output[0]
-            found.setdefault(facts.form(node), {})[name] = facts.datatypes.get(name, "")
     return found

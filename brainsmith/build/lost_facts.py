@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from brainsmith.build.artifact import Artifact
 from brainsmith.build.lineage import Lineage
 from brainsmith.build.lost_datatypes import (
-    lost_constants,
-    lost_inputs,
+    lost_ends,
     lost_without_rule,
     not_lacking,
 )
@@ -82,7 +81,7 @@ class KnownFacts:
         unknown: dict[str, str] = {}
         if facts.ends != self._ends:
             before = TensorFacts(self._given.graph)
-            found = lost_inputs(before, facts) | lost_constants(before, facts)
+            found = lost_ends(before, facts)
             facts.datatypes = facts.datatypes | found
         if self._outputs:  # of a graph that states none, none can be lost
             outputs, unknown = self._lost_outputs(model, facts)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from brainsmith.forks import cached_property
-from brainsmith.graph.ends import input_values
 from brainsmith.graph.wiring import Wiring
 
 if TYPE_CHECKING:
@@ -22,20 +21,6 @@ _FLOAT = 1
 """`TensorProto.FLOAT`."""
 _FROM_NOTHING = ("Sign", "QuantizeLinear", "DequantizeLinear")
 """Operators of ONNX whose output has a datatype whatever their first input has; QONNX's inference has no others."""
-
-
-class GraphInput(NamedTuple):
-    """An input of a graph.
-
-    Attributes:
-        name: Of the tensor.
-        datatype: Its name; empty for a float.
-        place: What stays of it under another name: its type with its shape, and who reads it where.
-    """
-
-    name: str
-    datatype: str
-    place: tuple[bytes, tuple[tuple[str, str, int], ...]]
 
 
 class TensorFacts(Wiring):
@@ -118,23 +103,6 @@ class TensorFacts(Wiring):
         """The graph's inputs and constants, each with the datatype that it states; empty for a float."""
         typed = self.stated.get
         return {name: typed(name, "") for name in self.input_names + self.constant_names}
-
-    def inputs(self) -> list[GraphInput]:
-        """Return the graph's inputs, constants left out."""
-        values = input_values(self.graph)
-        readers: dict[str, list[tuple[str, str, int]]] = {value.name: [] for value in values}
-        for node, names in zip(self.nodes, self.reads, strict=True):
-            for at, name in enumerate(names):
-                if name in readers:
-                    readers[name].append((node.op_type, node.domain, at))
-        return [
-            GraphInput(
-                value.name,
-                self.datatypes.get(value.name, ""),
-                (value.type.SerializeToString(deterministic=True), tuple(readers[value.name])),
-            )
-            for value in values
-        ]
 
     def taken(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return the datatypes of a node's inputs; empty for a float."""

@@ -5,7 +5,7 @@ from onnx import TensorProto, helper, numpy_helper
 from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 
-from brainsmith.build.lost_datatypes import lost_constants, lost_without_rule
+from brainsmith.build.lost_datatypes import lost_ends, lost_without_rule
 from brainsmith.build.tensor_facts import TensorFacts, following
 
 
@@ -39,16 +39,16 @@ def test_of_alike_nodes_the_one_without_a_datatype_stays_alone_and_lost_nothing(
 def test_of_equal_constants_the_one_that_had_a_datatype_lost_it():
     constants = ("a", "b")
     for name in constants:
-        found = lost_constants(facts({name: "INT2"}, constants=constants), facts({}, constants=constants))
+        found = lost_ends(facts({name: "INT2"}, constants=constants), facts({}, constants=constants))
         assert found == {name: "INT2"}
 
 
 def test_equal_constants_keep_datatypes_of_their_own():
     before = facts({"a": "INT2", "b": "INT4"}, constants=("a", "b"))
-    assert lost_constants(before, facts({"a": "INT2"}, constants=("a", "b"))) == {"b": "INT4"}
-    assert lost_constants(before, facts({"c": "INT2"}, constants=("c", "d"))) == {"d": "INT4"}
-    assert lost_constants(before, facts({"d": "INT4"}, constants=("c", "d"))) == {"c": "INT2"}
-    assert lost_constants(before, facts({}, constants=("c", "d"))) == {"c": "INT2", "d": "INT4"}
+    assert lost_ends(before, facts({"a": "INT2"}, constants=("a", "b"))) == {"b": "INT4"}
+    assert lost_ends(before, facts({"c": "INT2"}, constants=("c", "d"))) == {"d": "INT4"}
+    assert lost_ends(before, facts({"d": "INT4"}, constants=("c", "d"))) == {"c": "INT2"}
+    assert lost_ends(before, facts({}, constants=("c", "d"))) == {"c": "INT2", "d": "INT4"}
 
 
 def test_what_follows_is_not_taken_for_what_is_stated():
