@@ -23,7 +23,7 @@ from brainsmith.blueprint.schema import (
     Position,
     StepEntry,
 )
-from brainsmith.blueprint.selection import KernelUse, Selection, kernel_use
+from brainsmith.blueprint.selection import KernelUse, Selection
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import BlueprintError, PluginLoadError, Problem
 from brainsmith.plugin.finn_install import INSTALL_FINN
@@ -132,8 +132,7 @@ def _kernels(lookup: Lookup, blueprint: Blueprint) -> tuple[KernelUse, ...]:
                 text = f"kernel {record.name!r} is listed twice: first at {uses[record].position}"
                 lookup.report(entry.name, text)
             else:
-                backends = choice.select(record, entry)
-                uses[record] = kernel_use(record, backends, entry.position)
+                uses[record] = KernelUse(record, choice.select(record, entry), entry.position)
     return tuple(uses.values())
 
 

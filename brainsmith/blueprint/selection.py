@@ -17,12 +17,10 @@ class KernelUse:
 
     Attributes:
         backends: In order of preference; all backends of the kernel, ranked, where the blueprint names none.
-        backend_types: The types of `backends`, each once, in that order.
     """
 
     record: PluginInfo
     backends: tuple[PluginInfo, ...] = ()
-    backend_types: tuple[str, ...] = ()
     position: Position = field(default=NOWHERE, compare=False)
 
 
@@ -68,9 +66,3 @@ class Selection:
         found.update({step.record: None for step in steps if step.record is not None})
         found.update(dict.fromkeys(self.targets or ()))
         return tuple(found)
-
-
-def kernel_use(record: PluginInfo, backends: tuple[PluginInfo, ...], position: Position) -> KernelUse:
-    """Make a `KernelUse`, whose types follow from its backends."""
-    types = dict.fromkeys(backend.backend_type for backend in backends if backend.backend_type)
-    return KernelUse(record, backends, tuple(types), position)

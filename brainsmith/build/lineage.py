@@ -62,23 +62,18 @@ class Lineage:
             lacking: What that lacks.
             what: One key of that.
         """
-        by_name = self._where_it_grew(model, lacking, what, renamed=False)
-        found = self._where_it_grew(model, lacking, what, renamed=True) if by_name is None else by_name
-        return found or ""
-
-    def _where_it_grew(
-        self, model: ModelWrapper, lacking: Lacking, what: tuple[str, str], renamed: bool
-    ) -> str | None:
-        """Walk back; `renamed` says that the name counts for nothing: another tensor had it, which lacked the same."""
         giver = lacking[what]
+        renamed, found = False, []
         transform, made = "", self._made.get(model)
         while made is not None:
             earlier = made.lacking()
             renamed = renamed or earlier.get(what) != giver
-            if renamed and _count(what[0], giver, lacking) > _count(what[0], giver, earlier):
-                return transform
+            if _count(what[0], giver, lacking) > _count(what[0], giver, earlier):
+                if renamed:
+                    return transform
+                found.append(transform)  # unless an earlier one lost it under this name
             transform, lacking, made = made.transform, earlier, made.before
-        return None
+        return found[0] if found else ""
 
 
 def _count(kind: str, giver: str, lacking: Lacking) -> int:

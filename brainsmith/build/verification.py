@@ -6,10 +6,11 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.float_model import float_accuracy
-from brainsmith.build.generated_check import GeneratedCheck
+from brainsmith.build.golden import GoldenData
 from brainsmith.build.verification_device import VerificationDevice
 from brainsmith.build.verifier import Verifier
-from brainsmith.errors import BuildError, TargetError
+from brainsmith.errors import BuildError, TargetError, VerificationError
+from brainsmith.execution.generated_inputs import generated_inputs
 from brainsmith.figures import plural, share
 from brainsmith.graph.ends import input_values
 from brainsmith.steps.host_ends import parent_model
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.build.artifact import Artifact
-    from brainsmith.build.golden import GoldenData
     from brainsmith.build.messages import BuildLog
     from brainsmith.build.task import BuildTask
     from brainsmith.web.step_result import StepResult
@@ -57,7 +57,8 @@ class BuildVerification:
         self._log = log
         self._folder = folder
         self._device = VerificationDevice()
-        self._generated: GeneratedCheck | None = None
+        self._generated: Verifier | None = None
+        self._generated_told: Fields = {"generated": 0, "generated_coverage": "", "generated_problem": ""}
         self._last_whole: Verified | None = None
         self._problem = ""
         self.exact = (source, "")
@@ -66,11 +67,11 @@ class BuildVerification:
         if self._verifier is None:
             return
         self._verifier.check_expected()
-        self._generated = self._generated_check(source.peek(), task)
-        accuracy, generated = self._verifier.accuracy, self._generated.samples
+        self._generate(source.peek(), task)
+        accuracy, coverage = self._verifier.accuracy, self._generated_told["generated_coverage"]
         right = "" if accuracy is None else f", accuracy {share(accuracy)}"
-        missing = self._generated.coverage and f" ({self._generated.coverage})"
-        made_up = f"; {plural(generated, 'generated input')}{missing}" if generated else ""
+        made_up = "" if self._generated is None else f"; {plural(self._generated.samples, 'generated input')}"
+        made_up += f" ({coverage})" if made_up and coverage else ""
         self.told = f"input model: {plural(self._verifier.samples, 'sample')}{right}{made_up}"
 
     def _started(self, model: ModelWrapper, task: BuildTask) -> Verifier | None:
@@ -90,12 +91,27 @@ class BuildVerification:
                 "without verification: --no-verify (verify=False)"
             ) from error
 
-    def _generated_check(self, model: ModelWrapper, task: BuildTask) -> GeneratedCheck:
+    def _generate(self, model: ModelWrapper, task: BuildTask) -> None:
+        """Run inputs that the build makes up through the input model, beside the golden ones.
+
+        They count in no accuracy. A stated exception (a step that approximates, gives other outputs or is not verified)
+        is not compared on them, because what it states is meant for golden data; later steps are compared with its result.
+        """
         verify = task.verify
         stated = {*verify.approximate, *verify.unverified, *verify.changes_outputs}
-        name = input_values(model.graph)[0].name
         with self._log.taken("generated inputs"):
-            return GeneratedCheck(model, name, verify.tolerance, stated, self._device)
+            made = generated_inputs(model, input_values(model.graph)[0].name)
+            self._generated_told["generated_coverage"] = made.coverage
+            golden = GoldenData(made.stack, random=True)
+            try:
+                self._generated = Verifier(
+                    model, golden, verify.tolerance, device=self._device, unverified=stated
+                )
+                self._generated_told["generated"] = self._generated.samples
+            except (
+                BuildError
+            ) as error:  # with the golden ones it can be executed, so this is a finding of its own
+                self._generated_told["generated_problem"] = str(error)
 
     @property
     def running(self) -> bool:
@@ -127,13 +143,24 @@ class BuildVerification:
         with self._log.taken(f"verification of {step}"):
             outcome = self._verifier.check(step, model.peek(), self._parent, whole)
             if self._generated is not None:
-                generated = self._generated.check(step, model.peek(), self._parent)
-                outcome = replace(outcome, generated=generated)
+                outcome = replace(outcome, generated=self._check_generated(self._generated, step, model))
         if whole:
             self._last_whole = outcome
         if self._verifier.reference == step or (outcome.max_error or 0.0) > self._verifier.rounding:
             self.exact = (model, step)
         return outcome
+
+    def _check_generated(self, verifier: Verifier, step: str, model: Artifact) -> int:
+        """Return how many generated samples a step's result was run with; 0 where it could not be compared."""
+        try:
+            return verifier.check(step, model.peek(), self._parent).samples or 0
+        except VerificationError as error:
+            raise VerificationError(
+                f"{error}\n  shown by inputs that the build generated (extremes, patterns, values around thresholds), not "
+                "by the golden ones",
+                error.step,
+                error.advice,
+            ) from error
 
     def _parent(self) -> ModelWrapper | None:
         """Return the model that FINN's partitioning left behind, which holds the current one as a node."""
@@ -144,13 +171,11 @@ class BuildVerification:
 
         The latter two are None where labels or a float model's outputs are not known.
         """
-        verifier, generated = self._verifier, self._generated
+        verifier = self._verifier
         golden = {
             "samples": len(self._golden.inputs) if verifier is None else verifier.samples,
             "random": self._golden.random,
-            "generated": 0 if generated is None else generated.samples,
-            "generated_coverage": "" if generated is None else generated.coverage,
-            "generated_problem": "" if generated is None else generated.problem,
+            **self._generated_told,
             "problem": self._problem,
         }
         if verifier is None:

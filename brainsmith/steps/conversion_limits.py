@@ -9,10 +9,13 @@ from brainsmith.graph.well_formed import node_text
 from brainsmith.transforms.graph_view import attribute
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
+
+    Check = Callable[[ModelWrapper, NodeProto], str]
+    """Returns what is wrong with a node; an empty text if nothing is."""
 
 
 def check_limits(model: ModelWrapper, op_types: Collection[str]) -> None:
@@ -25,8 +28,17 @@ def check_limits(model: ModelWrapper, op_types: Collection[str]) -> None:
     Raises:
         ModelError: Names the first such node, and what is wrong with it.
     """
+    refuse_nodes(model, {op_type: _CHECKS[op_type] for op_type in op_types if op_type in _CHECKS})
+
+
+def refuse_nodes(model: ModelWrapper, checks: Mapping[str, Check]) -> None:
+    """Raise if a check of a node's operator gives a reason, which the message states after the node.
+
+    Raises:
+        ModelError: Names the first such node.
+    """
     for node in model.graph.node:
-        check = _CHECKS.get(node.op_type) if node.op_type in op_types else None
+        check = checks.get(node.op_type)
         if check is not None and (reason := check(model, node)):
             raise ModelError(f"{node_text(node)} {reason}")
 
@@ -39,16 +51,17 @@ def check_sign_products(model: ModelWrapper) -> None:
     Raises:
         ModelError: Names the first such node.
     """
-    for node in model.graph.node:
-        if node.op_type not in ("Conv", "MatMul"):
-            continue
-        if any(model.get_tensor_datatype(name).name != "BIPOLAR" for name in node.input[:2]):
-            continue
-        if not model.find_upstream(node.input[0], _gives_signs):
-            raise ModelError(
-                f"{node_text(node)} multiplies BIPOLAR values, which no quantiser gives, by BIPOLAR weights, and a layer "
-                "that counts equal signs takes bits: give the model's input the datatype INT2, which holds -1 and 1, too"
-            )
+    refuse_nodes(model, {"Conv": _sign_product, "MatMul": _sign_product})
+
+
+def _sign_product(model: ModelWrapper, node: NodeProto) -> str:
+    signs = all(model.get_tensor_datatype(name).name == "BIPOLAR" for name in node.input[:2])
+    if not signs or model.find_upstream(node.input[0], _gives_signs):
+        return ""
+    return (
+        "multiplies BIPOLAR values, which no quantiser gives, by BIPOLAR weights, and a layer that counts equal signs "
+        "takes bits: give the model's input the datatype INT2, which holds -1 and 1, too"
+    )
 
 
 def _gives_signs(node: NodeProto) -> bool:
@@ -152,7 +165,7 @@ def _is_whole(model: ModelWrapper, name: str) -> bool:
     return bool(model.get_tensor_datatype(name).is_integer())
 
 
-_CHECKS: dict[str, Callable[[ModelWrapper, NodeProto], str]] = {
+_CHECKS: dict[str, Check] = {
     "Conv": _conv,
     "Div": _div,
     "MaxPool": _max_pool,

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brainsmith.errors import ModelError
 from brainsmith.figures import plural
-from brainsmith.graph.well_formed import node_text
+from brainsmith.steps.conversion_limits import refuse_nodes
 
 if TYPE_CHECKING:
+    from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
-
-WINDOWS = ("AveragePool", "Conv", "ConvTranspose", "MaxPool")
 
 _ONE_MORE = "\n  give the model a second dimension, of length 1: inputs of (1, channels, length, 1), kernels of (k, 1)"
 
@@ -24,13 +22,7 @@ def check_window_batches(model: ModelWrapper) -> None:
     Raises:
         ModelError: One does; the first is named, with its batch.
     """
-    for node in model.graph.node:
-        shape = model.get_tensor_shape(node.input[0]) if node.op_type in WINDOWS else None
-        if shape and shape[0] != 1:
-            raise ModelError(
-                f"{node_text(node)} reads a batch of {shape[0]} images, and its windows slide over one at a time\n"
-                "  export the model with a batch of 1: the circuit takes one image after the other"
-            )
+    refuse_nodes(model, dict.fromkeys(("AveragePool", "Conv", "ConvTranspose", "MaxPool"), _batch))
 
 
 def check_window_dimensions(model: ModelWrapper) -> None:
@@ -39,10 +31,22 @@ def check_window_dimensions(model: ModelWrapper) -> None:
     Raises:
         ModelError: One does; the first is named, with its dimensions.
     """
-    for node in model.graph.node:
-        shape = model.get_tensor_shape(node.input[0]) if node.op_type in ("Conv", "ConvTranspose") else None
-        if shape and len(shape) != 4:
-            raise ModelError(
-                f"{node_text(node)} slides over {plural(len(shape) - 2, 'dimension')}, and layers slide over 2"
-                f"{_ONE_MORE if len(shape) == 3 else ''}"
-            )
+    refuse_nodes(model, dict.fromkeys(("Conv", "ConvTranspose"), _dimensions))
+
+
+def _batch(model: ModelWrapper, node: NodeProto) -> str:
+    shape = model.get_tensor_shape(node.input[0])
+    if not shape or shape[0] == 1:
+        return ""
+    return (
+        f"reads a batch of {shape[0]} images, and its windows slide over one at a time\n"
+        "  export the model with a batch of 1: the circuit takes one image after the other"
+    )
+
+
+def _dimensions(model: ModelWrapper, node: NodeProto) -> str:
+    shape = model.get_tensor_shape(node.input[0])
+    if not shape or len(shape) == 4:
+        return ""
+    dimensions = plural(len(shape) - 2, "dimension")
+    return f"slides over {dimensions}, and layers slide over 2{_ONE_MORE if len(shape) == 3 else ''}"

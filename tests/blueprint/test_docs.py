@@ -82,6 +82,6 @@ def test_the_first_blueprint_ever_written_loads_as_it_stands(discovered):
     assert [entry.name.name for entry in blueprint.kernels] == ["matmul", "softmax"]
     _, selection = check_blueprint(path, discovered)
     assert [use.record.qualified for use in selection.kernels] == ["brainsmith:MatMul", "brainsmith:Softmax"]
-    assert selection.kernels[1].backend_types == ("hls",)
+    assert [backend.backend_type for backend in selection.kernels[1].backends] == ["hls"]
     for phase in PHASES:
         assert selection.phase(phase), phase
