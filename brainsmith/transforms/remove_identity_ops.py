@@ -97,7 +97,9 @@ def _identical_input(view: GraphView, node: NodeProto, atol: float) -> int | Non
 def _repeats(view: GraphView, node: NodeProto) -> bool:
     """Tell whether what a quantiser reads has its levels already, because one like it stands before."""
     before = view.made_by(node.input[0])
-    while before is not None and is_standard(before, *MOVES) and len(before.output) == 1:
+    for _ in view.graph.node:  # the nodes may form a cycle, which SortGraph reports
+        if before is None or not is_standard(before, *MOVES) or len(before.output) > 1:
+            break
         before = view.made_by(before.input[0])
     if before is None or (before.op_type, before.domain) != (node.op_type, node.domain):
         return False

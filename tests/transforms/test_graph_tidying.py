@@ -189,6 +189,15 @@ def test_nodes_in_a_circle_are_refused():
     assert str(caught.value) == "the graph has a cycle: n0, n1"
 
 
+def test_a_quantiser_behind_a_cycle_of_flattens_ends():
+    model = chain(("Flatten",), ("Flatten",), ("Relu",), constants={"one": np.float32(1)})
+    quant = helper.make_node("Quant", ["t0", *["one"] * 3], ["q"], domain="qonnx.custom_op.general")
+    model.graph.node.append(quant)
+    model.graph.node[0].input[0] = "t1"
+    with pytest.raises(ModelError, match=r"^the graph has a cycle: n0, n1$"):
+        tfm.RemoveIdentityOps().apply(model)
+
+
 def test_what_is_connected_to_nothing_is_dropped_and_a_constant_output_is_not():
     nodes = [
         helper.make_node("Relu", ["x"], ["y"]),
@@ -232,3 +241,14 @@ def test_finns_moves_past_forks_and_joins_compute_the_same(name, model):
     assert malformed(after) == []
     for before, found in zip(outputs_of(model), outputs_of(after), strict=True):
         np.testing.assert_allclose(found, before, rtol=1e-5, atol=1e-5)
+
+
+def test_finns_move_past_a_concat_of_one_tensor_ends():
+    """FINN's own says each time that it moved something."""
+    nodes = [
+        helper.make_node("Add", ["x", "c"], ["a"]),
+        helper.make_node("Concat", ["a", "a", "a"], ["y"], axis=1),
+    ]
+    model = make_model(nodes, {"x": (1, 4)}, ["y", "a"], {"c": np.float32([0])})
+    after, modified = tfm.finn.MoveAffinePastJoinConcat().apply(model)
+    assert (malformed(after), modified) == ([], False)

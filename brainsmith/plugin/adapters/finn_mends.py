@@ -126,13 +126,15 @@ def _parted(transformation: Any, part: Callable[[Any, Any], set[str]]) -> None:
     move = transformation.apply
 
     def apply(self: Any, model: Any) -> tuple[Any, bool]:
+        before = [node.SerializeToString() for node in model.graph.node]
         names = part(self, model)
         moved, modified = move(self, model)
         for node in [
             node for node in moved.graph.node if node.op_type == "Identity" and node.output[0] in names
         ]:
             bypass_node(moved.graph, node)
-        return moved, modified
+        # A Concat of one tensor several times is moved past again and again, and nothing changes.
+        return moved, modified and before != [node.SerializeToString() for node in moved.graph.node]
 
     transformation.apply = apply
 
