@@ -49,7 +49,7 @@ def load_arrays(file: str | Path) -> dict[str, NDArray[Any]]:
 
 
 def is_npy(file: str | Path) -> bool:
-    """Tell whether a file holds one array as .npy does, whatever its name is.
+    """Return whether a file holds one array as .npy does, whatever its name is.
 
     Raises:
         OSError: It cannot be read.

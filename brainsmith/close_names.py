@@ -17,7 +17,7 @@ def close_names(name: str, known: Iterable[str], cutoff: float = 0.6, nearly: fl
         name: Upper and lower case make no difference.
         known: Of two that differ by case alone, the last counts.
         cutoff: How alike they must be, from 0 to 1.
-        nearly: From where on the one most alike is enough; 1 where a single digit makes another thing.
+        nearly: From which similarity on only the best is returned; 1 for names in which one digit makes a difference.
     """
     from difflib import get_close_matches  # it costs more than a cached discovery
 

@@ -2,7 +2,7 @@
 
 A forked child has all the objects of its parent, and of its threads the one that forked. A lock that another one held would
 be held for ever there, and what it guards may be half changed. So before a fork this waits for the locks whose holders soon
-let go; a lock that is still held is made anew in the child, and its owner is asked to mend what it guards.
+release them; a lock that is still held is replaced in the child, and its owner is asked to repair what it guards.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Guard(Struct):
 
     lock: ref[RLock]
     owner: ref[Any] | None
-    mend: Callable[[Any], None] | None
+    repair: Callable[[Any], None] | None
     waits: bool
 
 
@@ -39,18 +39,18 @@ _HELD: dict[int, list[RLock]] = {}
 """The locks that a forking thread has taken, by the thread."""
 
 
-def lock_of(owner: Any = None, mend: Callable[[Any], None] | None = None, *, waits: bool = True) -> RLock:
+def lock_of(owner: Any = None, repair: Callable[[Any], None] | None = None, *, waits: bool = True) -> RLock:
     """Make a lock that no fork leaves held.
 
     Args:
         owner: Of what it guards; it is not kept alive.
-        mend: Called with the owner in a child if another thread held the lock when the process forked.
-        waits: Whether a fork waits for it. False for one that is held as long as somebody else's code runs.
+        repair: Called with the owner in a child if another thread held the lock when the process forked.
+        waits: Whether a fork waits for it. False for one that is held as long as code of plugins runs.
     """
     lock = RLock()
     key = id(lock)
     known = ref(owner) if owner is not None else None
-    _GUARDS[key] = _Guard(ref(lock, lambda _: _GUARDS.pop(key, None)), known, mend, waits)
+    _GUARDS[key] = _Guard(ref(lock, lambda _: _GUARDS.pop(key, None)), known, repair, waits)
     return lock
 
 
@@ -134,18 +134,18 @@ def _in_child() -> None:
     taken = _HELD.pop(get_ident(), [])
     _HELD.clear()
     free = set(map(id, taken))
-    torn = []
+    interrupted = []
     for guard in list(_GUARDS.values()):
         lock = guard.lock()
         if lock is not None and id(lock) not in free:
             lock._at_fork_reinit()  # type: ignore[attr-defined]  # what Python's own modules do
-            torn.append(guard)
+            interrupted.append(guard)
     _release(taken)
     _forget_unfinished_imports()
-    for guard in torn:
+    for guard in interrupted:
         owner = guard.owner() if guard.owner is not None else None
-        if guard.mend is not None and owner is not None:
-            guard.mend(owner)
+        if guard.repair is not None and owner is not None:
+            guard.repair(owner)
     for reference, function in list(_CHILDREN.values()):
         owner = reference()
         if owner is not None:

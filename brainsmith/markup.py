@@ -1,6 +1,6 @@
 """HTML and SVG elements as values, escaped by construction.
 
-A report holds names that come out of a model file, so whoever wrote the model wrote them. Text becomes
+A report holds names that come out of a model file, so they may hold anything, markup too. Text becomes
 markup only by passing through `tag`, which escapes every child and attribute that is not `Markup` already.
 """
 

@@ -1,13 +1,14 @@
-"""How far long work is: whoever works says so as it goes, and whoever started it may listen.
+"""Progress of long work: the code that works reports it, and the code that started it may listen.
 
     with Task("simulating mlp", total=360, unit="frames") as task:
         for frame in frames:
             simulate(frame)
             task.add()
 
-Who listens is held by a context variable, so that two builds in two threads do not hear each other. Without a listener a
-task costs next to nothing. A listener is called in its own thread alone: what other threads do for it (`carried`) it hears
-when its own thread says something, or waits for them (`wait_for`). A forked child has no listener.
+The listener is in a context variable, so two builds in two threads do not get each other's progress. Without a listener a
+task costs next to nothing. A listener is called in its own thread only: the progress of other threads that work for
+it (`carried`) is reported when its own thread reports something or waits for them (`wait_for`). A forked child has no
+listener.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def elapsed(seconds: float) -> str:
 
 
 class Listening:
-    """A context in which somebody listens to the tasks that begin in it.
+    """A context with a listener to the tasks that begin in it.
 
     Args:
         call: Is given all that goes on, the outermost first, when a task says something, `INTERVAL` after the last time.
@@ -104,7 +105,7 @@ class Listening:
         self._tasks.remove(task)
 
     def tick(self) -> None:
-        """Tell what goes on, if it is time and this is the listener's own thread."""
+        """Call the listener, if it is time and this is its own thread."""
         now = time.monotonic()
         is_own = self._thread == (os.getpid(), get_ident())
         if now - self._last_report < INTERVAL or not self._tasks or not is_own:
@@ -124,7 +125,7 @@ class Task:
 
     Args:
         what: Such as `simulating mlp`.
-        total: How much there is to do; None if nobody knows.
+        total: How much there is to do; None if that is not known.
         unit: What is counted.
     """
 
@@ -164,20 +165,20 @@ class Task:
         return Work(self.what, self.done, self.total, self.unit, now - self._begin)
 
 
-def is_heard() -> bool:
-    """Tell whether somebody listens here."""
+def has_listener() -> bool:
+    """Return whether there is a listener here."""
     return _listener.get() is not None
 
 
 def tick() -> None:
-    """Let a listener hear what goes on: for what waits and has nothing to say."""
+    """Call the listener if it is time: for code that waits and has nothing to report."""
     listener = _listener.get()
     if listener is not None:
         listener.tick()
 
 
 def carried(function: Callable[P, T]) -> Callable[P, T]:
-    """Return a function for another thread, whose tasks are heard by who listens here."""
+    """Return a function for another thread, whose tasks are reported to the listener here."""
     context = copy_context()
 
     def run(*args: P.args, **keywords: P.kwargs) -> T:
@@ -187,8 +188,8 @@ def carried(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def wait_for(future: Future[T]) -> T:
-    """Return the result of what another thread does; meanwhile who listens here hears what goes on."""
-    while is_heard():
+    """Return the result of what another thread does; meanwhile progress is reported to the listener here."""
+    while has_listener():
         try:
             return future.result(BEAT)
         except TimeoutError:

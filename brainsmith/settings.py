@@ -138,7 +138,7 @@ def cache_dir() -> str:
 
 
 def _is_no_text(letter: str) -> bool:
-    """Tell whether a letter stands for a byte of a file's name that is not UTF-8."""
+    """Return whether a letter stands for a byte of a file's name that is not UTF-8."""
     return "\udc80" <= letter <= "\udcff"
 
 
@@ -158,12 +158,12 @@ def find_project(start: str | None = None) -> str | None:
 
 
 def is_completing() -> bool:
-    """Tell whether the shell asks for completions of a command line."""
+    """Return whether the shell asks for completions of a command line."""
     return "_ARGCOMPLETE" in os.environ
 
 
 def wants_colour(is_terminal: bool) -> bool:
-    """Tell whether output may be coloured (https://no-color.org)."""
+    """Return whether output may be coloured (https://no-color.org)."""
     return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 

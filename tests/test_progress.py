@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brainsmith import progress
-from brainsmith.progress import Listening, Task, Work, carried, elapsed, is_heard, tick, wait_for
+from brainsmith.progress import Listening, Task, Work, carried, elapsed, has_listener, tick, wait_for
 
 
 def test_a_task_says_what_is_done_of_how_much(heard):
@@ -52,7 +52,7 @@ def test_a_listener_is_called_once_in_an_interval(monkeypatch):
 
 
 def test_without_a_listener_nothing_happens():
-    assert not is_heard()
+    assert not has_listener()
     with Task("working", 2) as task:
         task.add()
         tick()
@@ -75,7 +75,7 @@ def test_a_listener_that_raises_ends_the_work(monkeypatch):
 
     with pytest.raises(BrokenPipeError), Listening(broken), Task("working"):
         raise AssertionError("it went on")
-    assert not is_heard()
+    assert not has_listener()
 
 
 def test_other_threads_are_heard_by_the_listeners_own_thread(monkeypatch, heard):
@@ -94,8 +94,8 @@ def test_other_threads_are_heard_by_the_listeners_own_thread(monkeypatch, heard)
 
 def test_a_thread_that_was_not_asked_is_not_heard(heard):
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(is_heard).result() is False
-        assert pool.submit(carried(is_heard)).result() is True
+        assert pool.submit(has_listener).result() is False
+        assert pool.submit(carried(has_listener)).result() is True
     assert heard == []
 
 

@@ -1,4 +1,4 @@
-"""`brainsmith cache clear`: remove all that nobody uses."""
+"""`brainsmith cache clear`: remove all that is not in use."""
 
 from __future__ import annotations
 

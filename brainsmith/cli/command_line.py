@@ -171,7 +171,7 @@ class Options:
         return number
 
     def flag(self, name: str) -> bool:
-        """Tell whether a switch was given."""
+        """Return whether a switch was given."""
         return name in self._flags
 
     @property

@@ -83,7 +83,7 @@ def _verbose_handler() -> logging.Handler:
 
 
 class _LastResort(logging.Handler):
-    """Prints warnings as Python does while nobody has a handler, which our own ones would end."""
+    """Prints warnings as Python does while there is no handler, which ours would end."""
 
     def __init__(self, ours: int) -> None:
         super().__init__(logging.WARNING)
@@ -123,7 +123,7 @@ def _attached(handlers: Sequence[logging.Handler]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _ends_logged(words: Sequence[str]) -> Iterator[None]:
-    """Log how a command begins and ends; of an error also where it comes from, for whoever looks into it."""
+    """Log how a command begins and ends; of an error also where it comes from, for debugging."""
     from brainsmith import __version__
 
     begin = time.monotonic()

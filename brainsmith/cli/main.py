@@ -60,7 +60,7 @@ def _attempt(words: list[str], terminal: Terminal) -> tuple[int, BaseException |
         # interpreter as one that nobody caught, and ends the process by the signal; the next exec() forgets that.
         exec("")
         return exit_code(error), error
-    except BrokenPipeError as error:  # whoever read our output has seen enough
+    except BrokenPipeError as error:  # the reader of our output has ended
         return exit_code(error), error
 
 

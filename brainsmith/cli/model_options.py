@@ -84,7 +84,7 @@ def resources(
 
 
 def is_without_build(model: str, each: Mapping[str, str]) -> bool:
-    """Tell whether a model is run as it is, so that a build might help a target that does not support it."""
+    """Return whether a model is run as it is, so that a build might help a target that does not support it."""
     return set(each.values()) == {model} and not Path(model).is_dir()
 
 

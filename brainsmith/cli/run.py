@@ -31,7 +31,7 @@ def run(options: Options, terminal: Terminal) -> int:
     with _manager(options.text("--target")) as manager:
         chosen = manager.config.device
         with resources(model, [chosen], options, terminal, inputs) as each:
-            # What is done is written and printed before the targets are let go of, which may fail.
+            # What is done is written and printed before the targets are released, which may fail.
             with shown(terminal):
                 done = _run(manager, each[chosen], inputs, output)
             if each[chosen] != model:

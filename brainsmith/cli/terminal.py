@@ -36,7 +36,7 @@ class Terminal:
     """Where a verb prints.
 
     Attributes:
-        is_terminal: Whether somebody reads it as it comes.
+        is_terminal: Whether it is shown on a terminal.
         width: Columns of the terminal; 0 where nothing is cut.
         colour: Whether it may be coloured.
         quiet: Whether only warnings and errors are printed.

@@ -9,7 +9,7 @@ from _thread import _local, allocate_lock, start_new_thread
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import ToolError
-from brainsmith.progress import BEAT, Task, is_heard, tick
+from brainsmith.progress import BEAT, Task, has_listener, tick
 from brainsmith.settings import environment_with
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _what_it_prints(
     import subprocess  # costs as much as a cached discovery
 
     until = time.monotonic() + timeout
-    while is_heard() and until - time.monotonic() > BEAT:
+    while has_listener() and until - time.monotonic() > BEAT:
         try:
             output, errors = process.communicate(input_text, BEAT)
             return output, errors

@@ -11,7 +11,7 @@ class Capabilities:
 
     Attributes:
         bit_exact: Tensors of whole numbers hold the values of the reference; a zero may have the other sign.
-        cycle_accurate: It tells how many clock cycles the hardware takes.
+        cycle_accurate: It reports how many clock cycles the hardware takes.
         batch: Many samples in one call cost less than one by one.
         streaming: A sample may enter before the one in front of it has left.
         intermediates: `execute(..., keep=...)` returns tensors inside the model too.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Runtime:
-    """What there is one of in a process: the view of the targets, and the default manager."""
+    """The registry of targets and the default manager of this process."""
 
     def __init__(self) -> None:
         self._lock = lock_of()
@@ -50,7 +50,7 @@ class Runtime:
             set_verbose(False)
 
     def end(self) -> None:
-        """Close the default manager at the end of the process; what fails is only told, since nobody can act on it."""
+        """Close the default manager at the end of the process; a failure is only logged."""
         try:
             self.reset()
         except TargetError as error:

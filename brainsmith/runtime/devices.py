@@ -69,7 +69,7 @@ def find_device(text: str, records: Callable[[], Iterable[PluginInfo]]) -> Devic
 
 
 def _is_known(name: str, records: Iterable[PluginInfo]) -> bool:
-    """Tell whether a name, without what is meant as an id, is one of a device."""
+    """Return whether a name, without what is meant as an id, is one of a device."""
     return name == AUTO or any(name in (info.name, *info.device_types) for info in records)
 
 
@@ -92,6 +92,6 @@ def unknown_device(text: str, records: Iterable[PluginInfo]) -> DeviceError:
 
 
 def _number_like(text: str) -> bool:
-    """Tell whether what follows the last colon is meant as an id, but cannot be one."""
+    """Return whether what follows the last colon is meant as an id, but cannot be one."""
     tail = text.rpartition(":")[2].strip()
     return not tail.replace("_", "").isalnum() or tail[0].isdigit()

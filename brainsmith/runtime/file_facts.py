@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from onnx import ModelProto
 
 REMEMBERED = 4096
-"""Files of which it is remembered; those asked for last."""
+"""For how many files facts are remembered: those that were asked for last."""
 SETTLED_NS = 2_000_000_000
 """How long before it was read a file must have changed last, in nanoseconds: no time stamp is coarser (FAT's are 2 s)."""
 
@@ -47,10 +47,10 @@ _MEMORY: Recent[tuple[str, bool], tuple[tuple[int, ...], FileFacts]] = Recent(RE
 
 
 def facts_of(path: Path, is_model: bool) -> FileFacts:
-    """Return what a file holds, read anew unless it is surely the one that was read.
+    """Return what a file holds, read again unless it certainly did not change.
 
     It is if path, device, inode, size and the times of the last change of content and of status are the same, and both
-    times were more than two seconds old when it was read: whoever writes later leaves a later one, even where times are
+    times were more than two seconds old when it was read: a later write leaves a later time, even where times are
     coarse, and the time of the status cannot be set back.
 
     Args:

@@ -22,7 +22,7 @@ class Holdings:
         self._held: dict[int, LiveTarget] = {}
 
     def keep(self, live: LiveTarget) -> LiveTarget:
-        """Keep a target that was just acquired; of one that is kept already, the second hold is let go."""
+        """Keep a target that was just acquired; of one that is kept already, the second hold is released."""
         with self._lock:
             known = id(live) in self._held
             self._held[id(live)] = live
@@ -54,16 +54,16 @@ class Holdings:
             )
         return found
 
-    def let_go(self, found: Iterable[LiveTarget], each: Callable[[LiveTarget], None]) -> None:
-        """Let go of targets; those that nobody else holds are cleaned up.
+    def release(self, found: Iterable[LiveTarget], each: Callable[[LiveTarget], None]) -> None:
+        """Release targets; those that have no other holder are cleaned up.
 
         Args:
             found: Which.
-            each: Called with each that was let go of.
+            each: Called with each that was released.
 
         Raises:
-            TargetError: The `cleanup` of one raised; the first is reported, the others are logged. All are let go of,
-                but for one that is asked for from inside its own `execute`, which ends it.
+            TargetError: The `cleanup` of one raised; the first is reported, the others are logged. All are released,
+                except one whose release is called from inside its own `execute`, which ends the loop.
         """
         errors = []
         for live in found:

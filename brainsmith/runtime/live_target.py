@@ -40,10 +40,10 @@ def live_target_of(target: Target) -> LiveTarget | None:
 
 
 class LiveTarget:
-    """Guards one instance: its states, who holds it, and the calls that are in it.
+    """Guards one instance: its states, its holders, and the calls that are running in it.
 
-    Who holds it keeps it initialised; when the last one lets go it is cleaned up, after the calls that are still in
-    it. A closed instance is never used again: another one is made.
+    A holder keeps it initialised; when the last holder releases it, it is cleaned up, after the calls that still run. A
+    closed instance is never used again: another one is made.
 
     Args:
         info: The record.
@@ -54,7 +54,7 @@ class LiveTarget:
         on_closed: Called when the instance is closed.
 
     Attributes:
-        capabilities: What the target said once it was initialised.
+        capabilities: What the target stated when it was initialised.
         prepared: What it has prepared.
         meter: What it took.
     """
@@ -129,9 +129,9 @@ class LiveTarget:
                 return False
 
     def release(self) -> None:
-        """Let go; the last one cleans up, after the calls that are still in the instance.
+        """Release it; the last holder cleans up, after the calls that still run.
 
-        Whoever is interrupted (Ctrl-C) while waiting for these calls still holds it.
+        A holder that is interrupted (Ctrl-C) while it waits for these calls still holds it.
 
         Raises:
             TargetError: Its `cleanup` raised, or this is called from inside its own `execute`. After the first it is
@@ -212,10 +212,10 @@ class LiveTarget:
             if self.capabilities.concurrent:
                 self._turn = nullcontext()
         except BaseException as error:
-            if doing != "initialize":  # it is initialised, so it must let go again
+            if doing != "initialize":  # it is initialised, so it must be cleaned up
                 self._undo()
             self._end()
-            self._let_go_of_needed()
+            self._release_needed()
             if isinstance(error, Exception) and not isinstance(error, _REPORTED):
                 raise self._failed(doing, error) from error
             raise
@@ -231,7 +231,7 @@ class LiveTarget:
             warn("%s", self._failed("cleanup", error))
 
     def _stay(self) -> None:
-        """Be as before a `release` that did not come to its end; who waits for the end looks again."""
+        """Undo a `release` that was interrupted; threads that wait for its end look again."""
         with self._gate, self._calls:
             self.state = READY
             self._holders += 1
@@ -250,7 +250,7 @@ class LiveTarget:
                 errors.insert(0, self._failed("cleanup", error))
             finally:
                 self._end()
-                errors.extend(self._let_go_of_needed())
+                errors.extend(self._release_needed())
         note("%s cleaned up", self)
         raise_first(errors)
 
@@ -259,7 +259,7 @@ class LiveTarget:
         self._on_closed(self)
         self._ended.set()
 
-    def _let_go_of_needed(self) -> list[TargetError]:
+    def _release_needed(self) -> list[TargetError]:
         errors = []
         for live in reversed(self._needed.values()):
             try:

@@ -21,7 +21,7 @@ class ManagerConfig:
 
     Attributes:
         device: Its name, as `init` takes it.
-        names_device: Whether somebody named it: the configuration or a setting.
+        names_device: Whether the configuration or a setting names it.
         verbose: Whether events are written to stderr; None leaves that as it is.
         targets: Constructor arguments by the name of the target, `name` or `framework:name`.
     """

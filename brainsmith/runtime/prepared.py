@@ -19,7 +19,7 @@ class Prepared:
     Attributes:
         target: Which executes it.
         signature: Inputs and outputs; None if the target does not say, and takes what it is given.
-        payload: The target's own. If it has a method `close`, that is called once: when nobody uses it any more, or
+        payload: The target's own. If it has a method `close`, that is called once: when it is not used any more, or
             when the target is cleaned up.
         key: Stands for the resource's content, the target, its arguments (the device among them) and the configuration.
         resource: What was prepared, for people: a path, or what kind of object.

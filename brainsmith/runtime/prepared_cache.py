@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from brainsmith.runtime.prepared import Prepared
 
 RECENT = 32
-"""How many are kept although nobody uses them."""
+"""How many are kept although they are not in use."""
 
 
 class PreparedCache:
     """Prepared resources by their keys.
 
-    One that somebody uses is always found; of the others those used last are kept. A payload that can be closed is
+    One that is in use is always found; of the others those used last are kept. A payload that can be closed is
     closed once: when its resource is given up by all, or with the cache.
     """
 

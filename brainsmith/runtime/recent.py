@@ -31,7 +31,7 @@ class Recent(Generic[Key, Value]):
             return self._values.get(key)
 
     def keep(self, key: Key, value: Value) -> Value | None:
-        """Remember a value; return the one that is forgotten for it, to be let go of outside of the lock."""
+        """Remember a value; return the one that is forgotten for it, so that it is freed outside of the lock."""
         with self._lock:
             self._values[key] = value
             self._values.move_to_end(key)
@@ -43,7 +43,7 @@ class Recent(Generic[Key, Value]):
             self._values = OrderedDict((key, one) for key, one in self._values.items() if one is not value)
 
     def clear(self) -> None:
-        """Forget all; they are let go of outside of the lock."""
+        """Forget all; they are freed outside of the lock."""
         with self._lock:
             values, self._values = self._values, OrderedDict()
         values.clear()

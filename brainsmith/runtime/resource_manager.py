@@ -40,7 +40,7 @@ class ResourceManager:
     """Holds targets, and has one of them active. All methods may be called from any thread.
 
     A target is initialised when it is first chosen, and stays so with all that it has prepared when another one is
-    chosen; it is cleaned up when the manager closes or lets go of it, unless another manager holds it too.
+    chosen; it is cleaned up when the manager closes or releases it, unless another manager holds it too.
 
     Args:
         config: `device` (as `init`; by default the setting), `verbose`, and `targets`: constructor arguments by the
@@ -83,7 +83,7 @@ class ResourceManager:
 
     @property
     def is_automatic(self) -> bool:
-        """Whether the best of all targets is chosen for each resource: nobody named a target or a device type."""
+        """Whether the best of all targets is chosen for each resource: no target and no device type was named."""
         with self._lock:
             active, choice = self._active, self._choice
         if choice is not None:
@@ -222,7 +222,7 @@ class ResourceManager:
         return execute_prepared(prepared, inputs, kwargs)
 
     def release(self, name: str, device_id: int | None = None) -> None:
-        """Let go of a target; it is cleaned up unless another manager holds it. If it is active, none is any more.
+        """Release a target; it is cleaned up unless another manager holds it. If it is active, none is any more.
 
         Args:
             name: `name` or `framework:name`.
@@ -233,16 +233,16 @@ class ResourceManager:
             TargetError: Its `cleanup` raised. It is released all the same.
         """
         with self._switching.change():
-            self._holdings.let_go(self._holdings.named(name, device_id), self._forget)
+            self._holdings.release(self._holdings.named(name, device_id), self._forget)
 
     def close(self) -> None:
-        """Let go of all targets, the last chosen first. A closed manager can be initialised again.
+        """Release all targets, the last chosen first. A closed manager can be initialised again.
 
         Raises:
             TargetError: The `cleanup` of one raised; the first is reported. All are released all the same.
         """
         with self._switching.change():
-            self._holdings.let_go(reversed(self._holdings.all()), self._forget)
+            self._holdings.release(reversed(self._holdings.all()), self._forget)
             with self._lock:
                 self._choice, self._begun = None, False
 

@@ -66,7 +66,7 @@ class Target(ABC):
         return self.metadata().description
 
     def is_available(self) -> bool:
-        """Tell whether it can be used here. Must be quick; what `requires` says is checked before."""
+        """Return whether it can be used here. Must be quick; what `requires` says is checked before."""
         return not self.unavailable_reason()
 
     def unavailable_reason(self) -> str:
@@ -112,7 +112,7 @@ class Target(ABC):
         """
 
     def cleanup(self) -> None:  # noqa: B027  (most need nothing here)
-        """Let go of everything. Called once, after everything else."""
+        """Release everything. Called once, after everything else."""
 
 
 class ProcessorTarget(Target):

@@ -61,7 +61,7 @@ def _device_id(name: str, given: Any) -> int:
 
 
 def _is_default(taken: Mapping[str, Any], key: str, value: Any) -> bool:
-    """Tell whether a value is the default of a keyword: 1.0 is not 1, and a value that is not plain never is."""
+    """Return whether a value is the default of a keyword: 1.0 is not 1, and a value that is not plain never is."""
     try:
         return key in taken and digest_of(taken[key], key) == digest_of(value, key)
     except TargetError:

@@ -35,12 +35,12 @@ def prepare(
 ) -> Prepared:
     """Return a resource prepared by a target: made once for each content and configuration.
 
-    It is made anew once a name means another plugin, since a model's operators may be of it.
+    It is made again after a plugin's name was given to another one, since the model may use its operators.
 
     Args:
-        live: The target, held by whoever calls this.
+        live: The target, held by the caller.
         resource: What is to be prepared.
-        content: Stands for its content; nothing if that cannot be determined, and then it is prepared anew each time.
+        content: Stands for its content; nothing if that cannot be determined, and then it is prepared each time.
         config: The target's own choices.
         supported: Whether the target was asked already.
 

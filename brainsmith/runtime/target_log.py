@@ -23,7 +23,7 @@ def warn(message: str, *arguments: object) -> None:
 
 
 def is_verbose() -> bool:
-    """Tell whether the logger's messages are written to stderr."""
+    """Return whether the logger's messages are written to stderr."""
     return any(handler.name == _HANDLER for handler in _LOGGER.handlers)
 
 

@@ -37,7 +37,7 @@ def wrong_outputs(signature: ModelSignature, result: Any, runs: int, keep: Itera
 
 
 def _are_just_as_stated(signature: ModelSignature, result: Any, runs: int) -> bool:
-    """Tell whether it is what nearly every call returns; in a microsecond or two, since calls are made by the thousand."""
+    """Return whether it is exactly as stated, as nearly always; takes a microsecond or two, because calls are frequent."""
     if type(result) is not dict or len(result) != len(signature.outputs):
         return False
     for spec in signature.outputs:

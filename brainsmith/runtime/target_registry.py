@@ -186,7 +186,7 @@ class TargetRegistry:
         return live
 
     def acquire(self, info: PluginInfo, arguments: dict[str, Any] | None = None) -> LiveTarget:
-        """Return a target initialised and held; whoever calls this lets go of it with `release`.
+        """Return a target initialised and held; the caller releases it with `release`.
 
         Raises:
             TargetUnavailableError: It cannot be used here.

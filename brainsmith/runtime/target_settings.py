@@ -15,7 +15,7 @@ class Setting(NamedTuple):
 
     Attributes:
         must_be: The end of a sentence.
-        allows: Tells whether a value is that.
+        allows: Whether a value is that.
     """
 
     must_be: str

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from brainsmith.runtime.live_target import LiveTarget
 
 LOOK = 0.05
-"""Seconds after which a thread that waits inside a call looks whether its own target is being let go of."""
+"""Seconds after which a thread that waits inside a call checks whether its own target is being released."""
 
 
 class _Calls(local):
@@ -51,7 +51,7 @@ def wait_for_end(ended: Event) -> None:
 class ChangeLock:
     """Lets one thread at a time change which targets a manager holds.
 
-    Whoever holds it may wait for the end of calls, when it lets go of their target. Such a call may ask for a change
+    The thread that holds it may wait for the end of calls, when it releases their target. Such a call may ask for a change
     itself, and would wait forever.
     """
 
@@ -65,7 +65,7 @@ class ChangeLock:
         entering the block.
 
         Raises:
-            TargetError: On entering: the target of a call in which this thread is is being let go of.
+            TargetError: On entering: the target of a call in which this thread is, is being released.
         """
         return _Patient(self._lock) if _CALLS.of else self._lock
 

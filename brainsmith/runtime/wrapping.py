@@ -174,7 +174,7 @@ def _signature_of(backend_class: type) -> inspect.Signature:
 
 
 def _second_parameter(function: Any) -> bool:
-    """Tell whether a bound method takes a second argument by position."""
+    """Return whether a bound method takes a second argument by position."""
     try:
         inspect.signature(function).bind(None, None)
     except (TypeError, ValueError):

@@ -37,7 +37,7 @@ def render(report: Mapping[str, Any], output: Path, wave: str = "") -> Path:
 
     Args:
         report: The content of report.json (schema brainsmith.report/1). What is absent is shown as absent.
-        output: The file to write, in an existing folder; a build's, which nobody sees before it is whole.
+        output: The file to write, in an existing folder; a build renames the folder when all is written.
         wave: The picture of a frame's handshakes, the content of an SVG file; empty where there is none.
 
     Returns:

@@ -243,7 +243,7 @@ async def _until(end: float, refusal: RefusedError) -> AsyncIterator[None]:
 
 
 async def _in_thread(work: Callable[[], Any], done: Callable[[], None] = lambda: None) -> Any:
-    """Work in a thread of its own, which nobody has to wait for: Python cannot end one.
+    """Work in a thread of its own; the server can close without waiting for it, since Python cannot end a thread.
 
     Args:
         work: What is done.
@@ -331,7 +331,7 @@ def _encoded(outputs: Any) -> bytes:
 
 
 def _is_local(host: str) -> bool:
-    """Tell whether the `Host` of a request is this machine; a web page's own name is not, wherever that leads."""
+    """Return whether the `Host` of a request is this machine; a web page's name is not, even if it resolves to it."""
     name = re.sub(r":\d*$", "", host.strip()).strip("[]").lower()
     try:
         return name == "localhost" or ipaddress.ip_address(name).is_loopback

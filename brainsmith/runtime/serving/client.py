@@ -43,7 +43,7 @@ class Client:
         seconds: How long an answer may take, from the first byte sent to the last one received.
         body_bytes: The longest answer that is taken.
         verify: Whether the certificate of the server must be one that this machine trusts; or the file of the only one
-            that is trusted, or of whoever vouches for it.
+            that is trusted, or of the authority that signed it.
 
     Raises:
         RemoteError: The file of the certificate cannot be used.
@@ -80,7 +80,7 @@ class Client:
             kind: Of the body.
 
         Raises:
-            RemoteError: Nobody is there, or the answer does not come, comes too late, or is not one of this protocol.
+            RemoteError: No server is there, or the answer does not come, comes too late, or is not one of this protocol.
             UnknownAtServerError: It does not know what is asked for.
             BrainsmithError: What the target raised there, as far as its class is known here.
         """
@@ -90,7 +90,7 @@ class Client:
             with self._http.stream(method, path, content=body or None, headers=headers) as response:
                 found = self._answer(doing, response)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            self._nobody(error)
+            self._not_served(error)
         except httpx.TimeoutException as error:
             raise RemoteError(
                 f"{self.url} did not answer {doing} within {self._seconds:g} s; BRAINSMITH_REMOTE_TIMEOUT or timeout= "
@@ -137,7 +137,7 @@ class Client:
         data = b"".join(response.iter_raw())
         return decode(data) if is_arrays else (from_json(data), {})
 
-    def _nobody(self, error: httpx.TransportError) -> NoReturn:
+    def _not_served(self, error: httpx.TransportError) -> NoReturn:
         cause = _cause(error)
         if isinstance(cause, ssl.SSLCertVerificationError):
             raise RemoteError(
@@ -150,7 +150,7 @@ class Client:
         ) from error
 
     def _refused(self, doing: str, status: int, head: Head) -> NoReturn:
-        """Raise the error that the server tells of."""
+        """Raise the error that the server reports."""
         kind, message = head.get("error"), head.get("message")
         if not isinstance(kind, str) or not isinstance(message, str):
             self._wrong(doing, f"no message beside status {status}")
@@ -228,7 +228,7 @@ def _tls(url: str, verify: str | bool) -> ssl.SSLContext:
         raise RemoteError(f"the certificate {verify} cannot be used: {error.strerror or error}") from error
     if verify is False:
         warn(
-            "the certificate of %s is not verified: whoever is between here and there can read and change all",
+            "the certificate of %s is not verified: all data can be read and changed on the way",
             url,
         )
         context.check_hostname = False

@@ -81,7 +81,7 @@ def why_not_installed() -> str:
 
 
 def model_content(data: bytes) -> str:
-    """Return what stands for a model on the way: of its bytes alone, so that nobody reads a file for it.
+    """Return what stands for a model on the way: of its bytes alone, so that no file is read for it.
 
     Equal to `content_of` where a model names no other files; one that does is not sent.
     """

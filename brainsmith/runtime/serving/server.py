@@ -41,7 +41,7 @@ _FULL = (
 
 
 class Connection(H11Protocol):
-    """A connection of a client: uvicorn's, of which there are so many at most, and each step of which has its time.
+    """A connection of a client: uvicorn's, with a limit of their number, and a time limit for each step.
 
     A head has the time of a request; a request has it too, and an answer as much again to be taken.
     """
@@ -72,7 +72,7 @@ class Connection(H11Protocol):
         self._give_time(max(self._limits.seconds, IDLE_SECONDS))
 
     def send_400_response(self, msg: str) -> None:
-        """Say that it is no HTTP; in the midst of a request just end, since that may have its answer in part."""
+        """Answer what is not HTTP; during a request only close, since part of its answer may have been sent."""
         if self.cycle is None or self.cycle.response_complete:
             super().send_400_response(msg)
         else:

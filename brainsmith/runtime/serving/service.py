@@ -92,7 +92,7 @@ class Service:
         }
 
     def has(self, content: str) -> bool:
-        """Tell whether there is a model or folder of a content."""
+        """Return whether there is a model or folder of a content."""
         return content in self._folders or self._sent.find(content) is not None
 
     def store(self, content: str, data: bytes) -> dict[str, Any]:
@@ -164,7 +164,7 @@ class Service:
         return _arrays(self.info.name, outputs)
 
     def close(self) -> None:
-        """Let go of the target.
+        """Release the target.
 
         Raises:
             TargetError: Its `cleanup` raised.

@@ -49,5 +49,5 @@ def checked_token(token: str, source: str) -> str:
 
 
 def is_token(given: str, token: str) -> bool:
-    """Tell whether a request's `Authorization` is that of a token; takes equally long wherever they differ."""
+    """Return whether a request's `Authorization` is that of a token, in a time that does not depend on the difference."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), f"Bearer {token}".encode())
