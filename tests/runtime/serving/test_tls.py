@@ -29,7 +29,7 @@ def test_results_are_the_same_over_it(server, caplog):
         ):
             same(manager.execute(manager.prepare_resource(MODEL), X), local(MODEL, X))
         assert [record.getMessage() for record in caplog.records] == [
-            f"the certificate of {server.url} is not verified: whoever is between here and there can read and change all"
+            f"the certificate of {server.url} is not verified: all data can be read and changed on the way"
         ] * warnings
 
 
