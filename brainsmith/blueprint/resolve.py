@@ -51,7 +51,7 @@ def resolve_blueprint(
 
 
 def check_blueprint(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Blueprint,
     registry: Registry,
     *,
     files: bool = True,
@@ -61,7 +61,7 @@ def check_blueprint(
     """Read a blueprint and look up its names; wrong forms, names and file names are reported together.
 
     Args:
-        path: The file.
+        path: The file, or a blueprint that was read.
         registry: Where names are looked up.
         files: Whether the golden data's files must be there.
         output: How far the build goes, in place of what the file says.
@@ -70,7 +70,7 @@ def check_blueprint(
     Raises:
         BlueprintError: All problems, in the order of the file.
     """
-    blueprint, problems = parse_blueprint(path)
+    blueprint, problems = (path, []) if isinstance(path, Blueprint) else parse_blueprint(path)
     if any(problem.line == 0 for problem in problems):
         raise BlueprintError(problems)
     blueprint = replace(blueprint, output=output or blueprint.output)

@@ -95,11 +95,8 @@ class AlignedModel:
         """Say how many samples differ, which most, and which tensor is the first."""
         batch = self.base.batch
         run = int(chosen[found.worst_sample // batch])
-        text = (
-            f"step '{step}' changed what the model computes: {found.mismatches} of {len(chosen) * batch} samples "
-            f"differ; worst at tensor '{found.worst_tensor}', sample {run * batch + found.worst_sample % batch}: "
-            f"error {found.max_error:g}, tolerance {found.tolerance:g}"
-        )
+        difference = found.text(run * batch + found.worst_sample % batch)
+        text = f"step '{step}' changed what the model computes: {difference}"
         first = self._first_change(run, found.tolerance)
         return f"{text}. The first tensor of the same name that differs is '{first}'" if first else text
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,15 +87,14 @@ class Baseline:
 
 
 def baseline_of(executor: Executor, feed: Mapping[str, Array]) -> Baseline:
-    """Run the input model.
+    """Run a model.
 
     Raises:
         BuildError: It cannot be executed.
     """
-    outputs = executor.run(feed)
-    return Baseline(
-        executor, Signature.of(executor), feed, {name: outputs[name] for name in executor.outputs}
-    )
+    results = executor.run(feed)
+    outputs = {name: results[name] for name in executor.outputs}
+    return Baseline(executor, Signature.of(executor), feed, outputs)
 
 
 def baseline_after(
@@ -113,14 +112,12 @@ def baseline_after(
     Raises:
         BuildError: It cannot be executed.
     """
-    signature = Signature.of(executor)
-    feeding, _, reason = align_inputs(before.signature, signature)
+    feeding, _, reason = align_inputs(before.signature, Signature.of(executor))
     same = not reason and alone == before.alone
     feed = (
         {new: change(before.feed[old]) for new, (old, change) in feeding.items()}
         if same
         else {name: random_inputs(model, name, RANDOM_SAMPLES, RANDOM_SEED) for name in executor.inputs}
     )
-    outputs = executor.run(feed)
-    made = {name: outputs[name] for name in executor.outputs}
-    return Baseline(executor, signature, feed, made, step, golden=same and before.golden, alone=alone)
+    made = baseline_of(executor, feed)
+    return replace(made, step=step, golden=same and before.golden, alone=alone)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from brainsmith.store.about import About
 
-_FORMAT = 5
+_FORMAT = 6
 DAMAGED = "its cache entry was damaged, and dropped"
 
 
@@ -135,7 +135,6 @@ class BuildCache:
             "reads": read[0],
             "outside": read[1],
             "side": outcome.side.described(),
-            "messages": outcome.said.warnings,
             "printed": outcome.said.texts,
             "made": dict(outcome.made),
             "seconds": outcome.seconds,
@@ -186,6 +185,6 @@ def _load(entry: Path, meta: Mapping[str, Any]) -> CacheAnswer:
         reused(key_of(meta["parts"]), time.time() - meta["time"], meta["made"]),
         entry,
         meta["side"],
-        Said(meta["messages"], [(stream, text) for stream, text in meta["printed"]]),
+        Said([(stream, text) for stream, text in meta["printed"]]),
         meta["seconds"],
     )

@@ -15,13 +15,6 @@ if TYPE_CHECKING:
 _ONNX = ("", "ai.onnx", "ai.onnx.ml")
 
 
-def other_partitions(model: ModelWrapper, parent: ModelWrapper | None) -> int:
-    """Count the dataflow partitions among which a model is one; 0 if it is not."""
-    if parent is None or model.get_nodes_by_op_type(PARTITION):
-        return 0
-    return len(parent.get_nodes_by_op_type(PARTITION))
-
-
 def never_ran(error: BuildError, model: ModelWrapper) -> bool:
     """Tell whether what a step made is not broken, only not for Python: an operator or a partition's file is missing."""
     from qonnx.custom_op.registry import is_custom_op

@@ -27,8 +27,9 @@ def failed_step(name: str, error: BaseException, text: str, file: str = "") -> B
         text: What it was.
         file: Where the step is defined; the line of it that raised is named.
     """
-    node = "" if isinstance(error, BrainsmithError) else failing_node(error)
-    failed = BuildError(f"step '{name}' failed{node}: {text}{_line_in(file, error)}")
+    ours = isinstance(error, BrainsmithError)
+    node, line = ("", "") if ours else (failing_node(error), _line_in(file, error))
+    failed = BuildError(f"step '{name}' failed{node}: {text}{line}")
     failed.step = name
     return failed
 

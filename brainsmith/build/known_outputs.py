@@ -31,7 +31,7 @@ def check_expected(base: Baseline, expected: Array, tolerance: float | None) -> 
     found = _against(base, expected, tolerance)
     if found.mismatches:
         raise VerificationError(
-            f"the input model does not compute the expected outputs, before any step: {_worst(found)}"
+            f"the input model does not compute the expected outputs, before any step: {found.text(found.worst_sample)}"
         )
 
 
@@ -67,7 +67,7 @@ def check_new_outputs(base: Baseline, stated: NewOutputs, tolerance: float | Non
     found = _against(base, stated.expected, tolerance)
     if found.mismatches:
         raise VerificationError(
-            f"step '{step}' does not give what {key}.expected states: {_worst(found)}", step
+            f"step '{step}' does not give what {key}.expected states: {found.text(found.worst_sample)}", step
         )
     return found.max_error
 
@@ -78,10 +78,3 @@ def _against(base: Baseline, expected: Array, tolerance: float | None) -> Output
     values, known = stack.reshape(base.samples, -1), expected.reshape(base.samples, -1)
     classes = known.shape[1] != values.shape[1]
     return compare({name: values}, {name: known}, tolerance, classes, by_class=False)
-
-
-def _worst(found: OutputComparison) -> str:
-    return (
-        f"{found.mismatches} of {len(found.wrong)} samples differ; worst at tensor '{found.worst_tensor}', "
-        f"sample {found.worst_sample}: error {found.max_error:g}, tolerance {found.tolerance:g}"
-    )

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from qonnx.core.modelwrapper import ModelWrapper
 
+    from brainsmith.build.lineage import Lacking
+
 
 class KnownFacts:
     """What was known of a graph before a step.
@@ -66,22 +68,46 @@ class KnownFacts:
             What was lost, by which transform, and whether it could be inferred: a line each.
         """
         facts = facts or TensorFacts(model.graph)
-        lines = _Lines(model, self.lineage, facts)
         unshaped = facts.unshaped if self._shaped else []
         unknown = _infer_shapes(model, unshaped) if unshaped else []
-        lines.add(SHAPE, "were inferred again", {name: "" for name in unshaped if name not in unknown})
-        lines.add(SHAPE, "cannot be inferred", dict.fromkeys(unknown, ""))
-        if self._datatypes:
-            self._restore_datatypes(model, facts, lines)
-        self.after = None if lines.texts else facts
-        return lines.texts
+        found, floats = self._restore_datatypes(model, facts) if self._datatypes else ({}, {})
+        lost = (
+            (SHAPE, "were inferred again", {name: "" for name in unshaped if name not in unknown}),
+            (SHAPE, "cannot be inferred", dict.fromkeys(unknown, "")),
+            (DATATYPE, "were inferred again", found),
+            (DATATYPE, "cannot be inferred: these tensors count as floats", dict.fromkeys(floats, "")),
+        )
+        if not any(tensors for _, _, tensors in lost):
+            self.after = facts
+            return []
+        lacking = facts.lacking()
+        return [
+            line
+            for kind, ending, tensors in lost
+            for line in self._lines(model, lacking, kind, ending, tensors)
+        ]
 
-    def _restore_datatypes(self, model: ModelWrapper, facts: TensorFacts, lines: _Lines) -> None:
+    def _lines(
+        self, model: ModelWrapper, lacking: Lacking, kind: str, ending: str, tensors: Mapping[str, str]
+    ) -> list[str]:
+        """Return a sentence for each transform that lost some of these tensors' shapes or datatypes."""
+        lost_by: dict[str, list[str]] = {}
+        for name, datatype in tensors.items():
+            transform = self.lineage.culprit(model, lacking, (kind, name))
+            by = f" by transform '{transform}'" if transform else ""
+            lost_by.setdefault(by, []).append(f"'{name}'" + (f" ({datatype})" if datatype else ""))
+        return [
+            f"the {kind}s of {listed(shown)} were lost{by}, and {ending}" for by, shown in lost_by.items()
+        ]
+
+    def _restore_datatypes(
+        self, model: ModelWrapper, facts: TensorFacts
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        """Write the datatypes that were lost and are known, and return them, and those that cannot be inferred."""
         found: dict[str, str] = {}
         unknown: dict[str, str] = {}
         if facts.ends != self._ends:
-            before = TensorFacts(self._given.graph)
-            found = lost_ends(before, facts)
+            found = lost_ends(TensorFacts(self._given.graph), facts)
             facts.datatypes = facts.datatypes | found
         if self._outputs:  # of a graph that states none, none can be lost
             outputs, unknown = self._lost_outputs(model, facts)
@@ -91,8 +117,7 @@ class KnownFacts:
 
             for name, datatype in found.items():
                 model.set_tensor_datatype(name, DataType[datatype])
-        lines.add(DATATYPE, "were inferred again", found)
-        lines.add(DATATYPE, "cannot be inferred: these tensors count as floats", dict.fromkeys(unknown, ""))
+        return found, unknown
 
     def _lost_outputs(self, model: ModelWrapper, facts: TensorFacts) -> tuple[dict[str, str], dict[str, str]]:
         """Return the datatypes of nodes' outputs that follow from the rest, and those that do not."""
@@ -107,30 +132,6 @@ class KnownFacts:
             behind, floats = following(model, facts, self._untyped)
             unknown |= lost | not_lacking(behind, facts, self._given)
         return found, unknown
-
-
-class _Lines:
-    """What a step lost, in sentences."""
-
-    def __init__(self, model: ModelWrapper, lineage: Lineage, facts: TensorFacts) -> None:
-        self._model = model
-        self._lineage = lineage
-        self._facts = facts
-        self.texts: list[str] = []
-
-    @cached_property
-    def _lacking(self) -> Mapping[tuple[str, str], str]:
-        return self._facts.lacking()
-
-    def add(self, kind: str, ending: str, lost: Mapping[str, str]) -> None:
-        """Add a sentence for each transform that lost some of these tensors' shapes or datatypes."""
-        by: dict[str, list[str]] = {}
-        for name, datatype in lost.items():
-            transform = self._lineage.culprit(self._model, self._lacking, (kind, name))
-            by.setdefault(transform, []).append(f"'{name}'" + (f" ({datatype})" if datatype else ""))
-        for transform, shown in by.items():
-            who = f" by transform '{transform}'" if transform else ""
-            self.texts.append(f"the {kind}s of {listed(shown)} were lost{who}, and {ending}")
 
 
 def _infer_shapes(model: ModelWrapper, unshaped: Iterable[str]) -> list[str]:

@@ -33,13 +33,16 @@ class Said:
     """What one thread said.
 
     Attributes:
-        warnings: What was logged as a warning or worse, and what Python warned of: each once, and in one line.
         texts: All of it in its order: pairs of `stdout`, `stderr`, `warning` or `remark`, and a text. Remarks are this
             project's own warnings.
     """
 
-    warnings: list[str] = field(default_factory=list)
     texts: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was logged as a warning or worse, and what Python warned of: each once, and in one line."""
+        return [text for stream, text in self.texts if stream in (_WARNING, _REMARK)]
 
     @property
     def remarks(self) -> list[str]:
@@ -139,7 +142,6 @@ class _Collector(logging.Handler):
         """Keep a warning: among the lines, and in the file."""
         line = " ".join(message.split())
         if line not in self.said.warnings:
-            self.said.warnings.append(line)
             self.said.add(kind, line)
             self.append(f"warning: {line}\n")
 

@@ -44,6 +44,13 @@ class OutputComparison:
         """Count the samples that differ."""
         return int(self.wrong.sum())
 
+    def text(self, sample: int) -> str:
+        """Return how many samples differ, and which most, by the number of that sample among all."""
+        return (
+            f"{self.mismatches} of {len(self.wrong)} samples differ; worst at tensor '{self.worst_tensor}', "
+            f"sample {sample}: error {self.max_error:g}, tolerance {self.tolerance:g}"
+        )
+
 
 RELATIVE_ERROR = 1e-5
 """Of an output's largest value: the difference that is allowed where nothing else is stated and floats are rounded."""

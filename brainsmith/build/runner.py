@@ -23,7 +23,7 @@ from brainsmith.build.relocate import foreign_paths, relocated
 from brainsmith.build.side_files import SideFiles, restore
 from brainsmith.build.tensor_facts import TensorFacts
 from brainsmith.build.transform_watch import transforms_watched, well_formed_fault
-from brainsmith.errors import BrainsmithError, BuildError, PluginLoadError
+from brainsmith.errors import BuildError, PluginLoadError
 from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.import_reads import note_imported, reads_at_import
 from brainsmith.plugin.remembered import add_remembered, remember
@@ -69,13 +69,6 @@ def _without_finn(steps: Sequence[BuildStep]) -> dict[int, str]:
     records = {at: step.record for at, step in enumerate(steps) if step.record is not None}
     reason = f"needs FINN, which is not installed: {INSTALL_FINN}"
     return {at: reason for at, record in records.items() if record.requires and lacks_finn_alone(record)}
-
-
-def _failed(step: BuildStep, error: BaseException) -> BuildError:
-    """Return the error of a step for what it raised, other than what QONNX or FINN refuses."""
-    # The file is named where code of its own raised.
-    file = "" if isinstance(error, BrainsmithError) else _definition(step).rpartition(":")[0]
-    return failed_step(step.name, error, missing_framework(error) or error_text(error), file)
 
 
 class StepRunner:
@@ -253,7 +246,8 @@ class StepRunner:
             if refused := refusal(error):
                 refused.__cause__ = error
                 raise failed_step(step.name, error, str(refused)) from refused
-            raise _failed(step, error) from error
+            text, file = missing_framework(error) or error_text(error), _definition(step).rpartition(":")[0]
+            raise failed_step(step.name, error, text, file) from error
         remember(step.module, recorder.readers)
         note_imported(recorder.imported)
         writes = writes_of(view)

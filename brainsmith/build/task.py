@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.blueprint.outputs import OUTPUTS, wrong_output
 from brainsmith.build.step_list import arranged, steps_from, steps_of
-from brainsmith.errors import BlueprintError, BuildError
+from brainsmith.errors import BuildError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -146,16 +146,9 @@ def _resolved(
     output = arguments.produce if arguments.steps is None else OUTPUTS[0]
     if blueprint is None and arguments.steps is not None:
         return Blueprint("(no blueprint)"), Selection()
-    from brainsmith.blueprint.resolve import check_blueprint, missing_files, resolve_blueprint
+    from brainsmith.blueprint.resolve import check_blueprint
 
-    if isinstance(blueprint, (str, Path)):
-        return check_blueprint(blueprint, registry, output=output, steps=steps)
-    blueprint = blueprint or Blueprint("(no blueprint)")
-    blueprint = replace(blueprint, output=output or blueprint.output)
-    missing = missing_files(blueprint)
-    if missing:
-        raise BlueprintError(missing)
-    return blueprint, resolve_blueprint(blueprint, registry, steps=steps)
+    return check_blueprint(blueprint or Blueprint("(no blueprint)"), registry, output=output, steps=steps)
 
 
 def _config(blueprint: Blueprint, chosen: Selection) -> dict[str, Any]:

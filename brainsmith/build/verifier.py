@@ -19,7 +19,7 @@ import numpy as np
 
 from brainsmith.build.aligned import AlignedModel, chosen_runs
 from brainsmith.build.baseline import baseline_after, baseline_of
-from brainsmith.build.executable import never_ran, other_partitions
+from brainsmith.build.executable import never_ran
 from brainsmith.build.float_model import float_distance
 from brainsmith.build.known_outputs import check_expected, check_new_outputs
 from brainsmith.build.output_comparison import OutputComparison, advice, compare
@@ -62,14 +62,14 @@ class _Result:
     @property
     def run(self) -> tuple[ModelWrapper, ...]:
         """The model to execute, and perhaps the one in place of its partition."""
-        if self.holder is None or self.model.get_nodes_by_op_type(PARTITION):
-            return (self.model,)
-        return self.holder, self.model
+        return (self.model,) if not self.partitions or self.holder is None else (self.holder, self.model)
 
     @property
     def partitions(self) -> int:
         """Among how many dataflow partitions the model is one; 0 if it is not."""
-        return other_partitions(self.model, self.holder)
+        if self.holder is None or self.model.get_nodes_by_op_type(PARTITION):
+            return 0
+        return len(self.holder.get_nodes_by_op_type(PARTITION))
 
 
 class Verifier:

@@ -55,10 +55,10 @@ def entries_in(folder):
 def test_the_same_key_gives_the_same_model_and_files(cache, model, tmp_path):
     assert cache.find(PARTS, CONFIG).reason == "it was not built before"
     side = SideChanges({"report/estimates.json": b"{}"})
-    cache.store(PARTS, Outcome(model, READS, side=side, said=Said(["slow"], [("warning", "slow")])))
+    cache.store(PARTS, Outcome(model, READS, side=side, said=Said([("warning", "slow")])))
     found = cache.find(PARTS, CONFIG)
     assert found.model.data == model.data
-    assert found.said == Said(["slow"], [("warning", "slow")])
+    assert found.said == Said([("warning", "slow")])
     assert restore(found.folder / "files", found.side, tmp_path / "out", same)
     assert (tmp_path / "out" / "report" / "estimates.json").read_bytes() == b"{}"
 
