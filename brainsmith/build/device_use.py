@@ -64,9 +64,8 @@ def beyond_text(use: Fields | None) -> str:
     lacking = [f"{name} ({_said(held)})" for name, held in _known(use) if held["used"] > held["available"]]
     if not lacking:
         return ""
-    made = "synthesised" if use["source"] == "synthesis" else "estimated"
     return (
-        f"the design is beyond its device {use['name']}: {made}, it takes more than there is of {', '.join(lacking)}; "
+        f"the design does not fit {use['name']}: by the {use['source']} it needs too much of {', '.join(lacking)}; "
         "lower the target rate, or take a larger part"
     )
 

@@ -88,7 +88,7 @@ PARTS = {
     "arguments": "its arguments changed",
     "inputs": "the files that it declares as inputs changed",
     "cfg": "FINN's own config was added or removed",
-    "changes": "an earlier step changes cfg otherwise",
+    "changes": "what earlier steps change of cfg changed",
     "plugins": "plugins of the project or of a package changed",
     "model": "the model before it is another one",
     "files": "what earlier steps left in the output folder changed",

@@ -26,6 +26,7 @@ from brainsmith.build.transform_watch import transforms_watched, well_formed_fau
 from brainsmith.errors import BuildError, PluginLoadError
 from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.import_reads import note_imported, reads_at_import
+from brainsmith.plugin.read_rules import FRAMEWORKS
 from brainsmith.plugin.remembered import add_remembered, remember
 from brainsmith.plugin.renewal import imported_helpers, refuse_changed, renew
 from brainsmith.plugin.requirements import lacks_finn_alone
@@ -46,15 +47,13 @@ LOGGER = logging.getLogger(__name__)
 # Stands for the output folder in what is cached: another build has another one.
 _OUTPUT = "@brainsmith-output@"
 _MODEL = "model.onnx"
-# What steps of theirs print is for the log; what a step of the user's own prints is meant for the user.
-_QUIET = ("brainsmith", "qonnx", "finn")
 # What of cfg says where results go, and not what they are.
 _PLACES = ("output_dir", "config_path", "model_path")
 
 
 def _definition(step: BuildStep) -> str:
     """Return `file:line`, where a step is defined that the user or a distribution brings; else nothing."""
-    if step.framework in _QUIET:
+    if step.framework in FRAMEWORKS:
         return ""
     if step.record is not None:
         return step.record.origin
@@ -137,7 +136,7 @@ class StepRunner:
             found = self._cache.find(parts, self._config if self._given is None else self._given)
             reused = self._reuse(found)
             if reused is not None:
-                self.log.repeat(step.name, found.said, shown=step.framework not in _QUIET)
+                self.log.repeat(step.name, found.said, shown=step.framework not in FRAMEWORKS)
                 seconds = time.perf_counter() - started
                 self._note(step, found.said, seconds, True, found.reason, found.seconds)
                 return reused
@@ -145,7 +144,8 @@ class StepRunner:
         # Loading every step may take seconds: they count for the first one that has to run.
         with self.log.taken(f"loading the steps, for {step.name}"):
             function = self._load(len(self.results))
-        with MadeBy(step=step.name), self.log.taken(step.name, shown=step.framework not in _QUIET) as said:
+        shown = step.framework not in FRAMEWORKS  # what frameworks print is for the log
+        with MadeBy(step=step.name), self.log.taken(step.name, shown) as said:
             result, why_not = self._run(step, function, model, parts, said, started)
         seconds = time.perf_counter() - started
         self._note(step, said, seconds, False, why_not or why, seconds)

@@ -79,13 +79,13 @@ def _steps(steps: list[Fields]) -> Iterator[str]:
 
 
 def _labels(steps: list[Fields], accuracy: Fields | None) -> Iterator[str]:
-    """Name the steps that give other outputs, of which fewer are right by their labels: nothing else holds them."""
+    """Name the steps that give other outputs, of which fewer are right by their labels."""
     before = None if accuracy is None else accuracy["before"]
     for step in steps:
         verified = step["verified"] or {}
         if not verified.get("changes_outputs"):
             continue
-        after = verified["accuracy"]
+        after, key = verified["accuracy"], f"verify.changes_outputs.{step['name']}"
         if (
             verified["changes_outputs"] == "labels"
             and before is not None
@@ -93,9 +93,8 @@ def _labels(steps: list[Fields], accuracy: Fields | None) -> Iterator[str]:
             and after < before
         ):
             yield (
-                f"step '{step['name']}' gives other outputs, of which {share(after)} are right by "
-                f"verify.changes_outputs.{step['name']}.labels, and of those before {share(before)}; `expected` states the "
-                "values that it must give"
+                f"step '{step['name']}' lowers the accuracy from {share(before)} to {share(after)}, by {key}.labels; to "
+                f"check the values that it gives, state them as {key}.expected"
             )
         before = after
 
@@ -123,7 +122,7 @@ def _rate(rate: Fields | None) -> Iterator[str]:
         return
     target = f"the target of {rate['target']:,}"
     if rate["fps"] is None:
-        yield f"{target} frames per second was compared with nothing: no step of the build estimates or measures the rate"
+        yield f"{target} frames per second was not checked: no step of the build estimates or measures the rate"
     elif rate["measured"]:
         estimate = "" if rate["estimate"] is None else f" (estimated {rate['estimate']:,.0f})"
         yield (

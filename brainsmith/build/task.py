@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.blueprint.outputs import OUTPUTS, wrong_output
 from brainsmith.build.step_list import arranged, steps_from, steps_of
 from brainsmith.errors import BuildError
+from brainsmith.plugin.read_rules import FRAMEWORKS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -236,7 +237,7 @@ def _plugin_sources(settings: Settings, registry: Registry) -> tuple[Path, ...]:
     own = [Path(settings.project) / "plugins"] if settings.project else []
     found = [*own, *map(Path, settings.plugin_folders)]
     for info in registry.records():
-        if info.framework not in ("brainsmith", "qonnx", "finn", "project") and info.file:
+        if info.framework not in (*FRAMEWORKS, "project") and info.file:
             file = Path(info.file)
             # The whole package of the plugin, or the one file where it is no package.
             depth = info.module.count(".") + (file.name == "__init__.py")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import ModelError
+from brainsmith.plugin.read_rules import FRAMEWORKS
 from brainsmith.steps.unsupported_nodes import describe_unsupported
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from brainsmith.blueprint.build_step import BuildStep
 
 _INFERENCE = "hardware_inference"
-_KNOWN = ("brainsmith", "qonnx", "finn")
 # What our own transforms replace by operators that the front end converts.
 _REPLACED = {"ExpandNorms": ("LayerNormalization", "RMSNormalization")}
 
@@ -39,7 +39,7 @@ def refuse(unsupported: dict[str, list[str]], steps: Iterable[BuildStep] | None)
     else:
         if steps is not None:
             return
-    if any(step.framework not in _KNOWN for step in before):
+    if any(step.framework not in FRAMEWORKS for step in before):
         return
     replaced = {op_type for step in before for op_type in _REPLACED.get(step.name, ())}
     left = {op_type: nodes for op_type, nodes in unsupported.items() if op_type not in replaced}

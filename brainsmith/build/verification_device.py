@@ -142,7 +142,7 @@ class _DeviceExecutor(Executor):
         """
         signature = self._prepared.signature
         if signature is None:
-            raise UnsupportedResourceError("its target does not say what goes in and out of the model")
+            raise UnsupportedResourceError("its target does not state the model's inputs and outputs")
         for kind in ("inputs", "outputs"):
             specs, names = getattr(signature, kind), getattr(self, kind)
             stated = {spec.name: tuple(spec.shape) for spec in specs}

@@ -11,7 +11,7 @@ import numpy as np
 
 from brainsmith.comparison.boundary_tensors import boundary_tensors
 from brainsmith.comparison.producers import producers
-from brainsmith.comparison.rounding import rounding_told
+from brainsmith.comparison.rounding import rounding_explained
 from brainsmith.comparison.runs import read_alike, run_on
 from brainsmith.comparison.tensors import (
     RELATIVE_TOLERANCE,
@@ -164,15 +164,15 @@ def _compared(first: TargetRun, run: TargetRun, tolerance: float) -> Compared:
     integers = {s.name for s in first.signature.outputs if _is_integer(s.datatype)}
     wrong = _differences(found, outputs, found, tolerance, integers)
     worst = max((largest_error(outputs[name], array) for name, array in found.items()), default=0.0)
-    expected, told = _inside(first, run)
-    notes += told
+    expected, unknown = _inside(first, run)
+    notes += unknown
     common = [name for name in expected if name in run.tensors and name not in found]
     inside = _differences(common, expected, run.tensors, tolerance)
     place = _first_difference(run.resource, [*inside, *wrong])
     rounding = ""
     if place is not None and not _is_folder(run.resource):
         known = {**expected, **outputs}, {**run.tensors, **found}
-        rounding = rounding_told(run.resource, place, *known, tolerance)
+        rounding = rounding_explained(run.resource, place, *known, tolerance)
     return Compared(
         run.device,
         run.prepare_seconds,

@@ -21,7 +21,7 @@ QUANTISERS = ("Quant", "IntQuant", "BipolarQuant", "MultiThreshold")
 """With the functions, the operators that give each value of their first input a level, by itself."""
 
 
-def rounding_told(
+def rounding_explained(
     model: Any,
     one: Difference,
     expected: Mapping[str, Array],

@@ -75,10 +75,12 @@ def run_on(
     prepared = manager.prepare_resource(resource)
     prepare_seconds = perf_counter() - begin
     if prepared.signature is None:
-        raise TargetError(f"target '{device}' does not say what goes in and out, so it cannot be compared")
+        raise TargetError(
+            f"target '{device}' does not state its inputs and outputs, so it cannot be compared"
+        )
     if first is not None and prepared.target is first.target and resource == first.resource:
         name = f"{type(prepared.target).metadata().name}:{prepared.target.device_id}"
-        text = f"'{device}' is {name} here, as '{first.device}' is: nothing is compared with itself"
+        text = f"'{device}' and '{first.device}' are both {name} here: name two different targets"
         raise TargetError(text)
     if first is not None:
         feed = fed(device, first, prepared.signature)

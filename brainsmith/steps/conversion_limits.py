@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import ModelError
+from brainsmith.graph.model_facts import span_of
 from brainsmith.graph.well_formed import node_text
 from brainsmith.transforms.graph_view import attribute
 
@@ -157,12 +158,10 @@ def _div(model: ModelWrapper, node: NodeProto) -> str:
 
 def _is_whole(model: ModelWrapper, name: str) -> bool:
     """Tell whether FINN takes a tensor to be one of integers."""
-    import numpy as np
-
     value = model.get_initializer(name)
-    if value is not None and np.isfinite(value).all() and (value == np.rint(value)).all():
-        return True
-    return bool(model.get_tensor_datatype(name).is_integer())
+    return (value is not None and span_of(value) is not None) or bool(
+        model.get_tensor_datatype(name).is_integer()
+    )
 
 
 _CHECKS: dict[str, Check] = {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from brainsmith.graph.model_facts import span_of
 from brainsmith.rtl.cores.integers import integer_datatype
 from brainsmith.transforms.graph_view import is_standard
 
@@ -37,7 +38,7 @@ def _product_limits(model: ModelWrapper, node: NodeProto) -> tuple[int, int] | N
 
     weights = model.get_initializer(node.input[1])
     limits = _limits(model, node.input[0])
-    if weights is None or limits is None or weights.ndim != 2 or not _whole(weights):
+    if weights is None or limits is None or weights.ndim != 2 or span_of(weights) is None:
         return None
     ends = np.stack([weights.astype(np.float64) * limit for limit in limits])
     return int(ends.min(axis=0).sum(axis=0).min()), int(ends.max(axis=0).sum(axis=0).max())
@@ -47,12 +48,6 @@ def _limits(model: ModelWrapper, name: str) -> tuple[int, int] | None:
     """Return the least and the greatest value of an integer tensor."""
     values = model.get_initializer(name)
     if values is not None:
-        return (int(values.min()), int(values.max())) if values.size and _whole(values) else None
+        return span_of(values)
     datatype = model.get_tensor_datatype(name)
     return (int(datatype.min()), int(datatype.max())) if datatype.is_integer() else None
-
-
-def _whole(values: Any) -> bool:
-    import numpy as np
-
-    return bool(np.all(values == np.round(values)))

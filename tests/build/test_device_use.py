@@ -32,16 +32,16 @@ def test_estimates_count_where_nothing_was_synthesised():
     }  # fmt: skip
     assert device_line(use) == "xc7z010: at least 1.0 % of LUT, 5.0 % of BRAM18, 5.0 % of DSP (estimated)"
     assert beyond_text(use) == (
-        "the design is beyond its device xc7z010: estimated, it takes more than there is of URAM (2 of 0); "
-        "lower the target rate, or take a larger part"
+        "the design does not fit xc7z010: by the estimate it needs too much of URAM (2 of 0); lower the target rate, or "
+        "take a larger part"
     )
 
 
 def test_a_design_beyond_its_device_is_said():
     use = device_use(DEVICE, SYNTHESIS | {"lut": 35200, "dsp": 81}, ESTIMATE, [])
     assert beyond_text(use) == (
-        "the design is beyond its device xc7z010: synthesised, it takes more than there is of LUT (35,200 of 17,600, "
-        "200 %), DSP (81 of 80, 101 %); lower the target rate, or take a larger part"
+        "the design does not fit xc7z010: by the synthesis it needs too much of LUT (35,200 of 17,600, 200 %), DSP (81 of "
+        "80, 101 %); lower the target rate, or take a larger part"
     )
 
 

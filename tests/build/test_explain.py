@@ -21,7 +21,7 @@ PARTS = {
         ("arguments", "y", "its arguments changed"),
         ("inputs", '{"data.bin": "1"}', "data.bin was added"),
         ("cfg", "y", "FINN's own config was added or removed"),
-        ("changes", "y", "an earlier step changes cfg otherwise"),
+        ("changes", "y", "what earlier steps change of cfg changed"),
         (
             "plugins",
             '{"/p/a.py": "2", "/p/c.py": "1"}',

@@ -24,15 +24,17 @@ SLOW = (
     "the estimate of 200,000 frames per second is below the target of 200,001; the report shows the slowest "
     "layers"
 )
-NO_RATE = "the target of 5 frames per second was compared with nothing: no step of the build estimates or measures the rate"
+NO_RATE = (
+    "the target of 5 frames per second was not checked: no step of the build estimates or measures the rate"
+)
 BOUND = (
     "the estimate of LUTs is a lower bound: FINN has no model of them for 1 of 2 layers (1 MVAU_rtl); "
     "`output: synthesised` counts them"
 )
 SMALL = {"lut": 0, "ff": 1, "bram18": 0, "uram": 0, "dsp": 1}
 BEYOND = (
-    "the design is beyond its device xczu7ev: estimated, it takes more than there is of LUT (1 of 0); lower the target "
-    "rate, or take a larger part"
+    "the design does not fit xczu7ev: by the estimate it needs too much of LUT (1 of 0); lower the target rate, or take a "
+    "larger part"
 )
 PROVEN = {
     "golden": {"samples": 3, "random": False, "problem": "", "generated_problem": ""},
@@ -189,8 +191,8 @@ def test_new_outputs_that_labels_alone_hold_are_no_worse_than_those_before(befor
         accuracy=None if before is None else {"before": before},
     )
     told = (
-        "step 'reordered' gives other outputs, of which 25.00 % are right by verify.changes_outputs.reordered.labels, and "
-        "of those before 100.00 %; `expected` states the values that it must give"
+        "step 'reordered' lowers the accuracy from 100.00 % to 25.00 %, by verify.changes_outputs.reordered.labels; to "
+        "check the values that it gives, state them as verify.changes_outputs.reordered.expected"
     )
     assert found == ([("accuracy", told)] if is_told else [])
 

@@ -276,7 +276,7 @@ def test_which_target_the_best_one_is_is_told(x, capsys):
     assert main(["compare", MODEL, "--targets", "numpy,auto", "--input", x]) == 1
     assert (
         capsys.readouterr().err
-        == "error: 'auto' is numpy:0 here, as 'numpy' is: nothing is compared with itself\n"
+        == "error: 'auto' and 'numpy' are both numpy:0 here: name two different targets\n"
     )
 
 
