@@ -1,4 +1,4 @@
-"""A bundle: what it says of itself, and the functions that it lives by."""
+"""A bundle: its metadata, and the functions that are called when it is registered and removed."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Bundle:
     def set_initialize_fn(self, function: OnRegistry) -> Bundle:
         """Have a function called once when the bundle is registered, before its ops and plugins are asked for.
 
-        It is given the one registry. What it registers there, by whatever door, belongs to the bundle.
+        It is given the one registry. What it registers there, in whatever way, belongs to the bundle.
         """
         self.initialize_fn = self._callable("set_initialize_fn", function)
         return self

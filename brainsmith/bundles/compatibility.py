@@ -1,4 +1,4 @@
-"""Whether a bundle and the host, and bundles among each other, have versions that go together."""
+"""Check that the versions of a bundle, of this host and of other bundles are compatible."""
 
 from __future__ import annotations
 

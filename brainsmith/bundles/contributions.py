@@ -1,4 +1,4 @@
-"""What a bundle brings, as records and objects: checked, each known as the bundle's, nothing entered yet."""
+"""Check what a bundle contributes, as records and objects; nothing is registered yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One bundle's way into the one registry and out of it: all of it, or nothing."""
+"""Enter a bundle into the registry of plugins and remove it again: completely, or not at all."""
 
 from __future__ import annotations
 

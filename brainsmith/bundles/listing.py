@@ -1,4 +1,4 @@
-"""Which bundles are there: the one list of this process, and what can be asked of it."""
+"""The list of the bundles in this process, and questions about it."""
 
 from __future__ import annotations
 

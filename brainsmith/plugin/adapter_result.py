@@ -1,4 +1,4 @@
-"""What each adapter of a discovery found, and the definitions that it was made of: so that it can be brought up to date."""
+"""What each adapter of a discovery found, and the file contents that this came from, for updates after an edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the names mean that a module imports: read from its text where that is certain, else from its syntax tree."""
+"""Resolve the names that a module imports: from its text where that is certain, else from its syntax tree."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _absolute(module: str, file: SourceFile) -> str:
 
 
 def is_bound_once(source: PythonSource, name: str) -> bool:
-    """Tell whether a name gets its meaning in one import, or one definition, whose reading is certain."""
+    """Tell whether a name is bound exactly once in a file, by an import or a definition."""
     if not name.isascii() or source.stars():
         return False
     data, word = source.data, name.encode()

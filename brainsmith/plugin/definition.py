@@ -1,4 +1,4 @@
-"""What a decorator may say: one place that checks it, for the decorator when it runs and for the scan that reads it."""
+"""Check the arguments of decorators: the same checks when a decorator runs and when the scan reads its source."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DECORATOR_TARGETS = {f"{home}.{name}": name for home in _HOMES for name in DECOR
 """What a decorator's name can resolve to in a file's imports, and the plugin type that it makes."""
 
 STARRED = frozenset(target for target in DECORATOR_TARGETS if not target.startswith(f"{DOOR}."))
-"""Those that `from MODULE import *` gives: the door gives its collections that way, and no decorators."""
+"""Those that `from MODULE import *` gives: `brainsmith.plugins` gives its collections that way, and no decorators."""
 
 
 def keywords(plugin_type: str) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ FUSED = "fused_elementwise"
 def make_record(
     plugin_type: str, values: dict[str, Any], object_name: str, framework: str, reference: str, origin: str
 ) -> PluginInfo:
-    """Check what a decorator says and make the record of it.
+    """Check a decorator's arguments and return the plugin's record.
 
     Args:
         plugin_type: One of `PLUGIN_TYPES`.

@@ -79,7 +79,7 @@ class DiscoveryCache:
             return found.snapshot, found.source
         if found.earlier is not None:
             snapshot = read(found)
-            self.put_updated(key, settings, snapshot)
+            self.put(key, settings, snapshot, at_once=False)
             return snapshot, "update"
         with self.lock(key, settings):
             found = self.get(key, settings)  # another process may have read everything meanwhile
@@ -117,32 +117,31 @@ class DiscoveryCache:
                 return
             yield "disk", kept
 
-    def put(self, key: Key, settings: Settings, snapshot: Snapshot) -> bool:
-        """Keep a snapshot that is complete; return whether it was written to disk."""
+    def put(self, key: Key, settings: Settings, snapshot: Snapshot, at_once: bool = True) -> bool:
+        """Keep a snapshot that is complete; return whether it was written to disk.
+
+        Args:
+            key: What was asked for.
+            settings: Those that held.
+            snapshot: What was found.
+            at_once: Write it now, not when this process ends. Writing costs as much as a look at all files does, and
+                whoever edits a file will edit it again.
+        """
         full_key = _full_key(key, settings, snapshot.environment)
         self._memory.pop(full_key, None)
         self._unsaved.pop(full_key, None)
         if not snapshot.complete:
             return False
         self._memory[full_key] = snapshot
-        return _save(full_key, settings, snapshot)
-
-    def put_updated(self, key: Key, settings: Settings, snapshot: Snapshot) -> None:
-        """Keep a snapshot that was brought up to date: in memory, and on disk when this process ends.
-
-        Writing costs as much as a look at all files does, and whoever edits a file will edit it again.
-        """
-        full_key = _full_key(key, settings, snapshot.environment)
-        if not snapshot.complete:
-            self._memory.pop(full_key, None)
-            return
-        self._memory[full_key] = snapshot
+        if at_once:
+            return _save(full_key, settings, snapshot)
         if not self._unsaved:
             import atexit  # only where there is something to write
 
             atexit.unregister(self.save)
             atexit.register(self.save)
         self._unsaved[full_key] = (settings, snapshot)
+        return False
 
     def save(self) -> None:
         """Write to disk what was brought up to date since."""
@@ -177,19 +176,17 @@ def _full_key(key: Key, settings: Settings, installed: Installed) -> tuple[objec
     return key, settings.key(), tuple(place for place, *_ in installed)
 
 
-def _kept(full_key: tuple[object, ...], settings: Settings) -> Kept:
-    return Kept(settings.cache_dir, "discovery", repr(full_key))
-
-
-def _kept_sources(full_key: tuple[object, ...], settings: Settings) -> Kept:
-    return Kept(settings.cache_dir, "definitions", repr(full_key))
+def _kept(full_key: tuple[object, ...], settings: Settings, kind: str = "discovery") -> Kept:
+    return Kept(settings.cache_dir, kind, repr(full_key))
 
 
 def _save(full_key: tuple[object, ...], settings: Settings, snapshot: Snapshot) -> bool:
     about: About = {"of": f"the plugins of {settings.project or 'no project'}", "origin": {}}
     if snapshot.sources is not None:
         plain = snapshot.sources.to_plain()
-        _kept_sources(full_key, settings).save(snapshot.identity, plain, {**about, "beside": "discovery"})
+        _kept(full_key, settings, "definitions").save(
+            snapshot.identity, plain, {**about, "beside": "discovery"}
+        )
     return _kept(full_key, settings).save(None, snapshot.to_plain(), {**about, "stamped": STAMPED})
 
 
@@ -197,7 +194,7 @@ def _load_sources(snapshot: Snapshot, full_key: tuple[object, ...], settings: Se
     """Give a snapshot from disk what it was made of; return whether that was kept."""
     from brainsmith.plugin.adapter_result import SnapshotSources  # parses: only where a file changed
 
-    plain = _kept_sources(full_key, settings).load(snapshot.identity)
+    plain = _kept(full_key, settings, "definitions").load(snapshot.identity)
     try:
         snapshot.sources = None if plain is None else SnapshotSources.from_plain(plain)
     except (TypeError, ValueError, AttributeError):  # it has another form

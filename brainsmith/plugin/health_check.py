@@ -1,4 +1,4 @@
-"""Say what works here, what does not, and what to do."""
+"""Report which frameworks, caches, tools and packages work here, and what to do about those that do not."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _report(
 
 
 def _check_adapter(summary: dict[str, Any], enabled: bool, cache_dir: str) -> dict[str, Any]:
-    """Say how an adapter is; a framework that was found must be importable too."""
+    """Return the status of an adapter; a framework that was found must be importable too."""
     name, status, detail, advice = summary["name"], summary.get("status"), summary.get("detail"), ""
     if not enabled:
         summary, status, detail = {}, "disabled", "the setting frameworks leaves it out"

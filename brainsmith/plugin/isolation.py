@@ -1,4 +1,4 @@
-"""Read each file for itself: whatever one of them holds or raises, no other plugin is lost by it."""
+"""Read each source file in isolation: an error in one file does not hide the plugins of others."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def unreadable(path: str, error: BaseException, line: int = 0) -> Problem:
 
 
 def on_enough_stack(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Call a function; if the stack ends, call it again on a whole one.
+    """Call a function; if the stack overflows, call it again in a new thread with an empty stack.
 
     A discovery may be called at any depth. What a file gives must not depend on that, or it would be kept wrong.
 

@@ -1,4 +1,4 @@
-"""What one thread changes in a registry while it is watched, so that all of it can be undone."""
+"""Record the changes that one thread makes to a registry, so that they can be undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make instances of plugins, each once for the same arguments, or say why these arguments do not make one."""
+"""Create instances of plugins, once for the same arguments, and explain arguments that do not fit."""
 
 from __future__ import annotations
 

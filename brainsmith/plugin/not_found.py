@@ -1,4 +1,4 @@
-"""What to say of a name that nothing has."""
+"""Compose the messages for names that no plugin has."""
 
 from __future__ import annotations
 

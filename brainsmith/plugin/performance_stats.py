@@ -1,4 +1,4 @@
-"""Measure what the hub does: nothing here is estimated."""
+"""Count and time what the hub does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which plugin a name means: how names are written, and which framework's has precedence."""
+"""Decide which plugin a name means: how names are written, and which framework has precedence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of a file: plain answers that depend on nothing but its text and its module's name.
+"""Questions about a source file, whose plain answers depend on nothing but its text and its module's name.
 
 So an answer stays true as long as the file's content does: the next discovery reads only the files that changed. A
 question that a file does not survive (its expressions are nested too deeply, say) is that file's problem alone.

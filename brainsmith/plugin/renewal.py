@@ -1,4 +1,4 @@
-"""Let what changed since it was imported be loaded anew, or refuse it: the old class never runs under the new record.
+"""Reload plugins whose files changed since they were imported, or refuse them: an old class never runs under a new record.
 
 The modules of a plugin folder are imported through the hub alone, under names that nobody else knows. So they can be
 loaded anew: all of a folder together, so that no old module meets a new one, and with them those of other folders that

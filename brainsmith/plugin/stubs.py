@@ -1,4 +1,4 @@
-"""Write type stubs of the door, so that editors complete `tfm.finn.` with signatures and docstrings.
+"""Write type stubs of `brainsmith.plugins`, so that editors complete `tfm.finn.` with signatures and docstrings.
 
 The stubs hold all that the sources say: neither FINN nor QONNX has to be typed, installed where the editor runs, or
 imported.
@@ -35,7 +35,7 @@ COLLECTIONS = {
     "steps": "step",
     "ops": "op",
 }
-"""The door's collections, and the plugin type of each."""
+"""The collections in `brainsmith.plugins`, and the plugin type of each."""
 
 _HEAD = '''\
 """The plugins that `brainsmith plugins stubs` found. Written by it: run it again when plugins change."""
@@ -71,7 +71,7 @@ def write_stubs(registry: Registry, reexports: Mapping[str, str], folder: str) -
 
     Args:
         registry: What is there.
-        reexports: The door's names that are no collections, and the modules that they come from.
+        reexports: The other names in `brainsmith.plugins`, and the modules that they come from.
         folder: Where the stub package goes.
 
     Returns:
@@ -129,7 +129,7 @@ def _collection(
 ) -> Iterator[str]:
     """Yield the class of one collection: in it one class for each framework, then the bare names.
 
-    It is a class, though the door's collection is an object: only so do type checkers let its plugins be base classes
+    It is a class, though the collection is an object: only so do type checkers let its plugins be base classes
     and annotations.
     """
     base = _BASES[CLASSES.get(plugin_type, Collection)]

@@ -1,4 +1,4 @@
-"""What the text of a plugin file shows to be unusable, beside what its decorators say.
+"""Find plugins that cannot work, as far as the text of their file shows, beside errors in decorators' arguments.
 
 Such a plugin has no record, and the file a problem: without it nothing would be said of a plugin that its author
 believes to have written.
@@ -39,7 +39,9 @@ def unbound_decorators(source: PythonSource) -> Iterator[Problem]:
         for decorator in definition.decorator_list
         if (name := dotted_name(getattr(decorator, "func", decorator))).rpartition(".")[2] in DECORATORS
     ]
-    if not candidates or any(module != DOOR for module in source.stars()):  # the door gives collections alone
+    if not candidates or any(
+        module != DOOR for module in source.stars()
+    ):  # that module gives collections alone
         return
     bound = _bound_names(source.tree)
     for decorator, name in candidates:

@@ -1,4 +1,4 @@
-"""Tell recorders what code does: Python's audit events, and what is read of `os.environ`.
+"""Report to recorders what code does: Python's audit events, and reads of `os.environ`.
 
 The hook is installed once and does nothing while there is no recorder; `os.environ` is as usual then.
 """

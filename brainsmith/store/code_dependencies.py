@@ -1,4 +1,4 @@
-"""What code depends on: the modules that it imports, and what they import in turn.
+"""Find what code depends on: the modules that it imports, and what these import in turn.
 
 A module that is imported counts with the source that it was made of, any other with its file. So a key that is made
 before a module is imported may not be true any more once it is: who keeps a result makes its key again afterwards.

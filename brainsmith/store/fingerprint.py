@@ -1,4 +1,4 @@
-"""What stands for content: the same for the same, in every process."""
+"""Digests of content: equal for equal content, in every process."""
 
 from __future__ import annotations
 

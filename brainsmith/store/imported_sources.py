@@ -1,4 +1,4 @@
-"""Know of which source each imported module was made, also when its file has changed since.
+"""Remember the source of each imported module, even if its file has changed since.
 
 A file says what the next process will run, not what this one runs. So the source is noted while a module is imported:
 `note_imports` lets Python's own import do that from then on. Of a module that was imported before, the file counts,

@@ -1,4 +1,4 @@
-"""How much is kept on disk of each kind, and what goes first when it is more."""
+"""Limit how much is kept on disk of each kind; the least recently used entries are removed first."""
 
 from __future__ import annotations
 

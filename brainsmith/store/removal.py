@@ -1,4 +1,4 @@
-"""Remove entries: those that were used longest ago, or all; never one that a process uses."""
+"""Remove cache entries: the least recently used, or all; never one that a process uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom a folder belongs to: what is loaded from a cache runs as its user, so no one else may have written it."""
+"""Check who owns and may write a folder: what is loaded from a cache runs with its user's rights."""
 
 from __future__ import annotations
 

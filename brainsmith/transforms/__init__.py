@@ -1,4 +1,4 @@
 """The project's own transforms: one per file, the file named after it in snake_case.
 
-Use them through the door: `from brainsmith.plugins import transforms as tfm`, then `tfm.ExpandNorms()`.
+Use them with `from brainsmith.plugins import transforms as tfm`, then `tfm.ExpandNorms()`.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from onnx import TensorProto
 
@@ -14,11 +14,6 @@ from brainsmith.transforms.node_rewrite import NodeRewrite
 if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
-
-
-class _Operands(NamedTuple):
-    lhs: list[int]
-    rhs: list[int]
 
 
 @transform(
@@ -42,31 +37,33 @@ class InferMatMul(NodeRewrite):
             view.model.get_tensor_datatype(name).is_integer() for name in node.input
         ):
             return False
-        view.replace(node, [_kernel_node(view.model, node, operands)])
+        view.replace(node, [_kernel_node(view.model, node, *operands)])
         return True
 
 
-def _operands(view: GraphView, node: NodeProto) -> _Operands | None:
+def _operands(view: GraphView, node: NodeProto) -> tuple[list[int], list[int]] | None:
     """Return the shapes of the inputs, or None where the kernel does not serve them."""
     lhs, rhs = (view.static_shape(name, TensorProto.FLOAT) for name in node.input)
     if lhs is None or rhs is None or any(view.constant(name) is not None for name in node.input):
         return None
     if len(lhs) < 2 or len(rhs) < 2 or rhs[:-2] not in ([], lhs[:-2]):
         return None
-    return _Operands(lhs, rhs)
+    return lhs, rhs
 
 
-def _kernel_node(model: ModelWrapper, node: NodeProto, operands: _Operands) -> NodeProto:
+def _kernel_node(
+    model: ModelWrapper, node: NodeProto, lhs_shape: list[int], rhs_shape: list[int]
+) -> NodeProto:
     lhs, rhs = (model.get_tensor_datatype(name) for name in node.input)
-    product = product_datatype(lhs, rhs, depth=operands.lhs[-1])
+    product = product_datatype(lhs, rhs, depth=lhs_shape[-1])
     model.set_tensor_datatype(node.output[0], product)
     return kernel_node(
         "MatMulKernel",
         node.input,
         node.output,
         name=node.name,
-        lhs_shape=operands.lhs,
-        rhs_shape=operands.rhs,
+        lhs_shape=lhs_shape,
+        rhs_shape=rhs_shape,
         lhsDataType=lhs.name,
         rhsDataType=rhs.name,
         outputDataType=product.name,

@@ -1,4 +1,4 @@
-"""MeansToSums: means over tokens or pixels into sums, with every scale behind them."""
+"""MeansToSums: convert means over tokens or pixels into sums, and move scales behind them."""
 
 from __future__ import annotations
 

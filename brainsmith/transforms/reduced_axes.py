@@ -1,4 +1,4 @@
-"""Which axes ReduceMean and ReduceSum take together, in any opset."""
+"""Read over which axes ReduceMean and ReduceSum reduce, in any opset."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AXES_AS_INPUT = {"ReduceMean": 18, "ReduceSum": 13}
 
 
 def reduced_axes(view: GraphView, node: NodeProto) -> tuple[int, ...] | None:
-    """Return which axes a reduction takes together, counted from 0; None where that is not known, or none at all.
+    """Return the axes of a reduction, counted from 0; None where they are not known, or there are none.
 
     An empty list of them means all, unless `noop_with_empty_axes` says none.
     """

@@ -1,4 +1,4 @@
-"""RemoveUnusedTensors: what a graph says of tensors that it does not have."""
+"""RemoveUnusedTensors: initializers, shapes and annotations of tensors that a graph does not use."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Choice:
     tags=("backends",),
 )
 class SpecializeKernels(Transformation):
-    """Make each node of a kernel one of the first of its backends that can be it.
+    """Turn each kernel's node into a node of the first of its backends that supports it.
 
     Backends are those that are registered for the kernel, FINN's and any other's; another framework's kernel of the
     same name has its own. Each is asked in its order (`supports(node, part)`), until one can be the node; those that

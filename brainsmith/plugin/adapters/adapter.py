@@ -1,4 +1,4 @@
-"""What an adapter is: the code that finds one source's plugins without importing them."""
+"""Adapters find the plugins of one source (a framework, a project, installed packages) without importing them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Reading:
         return folders
 
     def package(self, name: str) -> Package | None:
-        """Return an installed top-level package, read; None if it is not installed."""
+        """Read an installed top-level package; None if it is not installed."""
         if name not in self._packages:
             folders = self.folders_of(name)
             self._packages[name] = Package(name, folders, self) if folders else None
@@ -100,7 +100,7 @@ class Adapter:
     name = ""
 
     def is_available(self) -> bool:
-        """Tell whether there is anything to read: there always is, unless an adapter says otherwise."""
+        """Tell whether there is anything to read; True unless an adapter overrides it."""
         return True
 
     def discover_plugins(self) -> list[PluginInfo]:
@@ -108,7 +108,7 @@ class Adapter:
         return self.discover(Reading()).records
 
     def discover(self, reading: Reading) -> AdapterResult:
-        """Find everything: plugins, groups, problems and what the result depends on."""
+        """Find plugins, groups and problems, and note the files on which the result depends."""
         raise NotImplementedError
 
 

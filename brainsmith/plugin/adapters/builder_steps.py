@@ -69,7 +69,7 @@ def _fits(arguments: ast.arguments) -> bool:
 
 
 def step_tables(sources: list[PythonSource], packages: set[str]) -> dict[str, str]:
-    """Return the functions that a framework enters in its table of steps: the name there, by `module.function`.
+    """Return the names under which a framework's table of steps lists functions, by `module.function`.
 
     Upstream FINN writes the table as a dict, FINN+ fills it by a function of the same module, used as decorator or
     called.

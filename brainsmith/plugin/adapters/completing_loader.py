@@ -61,7 +61,7 @@ class CompletingFinder:
 
 
 class CompletingLoader(Loader):
-    """Executes a module with its own loader, with its own way to import, and a last touch if needed."""
+    """Executes a module with its own loader and, where needed, another `__import__` and a completing function."""
 
     def __init__(
         self,

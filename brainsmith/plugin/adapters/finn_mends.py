@@ -1,4 +1,4 @@
-"""Where FINN takes what it is given for something simpler: graphs with forks and joins, and lists of steps."""
+"""Corrections to FINN: transforms that fail at forks and joins in a graph, and its builder without Vivado."""
 
 from __future__ import annotations
 
@@ -14,37 +14,36 @@ if TYPE_CHECKING:
 
 
 def mend_pools(module: ModuleType) -> None:
-    """Let lowered pools be left alone where a reduction states its axes as an attribute, as up to opset 17.
+    """Let FINN skip lowered pools in a graph where a reduction states its axes as an attribute (up to opset 17).
 
     FINN+ 1.6.1 asks every ReduceMean, also that of a normalisation, for an input that it need not have.
     """
-    infer = module.InferPoolFromReduce.apply
-
-    def apply(self: Any, model: Any) -> tuple[Any, bool]:
-        reductions = ("ReduceMax", "ReduceMean", "ReduceSum")
-        if any(node.op_type in reductions and len(node.input) < 2 for node in model.graph.node):
-            return model, False
-        result: tuple[Any, bool] = infer(self, model)
-        return result
-
-    module.InferPoolFromReduce.apply = apply
+    reductions = ("ReduceMax", "ReduceMean", "ReduceSum")
+    _skip_where_any(
+        module.InferPoolFromReduce, lambda model, node: node.op_type in reductions and len(node.input) < 2
+    )
 
 
 def mend_flattens(module: ModuleType) -> None:
-    """Let a Flatten stay, and all of them, where what goes into one or comes out of it has further readers.
+    """Let FINN keep all Flattens of a graph where the input or output of one has several readers.
 
     FINN+ 1.6.1 takes it from these, too. A Flatten that stays between layers is refused by name.
     """
-    remove = module.RemoveCNVtoFCFlatten.apply
+    _skip_where_any(
+        module.RemoveCNVtoFCFlatten,
+        lambda model, node: node.op_type in ("Flatten", "Reshape") and _is_forked(model, node),
+    )
 
-    def apply(self: Any, model: Any) -> tuple[Any, bool]:
-        flattens = [node for node in model.graph.node if node.op_type in ("Flatten", "Reshape")]
-        if any(_is_forked(model, node) for node in flattens):
-            return model, False
-        result: tuple[Any, bool] = remove(self, model)
-        return result
 
-    module.RemoveCNVtoFCFlatten.apply = apply
+def _skip_where_any(transformation: Any, is_wrong: Callable[[Any, Any], bool]) -> None:
+    """Let a transformation do nothing to a model with any node that it would treat wrongly."""
+    own = transformation.apply
+
+    def apply(self: Any, model: Any) -> Any:
+        skip = any(is_wrong(model, node) for node in model.graph.node)
+        return (model, False) if skip else own(self, model)
+
+    transformation.apply = apply
 
 
 def _is_forked(model: Any, node: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Where QONNX would change what a graph computes, this project's own transforms do the work; where FINN fails, it skips.
+"""Corrections to QONNX and FINN: where QONNX would change what a graph computes, our transforms replace its own.
 
 FINN's transforms call QONNX's clean-up by its classes, and so does `ModelWrapper.transform` after each transform. It is
 not enough, then, that `tfm.SortGraph` is ours. QONNX's classes keep their names and arguments, and stay reachable as
@@ -83,7 +83,7 @@ def _remove_node_and_rewire(model: Any, node: NodeProto) -> None:
 
 
 def remove_node(model: Any, node: NodeProto) -> None:
-    """Remove a node that computes nothing; where the graph needs one in its place, that is an Identity.
+    """Remove a node that computes nothing, or replace it by an Identity where the graph needs a node.
 
     As in QONNX, a node that joins branches is not removed.
     """

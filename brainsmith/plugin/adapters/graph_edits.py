@@ -89,7 +89,7 @@ def names_read(node: NodeProto) -> Iterator[str]:
 
 
 def forget_unused(graph: GraphProto) -> bool:
-    """Remove what a graph says of tensors that nothing reads or makes; tell whether there was anything.
+    """Remove initializers, shapes and annotations of tensors that nothing reads or makes; tell whether there were any.
 
     An initializer that is an input of the graph too is no input: where it is unused, it goes in both forms.
     """

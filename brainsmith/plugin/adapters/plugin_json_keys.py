@@ -23,12 +23,12 @@ _SUFFIXES = {"darwin": ("lib", ".dylib"), "win32": ("", ".dll")}
 
 
 def whole_number(digits: str) -> float:
-    """Return the number of some digits in JSON; one that no key can hold may be rounded, or infinite."""
+    """Convert the digits of a whole number in JSON; one too large for any key may become a rounded or infinite float."""
     return int(digits) if len(digits) <= 18 else float(digits)
 
 
 def check_name(name: object) -> None:
-    """Check that something can be the name of a bundle.
+    """Check the name of a bundle.
 
     Raises:
         BundleDefinitionError: It is no identifier, or the name of a framework that is there already.

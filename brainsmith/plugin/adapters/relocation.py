@@ -1,4 +1,4 @@
-"""Bring a framework's records up to date after edits that moved definitions and changed none.
+"""Update the line numbers in a framework's records after edits that moved definitions and changed nothing else.
 
 What is found in a framework follows from the answers to what is asked of its files (`questions`), and from nothing else.
 So where all that was ever asked of a file has the same answers, lines excepted, all that was found is found again.
