@@ -17,13 +17,13 @@ class foreign_call:  # noqa: N801  (a context manager is used like a function)
     """Run code of others (context manager).
 
     Args:
-        told: Makes of what was raised the error that is raised in its place; or gives it back, to let it pass.
+        replace: Makes of what was raised the error that is raised in its place; or gives it back, to let it pass.
     """
 
-    __slots__ = ("_told",)
+    __slots__ = ("_replace",)
 
-    def __init__(self, told: Callable[[Exception], Exception]) -> None:
-        self._told = told
+    def __init__(self, replace: Callable[[Exception], Exception]) -> None:
+        self._replace = replace
 
     def __enter__(self) -> None:
         """Begin."""
@@ -37,9 +37,9 @@ class foreign_call:  # noqa: N801  (a context manager is used like a function)
         """Raise the error in place of what the code raised, and chain that."""
         if error is None or isinstance(error, MemoryError) or not isinstance(error, Exception):
             return
-        told = self._told(error)
-        if told is not error:
-            raise told from error
+        raised = self._replace(error)
+        if raised is not error:
+            raise raised from error
 
 
 def text_of(error: Exception) -> str:

@@ -43,7 +43,7 @@ def require_operator(node: Any, opset: int, dtype: Callable[[str], np.dtype[Any]
     known = {name: found for name, found in dtypes.items() if found is not None}
     if len(known) < len(dtypes):
         return
-    text = f"{_unknown_text(unknown, opset)}; ONNX Runtime does not take it: "
+    text = f"{_unknown_text(unknown, opset)}; ONNX Runtime refuses it: "
     with foreign_call(lambda error: BuildError(text + first_line_of(error))):
         open_node(node, opset, known, [name for name in node.output if name])
 
@@ -121,4 +121,5 @@ def _read_inside(node: Any) -> list[str]:
 def _unknown_text(node: Any, opset: int) -> str:
     if node.domain in _ONNX:
         return f"opset {opset} of domain {node.domain or 'ai.onnx'!r} has no operator {node.op_type!r}"
-    return f"neither QONNX, FINN nor a plugin that is here defines the operator {node.op_type!r} of domain {node.domain!r}"
+    operator = f"operator {node.op_type!r} of domain {node.domain!r}"
+    return f"{operator} is defined by neither QONNX, FINN nor a plugin that was found"

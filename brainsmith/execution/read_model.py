@@ -34,7 +34,7 @@ def read_model(resource: Any) -> ModelWrapper:
         require_sound(resource, "the model")
         declare_once(resource.graph)
         return ModelWrapper(resource)
-    what = os.fspath(resource) if isinstance(resource, str | os.PathLike) else "what is given"
+    what = os.fspath(resource) if isinstance(resource, str | os.PathLike) else "the model"
     try:
         if isinstance(resource, str | os.PathLike):
             if is_endless(resource):
@@ -51,9 +51,9 @@ def read_model(resource: Any) -> ModelWrapper:
     except OSError as error:
         raise ModelError(f"{what}: cannot be read: {error.strerror or error}") from error
     except (DecodeError, onnx.checker.ValidationError) as error:
-        raise ModelError(f"{what}: is no ONNX model") from error
+        raise ModelError(f"{what}: is not an ONNX model") from error
     if not model.graph.node:
-        raise ModelError(f"{what}: is no ONNX model, or one without nodes")
+        raise ModelError(f"{what}: is not an ONNX model, or has no nodes")
     require_sound(model, what)
     declare_once(model.graph)
     return ModelWrapper(model)

@@ -143,7 +143,7 @@ class ModelSignature:
 
         Args:
             inputs: A mapping by name, or one array if the model has one input. A first axis may be any multiple
-                of the input's own; all inputs hold equally many runs. Types that convert without loss are
+                of the input's own; all inputs hold the same number of runs. Types that convert without loss are
                 converted, as are plain lists. What this returned before is returned as it is.
 
         Returns:
@@ -158,8 +158,8 @@ class ModelSignature:
         arrays = {spec.name: _typed(spec, given[spec.name]) for spec in self.inputs}
         counts = {spec.name: spec.runs_of(arrays[spec.name]) for spec in self.inputs}
         if len(set(counts.values())) > 1:
-            told = ", ".join(f"'{name}' {count}" for name, count in counts.items())
-            raise InputError(f"all inputs must hold equally many runs of the model, not {told}")
+            found = ", ".join(f"'{name}' has {count}" for name, count in counts.items())
+            raise InputError(f"all inputs must hold the same number of runs of the model, and {found}")
         runs = next(iter(counts.values()), 1)
         return CheckedInputs(self, arrays, runs), runs
 

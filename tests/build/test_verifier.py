@@ -151,7 +151,10 @@ def test_an_operator_that_python_does_not_know_cannot_be_verified(domain, reason
     assert (outcome.samples, str(caught.value)) == (0, refused("x", outcome.reason))
 
 
-@pytest.mark.parametrize(("datatype", "text"), [("INT8", "holds values 0.5 away"), ("UINT1", "holds ")])
+@pytest.mark.parametrize(
+    ("datatype", "text"),
+    [("INT8", "holds a value that is 0.5 from the next whole number"), ("UINT1", "holds ")],
+)
 def test_a_step_that_annotates_what_is_not_so_is_named(datatype, text):
     model = graphs.quant_mlp()
     changed = copied(model)

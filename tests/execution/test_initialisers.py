@@ -31,7 +31,11 @@ def product(weights, datatype):
     [
         ([[5.0, 1.0]], "INT2", "tensor 'w' is annotated as INT2, but holds 5"),
         ([[1.0, 0.0]], "BIPOLAR", "tensor 'w' is annotated as BIPOLAR, but holds 0"),
-        ([[0.5, 1.0]], "BINARY", "tensor 'w' is annotated as BINARY, but holds values 0.5 away"),
+        (
+            [[0.5, 1.0]],
+            "BINARY",
+            "tensor 'w' is annotated as BINARY, but holds a value that is 0.5 from the next whole number",
+        ),
     ],
 )
 def test_weights_that_are_not_what_they_are_annotated_as_are_refused(weights, datatype, message):

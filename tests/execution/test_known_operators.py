@@ -40,14 +40,14 @@ def lowered(op_type, domain=""):
         (
             "Unheard",
             "com.microsoft",
-            "neither QONNX, FINN nor a plugin that is here defines the operator 'Unheard' of domain 'com.microsoft'",
+            "operator 'Unheard' of domain 'com.microsoft' is defined by neither QONNX, FINN nor a plugin that was found",
             "com.microsoft:Unheard(-1) is not a registered function/op",
         ),
         (
             "Unheard",
             "qonnx.custom_op.general",
-            "neither QONNX, FINN nor a plugin that is here defines the operator 'Unheard' of domain "
-            "'qonnx.custom_op.general'",
+            "operator 'Unheard' of domain 'qonnx.custom_op.general' is defined by neither QONNX, FINN nor a plugin that "
+            "was found",
             "qonnx.custom_op.general:Unheard(-1) is not a registered function/op",
         ),
     ],
@@ -55,7 +55,7 @@ def lowered(op_type, domain=""):
 def test_an_operator_that_nothing_knows_is_refused_while_lowering(op_type, domain, why, refusal):
     with pytest.raises(BuildError) as caught:
         lowered(op_type, domain)
-    start = f"node 'n' ({op_type}) cannot be executed: {why}; ONNX Runtime does not take it: [ONNXRuntimeError] : "
+    start = f"node 'n' ({op_type}) cannot be executed: {why}; ONNX Runtime refuses it: [ONNXRuntimeError] : "
     assert str(caught.value).startswith(start)
     assert str(caught.value).endswith(refusal)
 

@@ -66,8 +66,8 @@ def test_a_kernel_without_semantics_runs_as_its_python_model(project):
     with pytest.raises(ModelError) as caught:
         rewrite(sum_pairs())
     assert str(caught.value) == (
-        "node 'node' (SumPairsKernel) cannot be written with standard ONNX operators: no plan is known for "
-        "SumPairsKernel of domain brainsmith.kernels"
+        "node 'node' (SumPairsKernel) cannot be written with standard ONNX operators: operator "
+        "SumPairsKernel of domain brainsmith.kernels has no form in standard ONNX"
     )
 
 
@@ -122,7 +122,7 @@ def test_semantics_of_a_python_model_that_a_class_replaces_are_not_its_own(proje
     model = sum_pairs()
     model.graph.node[0].op_type = "SumMoreKernel"
     assert_runs_right(model, foreign=True)
-    with pytest.raises(ModelError, match="no plan is known for SumMoreKernel of domain"):
+    with pytest.raises(ModelError, match="operator SumMoreKernel of domain"):
         rewrite(model)
 
 
@@ -193,11 +193,11 @@ def test_verification_refuses_semantics_that_differ_from_the_python_model(projec
     right = run_reference(sum_pairs(), {"x": X})["y"]
     with pytest.raises(BuildError) as caught:
         Executor(sum_pairs()).run({"x": X})
-    place = f"is {right.flat[0] - 2:.9g} by the one, and {right.flat[0]:.9g} by the other, at [0, 0, 0]"
+    place = f"at [0, 0, 0] is {right.flat[0] - 2:.9g} in the program and {right.flat[0]:.9g} in Python"
     assert str(caught.value) == (
-        "node 'node' (SumPairsKernel): its `to_program` and its Python model (`execute_node`, `golden` or `forward`) do "
-        f"not agree: tensor 'y' {place}\n  mend the one that is wrong; if they only round differently, let `to_program` "
-        "call `node.rounds_differently()`, and the Python model verifies"
+        "node 'node' (SumPairsKernel): its `to_program` and its Python model (`execute_node`, `golden` or `forward`) "
+        f"differ: tensor 'y' {place}\n  correct the one that is wrong; if they only round differently, call "
+        "`node.rounds_differently()` in `to_program`: the Python model then verifies"
     )
 
 

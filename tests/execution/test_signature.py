@@ -67,7 +67,7 @@ def test_outputs_are_joined():
         (
             BOTH,
             {"image": np.zeros((4, 3), np.float32), "scale": 1},
-            "all inputs must hold equally many runs of the model, not 'image' 2, 'scale' 1",
+            "all inputs must hold the same number of runs of the model, and 'image' has 2, 'scale' has 1",
         ),
     ],
 )  # fmt: skip

@@ -36,7 +36,7 @@ def test_each_way_to_open_a_model_refuses_it(beside, case):
     for read, given_, what in (
         (read_model, str(path), str(path)),
         (read_model, model, "the model"),
-        (read_model, path.read_bytes(), "what is given"),
+        (read_model, path.read_bytes(), "the model"),
         (read_for_build, str(path), str(path)),
     ):
         with pytest.raises(ModelError) as caught:
@@ -156,4 +156,4 @@ def test_a_damaged_model_is_read_or_refused(damage):
     try:
         read_model(bytes(data))
     except ModelError as error:
-        assert str(error).startswith("what is given: ")
+        assert str(error).startswith("the model: ")

@@ -90,7 +90,7 @@ def test_what_is_no_model_with_layers_in_hls_is_not_supported(tmp_path):
     cppsim = CppSimulation()
     for resource, reason in (
         (tmp_path, "cppsim runs an .onnx file of hardware layers, its bytes or a ModelWrapper"),
-        (b"no", "what is given: is no ONNX model"),
+        (b"no", "the model: is not an ONNX model"),
         (
             models.model_of([helper.make_node("Relu", ["x"], ["y"])], {"x": (1, 2)}, {"y": (1, 2)}),
             "it has no layer in HLS, so there is no C++ to run",

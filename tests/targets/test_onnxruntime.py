@@ -175,8 +175,8 @@ def test_what_it_supports(tmp_path):
     target = OnnxRuntime()
     assert target.supports(str(DIGITS / "mlp.onnx")) == ""
     reason = (
-        "node 'node' (GenericPartition) cannot be written with standard ONNX operators: no plan is known for "
-        "GenericPartition of domain qonnx.custom_op.general"
+        "node 'node' (GenericPartition) cannot be written with standard ONNX operators: operator "
+        "GenericPartition of domain qonnx.custom_op.general has no form in standard ONNX"
     )
     model = one_node("GenericPartition", {"x": (1, 2)}, {"y": (1, 2)}, model="inner.onnx")
     assert target.supports(model) == target.supports(model) == reason
@@ -185,7 +185,7 @@ def test_what_it_supports(tmp_path):
     assert str(caught.value) == reason
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(b"nothing")
-    assert target.supports(broken) == f"{broken}: is no ONNX model"
+    assert target.supports(broken) == f"{broken}: is not an ONNX model"
     assert target.supports(tmp_path) == f"{tmp_path} is a folder, and a model is an .onnx file"
 
 

@@ -48,11 +48,14 @@ def model(op_type, domain, of="x"):
 
 
 UNKNOWN = (
-    "node 'n' (Nope) cannot be executed: neither QONNX, FINN nor a plugin that is here defines the operator 'Nope' of "
-    "domain 'acme.ops'; ONNX Runtime does not take it: [ONNXRuntimeError] : 1 : FAIL : Fatal error: acme.ops:Nope(-1) is "
+    "node 'n' (Nope) cannot be executed: operator 'Nope' of domain 'acme.ops' is defined by neither QONNX, FINN nor a "
+    "plugin that was found; ONNX Runtime refuses it: [ONNXRuntimeError] : 1 : FAIL : Fatal error: acme.ops:Nope(-1) is "
     "not a registered function/op"
 )
-NO_PLAN = "node 'n' (Nope) cannot be written with standard ONNX operators: no plan is known for Nope of domain acme.ops"
+NO_PLAN = (
+    "node 'n' (Nope) cannot be written with standard ONNX operators: operator Nope of domain acme.ops has no form in "
+    "standard ONNX"
+)
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -92,7 +95,7 @@ def test_an_operator_of_onnx_that_is_too_new_is_told_too():
         manager.prepare_resource(resource)
     assert str(error.value).startswith(
         f"target 'reference' cannot execute {len(resource)} bytes: node 'n' (Mish) cannot be executed: opset 13 of domain "
-        "'ai.onnx' has no operator 'Mish'; ONNX Runtime does not take it: "
+        "'ai.onnx' has no operator 'Mish'; ONNX Runtime refuses it: "
     )
 
 

@@ -61,7 +61,8 @@ class Guard:
         """
         if self.error and not float(found[self.error]) <= self.threshold:
             raise BuildError(
-                f"tensor '{self.tensor}' is annotated as {self.datatype}, but holds values {found[self.error]:g} away"
+                f"tensor '{self.tensor}' is annotated as {self.datatype}, but holds a value that is "
+                f"{found[self.error]:g} from the next whole number"
             )
         if not self.least:
             return

@@ -60,7 +60,7 @@ def _modern(model: ModelWrapper) -> ModelWrapper:
     proto = model.model
     for domain in {node.domain for node in model.graph.node} - set(opsets):
         proto.opset_import.append(helper.make_opsetid(domain, 1))
-    text = f"the model cannot be brought from opset {opsets.get('', 0)} to 13, which is needed here: "
+    text = f"the model cannot be converted from opset {opsets.get('', 0)} to opset 13, which is needed here: "
     with foreign_call(lambda error: ModelError(text + first_line_of(error))):
         converted = version_converter.convert_version(proto, 13)
     converted.graph.quantization_annotation.extend(model.graph.quantization_annotation)
@@ -114,16 +114,16 @@ class _Rewriting:
     def _rewrite(self, view: NodeView) -> None:
         _refuse_inside(view)
         semantics = semantics_of(view)
-        no_axis = any(not view.shape(name) for name in view.outputs if name)
-        reason = "a result has no axis" if no_axis else semantics.mixes_runs(view)
-        if reason:
-            self._note_mixed(f"node '{view.name}' ({view.op_type}): {reason}")
         if semantics.own or view.family == FINN:
             # Hardware layers give floats in Python, also where the graph still states what was there before.
             self.facts.state_floats(view.outputs)
         refused = (ModelError, Unsupported) if semantics.own else Exception
         with foreign_call(lambda error: error if isinstance(error, refused) else Unsupported(text_of(error))):
             semantics.to_onnx(view, self.emit)
+        no_axis = any(not view.shape(name) for name in view.outputs if name)
+        reason = "a result has no axis" if no_axis else semantics.mixes_runs(view)
+        if reason:
+            self._note_mixed(f"node '{view.name}' ({view.op_type}): {reason}")
         self.facts.spans.update(view.proved)
         for name in filter(None, view.outputs):
             if (guard := emit_guard(self.facts, self.emit, name)) is not None:
@@ -196,4 +196,4 @@ def _refuse_inside(view: NodeView) -> None:
     inside = [graph for inner in graphs_of(view.node) for graph in all_graphs(inner)]
     for node in (node for graph in inside for node in graph.node):
         if known_as(node.domain, node.op_type)[0] != STANDARD:
-            raise Unsupported(f"it holds a node {node.op_type} of domain {node.domain}")
+            raise Unsupported(f"a graph inside of it has a node {node.op_type} of domain {node.domain}")

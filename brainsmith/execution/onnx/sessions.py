@@ -157,7 +157,7 @@ def open_session(content: bytes, threads: int) -> Any:
     # Higher levels change the layout of images, and with it the order of sums.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    text = "ONNX Runtime does not take the model, written with standard operators: "
+    text = "ONNX Runtime refuses the model, rewritten in standard operators: "
     with foreign_call(lambda error: ModelError(text + first_line_of(error))):
         return onnxruntime.InferenceSession(
             content, options, providers=["CPUExecutionProvider"], disabled_optimizers=_OTHER_SUMS

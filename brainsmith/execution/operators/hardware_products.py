@@ -189,7 +189,7 @@ def mvau(node: NodeView) -> MatrixProduct:
     """Read one. Source: `MVAU.execute_node` of FINN; two bipolar operands count agreements there."""
     weights = node.needed_constant(1, "weights")
     if weights.shape != (node.needed("MW"), node.needed("MH")):
-        raise Unsupported("its matrix has not the size that it states")
+        raise Unsupported("its weights do not have the shape (MW, MH) that it states")
     rows = tuple(node.attribute("numInputVectors", (1,)))
     bits = bool(node.attribute("binaryXnorMode", 0))
     ending = _ending(node, weights, bits)
@@ -218,7 +218,7 @@ def vvau(node: NodeView) -> WindowProduct:
     channels = node.needed("Channels")
     weights = node.needed_constant(1, "weights").reshape(channels, -1).T.astype(np.float32)
     if len(node.shape(node.inputs[0])) != IMAGE:
-        raise Unsupported("its input is no image of windows")
+        raise Unsupported("its input must have shape (1, height, width, values of a window)")
     all_at_once = node.facts.makers.get(node.inputs[0]) in ("Im2Col", "ConvolutionInputGenerator")
     return WindowProduct(
         weights, channels if all_at_once else node.attribute("PE", 1), _ending(node, weights, bits=False)

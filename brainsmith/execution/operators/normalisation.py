@@ -39,7 +39,7 @@ def batch_normalisation(node: NodeView) -> ScaledChannels:
         Unsupported: It is in training mode, or a parameter is computed.
     """
     if node.attribute("training_mode", 0) or any(node.outputs[1:]):
-        raise Unsupported("it trains, over all runs")
+        raise Unsupported("it is in training mode")
     what = ("scale", "bias", "mean", "variance")
     scale, bias, mean, variance = (node.needed_constant(at, name) for at, name in enumerate(what, 1))
     deviation = np.sqrt(variance + np.float32(node.attribute("epsilon", 1e-5)))

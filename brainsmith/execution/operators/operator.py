@@ -39,7 +39,7 @@ class Operator:
             Unsupported: It cannot be written.
         """
         if node.family != STANDARD:
-            raise Unsupported(f"no plan is known for {node.op_type} of domain {node.domain}")
+            raise Unsupported(f"operator {node.op_type} of domain {node.domain} has no form in standard ONNX")
         emit.copy(node.node)
         self.prove(node)
 

@@ -77,7 +77,7 @@ class WindowPool(Apart):
         if self.function == "MaxPool":
             result = emit.maximum_over(parts, axes, keep=False)
         elif span is not None and max(map(abs, span)) * self.window >= FLOAT32_END:
-            reach = f"its sums of {self.window} may reach {FLOAT32_END}"
+            reach = f"its sums of {self.window} values may reach {FLOAT32_END}"
             raise Unsupported(f"{reach}, where float32 is not exact")
         else:
             result = emit.sum_over(parts, axes, keep=False)

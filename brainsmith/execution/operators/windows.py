@@ -57,7 +57,7 @@ class Windows(Apart):
             Unsupported: The padding is no value of the input's datatype; QONNX says so.
         """
         if self.padding != NO_PADDING and not node.facts.datatype(node.inputs[0]).allowed(self.fill):
-            raise Unsupported("its padding is no value of its datatype")
+            raise Unsupported("its datatype does not hold the value of its padding")
         node.emit(
             images.slide, node.inputs, node.outputs,
             kernel=self.kernel, strides=self.strides, dilations=self.dilations,

@@ -93,7 +93,7 @@ class Program:
         runs = len(next(iter(values.values()))) if values else 1
         wanted |= frozenset(values) if keep is None else frozenset()
         at = 0  # one call around them all, since entering one costs a microsecond
-        with foreign_call(lambda error: _told(self.instructions[at], error)):
+        with foreign_call(lambda error: _error_of(self.instructions[at], error)):
             for at, instruction in enumerate(self.instructions):
                 results = self._call(at, instruction, values)
                 for name, got in zip(instruction.outputs, results, strict=True):
@@ -136,7 +136,7 @@ class WrongShapeError(BuildError):
         )
 
 
-def _told(instruction: Instruction, error: Exception) -> Exception:
+def _error_of(instruction: Instruction, error: Exception) -> Exception:
     """Return what is raised where an instruction raised: a check, which has no node, has said all itself."""
     if isinstance(error, WrongShapeError) or (not instruction.source and isinstance(error, BrainsmithError)):
         return error

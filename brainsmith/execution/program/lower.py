@@ -83,7 +83,7 @@ class _Lowering:
             if np.dtype(spec.dtype).kind in "iu":
                 self._append(name_of(shapes.cast), spec.name, {"dtype": spec.dtype})
         for node in self._graph.node:
-            with foreign_call(partial(_told, node)):
+            with foreign_call(partial(_error_of, node)):
                 self._add(node)
             self._require_shapes(node)
         used = {name for made in self._instructions for name in made.inputs}
@@ -197,5 +197,5 @@ def _is_of_others(lowering: Callable[..., Any]) -> bool:
     return owner is not None and type(owner).__module__.partition(".")[0] != __name__.partition(".")[0]
 
 
-def _told(node: Any, error: Exception) -> BuildError:
+def _error_of(node: Any, error: Exception) -> BuildError:
     return BuildError(f"{described(node)} cannot be executed: {text_of(error)}")

@@ -68,6 +68,4 @@ def test_threads_do_not_mix_results(standard):
 def test_what_onnx_runtime_does_not_take(standard):
     with pytest.raises(ModelError) as caught:
         StandardSession(replace(standard, content=b"no model"), 1)
-    assert str(caught.value).startswith(
-        "ONNX Runtime does not take the model, written with standard operators: "
-    )
+    assert str(caught.value).startswith("ONNX Runtime refuses the model, rewritten in standard operators: ")

@@ -57,7 +57,7 @@ def case(name):
 
 
 def no_plan(op_type, domain=FINN):
-    return f"no plan is known for {op_type} of domain {domain}"
+    return f"operator {op_type} of domain {domain} has no form in standard ONNX"
 
 
 def seeded(draw):

@@ -77,7 +77,7 @@ def normalisation(parameters, **stated):
     ("parameters", "stated", "reason"),
     [
         ("bmv", {}, "its scale must be a constant, but is computed"),
-        ("sbmv", {"training_mode": 1}, "it trains, over all runs"),
+        ("sbmv", {"training_mode": 1}, "it is in training mode"),
     ],
 )
 def test_a_normalisation_of_the_last_axis_is_refused_in_standard_onnx(parameters, stated, reason):

@@ -48,7 +48,10 @@ def annotated(
         with np.errstate(invalid="ignore"):  # infinity is refused below
             error = float(np.abs(values - rounded).max())
         if error > threshold:
-            raise BuildError(f"tensor '{tensor}' is annotated as {datatype}, but holds values {error:g} away")
+            raise BuildError(
+                f"tensor '{tensor}' is annotated as {datatype}, but holds a value that is {error:g} from the next "
+                "whole number"
+            )
     if values.size and settled and not _inside(rounded, low, high, holes):
         outside = rounded[~_allowed(rounded, low, high, holes)]
         worst = float(outside.flat[np.abs(outside).argmax()])

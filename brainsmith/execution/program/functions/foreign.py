@@ -89,16 +89,16 @@ def _require_equal(node: Any, tensor: str, found: Array, right: Array) -> None:
         return
     raise BuildError(
         f"node '{node.name}' ({node.op_type}): its `to_program` and its Python model (`execute_node`, `golden` or "
-        f"`forward`) do not agree: tensor '{tensor}' {_difference(found, right)}\n  mend the one that is wrong; if they "
-        "only round differently, let `to_program` call `node.rounds_differently()`, and the Python model verifies"
+        f"`forward`) differ: tensor '{tensor}' {_difference(found, right)}\n  correct the one that is wrong; if they "
+        "only round differently, call `node.rounds_differently()` in `to_program`: the Python model then verifies"
     )
 
 
 def _difference(found: Array, right: Array) -> str:
     if found.shape != right.shape:
-        return f"has the shape {list(found.shape)} by the one, and {list(right.shape)} by the other"
+        return f"has the shape {list(found.shape)} in the program and {list(right.shape)} in Python"
     at = tuple(int(index[0]) for index in np.nonzero(found != right))
-    return f"is {found[at]:.9g} by the one, and {right[at]:.9g} by the other, at {list(at)}"
+    return f"at {list(at)} is {found[at]:.9g} in the program and {right[at]:.9g} in Python"
 
 
 def _runner(model: Array, constant: tuple[str, ...], values: tuple[Array, ...]) -> Any:
