@@ -11,7 +11,7 @@ The names come from the rooms that make them when they are asked for (PEP 562).
 from __future__ import annotations
 
 from brainsmith import TYPE_CHECKING
-from brainsmith.lazy_names import lazy_names
+from brainsmith.lazy_names import homes_of, lazy_names
 
 if TYPE_CHECKING:
     from brainsmith.execution.signature import ModelSignature as ModelSignature
@@ -34,27 +34,7 @@ if TYPE_CHECKING:
     from brainsmith.runtime.target_registry import TargetRegistry as TargetRegistry
     from brainsmith.runtime.wrapping import create_backend_plugin as create_backend_plugin
 
-_HOMES = {
-    "Capabilities": "brainsmith.runtime.capabilities",
-    "Chain": "brainsmith.runtime.chain",
-    "ModelSignature": "brainsmith.execution.signature",
-    "PluginInfo": "brainsmith.plugin.info",
-    "Prepared": "brainsmith.runtime.prepared",
-    "Priority": "brainsmith.plugin.info",
-    "Profile": "brainsmith.runtime.profile",
-    "ResourceManager": "brainsmith.runtime.resource_manager",
-    "Stage": "brainsmith.runtime.chain",
-    "Target": "brainsmith.runtime.target",
-    "TargetRegistry": "brainsmith.runtime.target_registry",
-    "TensorSpec": "brainsmith.execution.signature",
-    "create_backend_plugin": "brainsmith.runtime.wrapping",
-    "execute": "brainsmith.runtime.default",
-    "get_registry": "brainsmith.runtime.default",
-    "get_resource_manager": "brainsmith.runtime.default",
-    "init": "brainsmith.runtime.default",
-    "list_plugins": "brainsmith.runtime.default",
-    "target": "brainsmith.plugin.core",
-}
+_HOMES = homes_of(__file__)
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605
 
