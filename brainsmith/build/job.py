@@ -1,4 +1,4 @@
-"""One build on its way: steps, checkpoints, verification and report, as the pipeline's callback meets them."""
+"""One build on its way: steps, checkpoints, verification and report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from brainsmith.build.golden import inputs_file, load_golden
 from brainsmith.build.graphs import graphs_of
 from brainsmith.build.messages import LOG
 from brainsmith.build.model import described
-from brainsmith.build.pipeline import run_pipeline
 from brainsmith.build.rate import rate_of
 from brainsmith.build.report import PACKAGE, PAGE, Report, files_of, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress
@@ -130,7 +129,12 @@ class BuildJob:
         Raises:
             BuildError: One failed.
         """
-        return run_pipeline(self.task.steps, self._source, self.runner.apply, self._between)
+        model, previous = self._source, None
+        for step in self.task.steps:
+            self._between(previous, model, step)
+            model, previous = self.runner.apply(step, model), step
+        self._between(previous, model, None)
+        return model
 
     @contextmanager
     def listened(self) -> Iterator[None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -164,9 +165,7 @@ def _result(one: Compared, first: str) -> Fields:
 
 
 def _difference(one: Difference) -> Fields:
-    whole = {"tensor": one.tensor, "node": one.node, "samples": one.samples, "index": list(one.index)}
-    numbers = {name: _number(getattr(one, name)) for name in ("error", "expected", "found", "tolerance")}
-    return {**whole, **numbers}
+    return {name: _number(held) if isinstance(held, float) else held for name, held in asdict(one).items()}
 
 
 def _placeless(reason: object, folder: Path) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -168,7 +168,10 @@ def _compared(first: TargetRun, run: TargetRun, tolerance: float) -> Compared:
     notes += unknown
     common = [name for name in expected if name in run.tensors and name not in found]
     inside = _differences(common, expected, run.tensors, tolerance)
-    place = _first_difference(run.resource, [*inside, *wrong])
+    makers = producers(run.resource) if inside or wrong else {}
+    named = [replace(one, node=makers.get(one.tensor, "")) for one in (*inside, *wrong)]
+    order = {name: at for at, name in enumerate(makers)}
+    place = min(named, key=lambda one: order.get(one.tensor, len(order)), default=None)
     rounding = ""
     if place is not None and not _is_folder(run.resource):
         known = {**expected, **outputs}, {**run.tensors, **found}
@@ -180,7 +183,7 @@ def _compared(first: TargetRun, run: TargetRun, tolerance: float) -> Compared:
         outputs=len(found),
         inside=len(common),
         worst=worst,
-        differences=tuple(_named(run.resource, one) for one in wrong),
+        differences=tuple(named[len(inside) :]),
         first=place,
         rounding=rounding,
         notes=notes,
@@ -223,19 +226,6 @@ def _differences(
         if one is not None:
             differences.append(one)
     return differences
-
-
-def _first_difference(resource: Any, known: Sequence[Difference]) -> Difference | None:
-    """Return the difference that is the first in the order of the graph; None if there is none."""
-    if not known:
-        return None
-    order = {name: at for at, name in enumerate(producers(resource))}
-    return _named(resource, min(known, key=lambda one: order.get(one.tensor, len(order))))
-
-
-def _named(resource: Any, one: Difference) -> Difference:
-    """Return a difference with the node that computes its tensor."""
-    return replace(one, node=producers(resource).get(one.tensor, ""))
 
 
 def devices_of(text: str) -> list[str]:

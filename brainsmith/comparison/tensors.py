@@ -89,9 +89,7 @@ def _is_whole(array: Array) -> bool:
         return array.dtype.kind in "biu" or bool((array == np.rint(array)).all() and np.isfinite(array).all())
 
 
-def difference(
-    tensor: str, expected: Array, found: Array, tolerance: float, node: str = ""
-) -> Difference | None:
+def difference(tensor: str, expected: Array, found: Array, tolerance: float) -> Difference | None:
     """Return how two arrays differ by more than a tolerance; None if they do not. Equal infinities and NaNs do not.
 
     Args:
@@ -99,17 +97,16 @@ def difference(
         expected: Of the first target.
         found: Of the second one.
         tolerance: The largest absolute difference that counts as equal.
-        node: What computes it.
     """
     if expected.shape != found.shape:
-        return Difference(tensor, node, max(len(expected), len(found)), np.inf, (), np.nan, np.nan, tolerance)
+        return Difference(tensor, "", max(len(expected), len(found)), np.inf, (), np.nan, np.nan, tolerance)
     errors = errors_of(expected, found)
     if not errors.size or not float(errors.max()) > tolerance:
         return None
     index = tuple(int(at) for at in np.unravel_index(int(errors.argmax()), errors.shape))
     wrong = errors.reshape(len(errors), -1).max(axis=1) > tolerance if errors.ndim else errors > tolerance
     values = float(expected[index]), float(found[index])
-    return Difference(tensor, node, int(wrong.sum()), float(errors[index]), index, *values, tolerance)
+    return Difference(tensor, "", int(wrong.sum()), float(errors[index]), index, *values, tolerance)
 
 
 def errors_of(expected: Array, found: Array) -> Array:

@@ -1,6 +1,7 @@
 import pytest
 from qonnx.transformation.infer_shapes import InferShapes
 
+from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.build.step_list import arranged, steps_from
 from brainsmith.errors import BuildError, PluginNotFoundError
 from brainsmith.plugin import get_plugin_manager
@@ -108,3 +109,21 @@ def test_an_empty_pipeline_and_an_unknown_name():
         plan()
     with pytest.raises(PluginNotFoundError, match="Did you mean 'cleanup'"):
         plan("cleenup")
+
+
+def test_arguments_of_steps_and_transforms():
+    class Transform:
+        def __init__(self, factor=1):
+            self.factor = factor
+
+    class Model:
+        def transform(self, transform):
+            return transform.factor
+
+    def step(model, cfg, depth=0):
+        return model, cfg, depth
+
+    assert BuildStep("t", "callable", "transform", {"factor": 3}, target=Transform).load()(Model(), None) == 3
+    assert BuildStep("t", "callable", "transform", target=Transform(5)).load()(Model(), None) == 5
+    assert BuildStep("s", "callable", "step", {"depth": 2}, target=step).load()("m", "c") == ("m", "c", 2)
+    assert BuildStep("s", "callable", "step", target=step).load() is step

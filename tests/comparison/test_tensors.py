@@ -88,9 +88,7 @@ def test_what_is_changed_is_found(values, other):
 def test_a_difference_says_where_and_by_how_much():
     expected = np.asarray([[1.0, 2.0], [3.0, 4.0]], np.float32)
     found = np.asarray([[1.5, 2.0], [3.0, 1.0]], np.float32)
-    assert difference("fc1", expected, found, 0.25, "MatMul 'a'") == Difference(
-        "fc1", "MatMul 'a'", 2, 3.0, (1, 1), 4.0, 1.0, 0.25
-    )
+    assert difference("fc1", expected, found, 0.25) == Difference("fc1", "", 2, 3.0, (1, 1), 4.0, 1.0, 0.25)
     assert difference("fc1", expected, found, 3.0) is None
 
 
