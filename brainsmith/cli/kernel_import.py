@@ -104,14 +104,18 @@ def _found(plan: ImportPlan) -> list[tuple[str, str]]:
         )
         for stream in roles.streams
     ]
-    reset = f"{roles.reset}, active {'low' if roles.reset_low else 'high'}" if roles.reset else "none"
+    reset = (
+        f"{roles.pins.reset}, active {'low' if roles.pins.reset_low else 'high'}"
+        if roles.pins.reset
+        else "none"
+    )
     parallel = ", ".join(f"{name} divides {limit}" for name, limit in plan.said.parallel.items())
     return [
         ("kernel", f"{plan.name}, backend {plan.name}RTL"),
-        ("clock", ", ".join(roles.clocks)),
+        ("clock", ", ".join(roles.pins.clocks)),
         ("reset", reset),
         *streams,
-        *([("held", _listed(roles.held))] if roles.held else []),
+        *([("held", _listed(roles.pins.held))] if roles.pins.held else []),
         *([("open", ", ".join(roles.open))] if roles.open else []),
         ("attributes", _listed(plan.attributes) or "none"),
         *([("parallel", parallel)] if parallel else []),

@@ -98,9 +98,8 @@ class Board:
         frames = len(next(iter(inputs.values())))
         if frames % self._packet:
             raise TargetError(
-                f"pynq: the overlay ends a packet after {plural(self._packet, 'frame')}, so "
-                f"{plural(frames, 'frame')} never end: give a "
-                "multiple of it"
+                f"pynq: the overlay ends a packet after {plural(self._packet, 'frame')}, and "
+                f"{plural(frames, 'frame')} are not a multiple of that"
             )
         step = self._frames // self._packet * self._packet
         parts = [

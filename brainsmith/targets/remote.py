@@ -280,7 +280,7 @@ class RemoteTarget(Target):
 
     @contextmanager
     def _believing(self) -> Iterator[None]:
-        """Be reading an answer; if it cannot be believed, say whose it is."""
+        """Read an answer in the body; if it is not valid, name the server in the error."""
         try:
             yield
         except WireError as error:

@@ -37,7 +37,7 @@ def test_others_do_without():
 
 
 def test_a_part_that_cannot_be_synthesised_for_is_said_where_it_will_be():
-    with pytest.raises(BuildError, match=r"^part 'xc4vlx25-ff668-10' cannot be synthesised for: "):
+    with pytest.raises(BuildError, match=r"^part 'xc4vlx25-ff668-10' is not supported: "):
         require_part(ours("rtl_simulate", "rtl_synthesise"), "xc4vlx25-ff668-10", "my.yaml")
     require_part(ours("rtl_simulate"), "xc4vlx25-ff668-10", "my.yaml")
     require_part(ours("rtl_synthesise", framework="project"), "xc4vlx25-ff668-10", "my.yaml")

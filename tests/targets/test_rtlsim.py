@@ -288,7 +288,7 @@ def test_what_is_no_accelerator_is_not_supported(tmp_path):
             rtlsim.prepare_resource(resource)
     (tmp_path / "manifest.json").write_text("{}")
     assert rtlsim.supports(tmp_path) == ""
-    with pytest.raises(BuildError, match=r"manifest.json is not what a build wrote"):
+    with pytest.raises(BuildError, match=r"manifest.json was not written by a build, or is damaged"):
         rtlsim.prepare_resource(tmp_path)
 
 

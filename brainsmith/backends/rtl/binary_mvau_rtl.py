@@ -57,17 +57,17 @@ class BinaryMVAURTL(CoreBackend, MVAU):
         xnor = bool(node.get_nodeattr("binaryXnorMode"))
         if not (kinds == ("BINARY", "BINARY") if xnor else kinds[1] == "BIPOLAR"):
             return unsupported(
-                f"its weights are {kinds[1]} and its inputs {kinds[0]}{' in XNOR mode' if xnor else ''}, and its core "
+                f"its weights are {kinds[1]} and its inputs {kinds[0]}{' in XNOR mode' if xnor else ''}, but its core "
                 "takes weights that are BIPOLAR, or both BINARY in XNOR mode"
             )
         if not node.get_nodeattr("noActivation"):
-            return unsupported("it has thresholds inside, and its core computes the product alone")
+            return unsupported("it has thresholds inside, but its core computes the product alone")
         mode = node.get_nodeattr("mem_mode")
         if mode not in INTERNAL:
-            return unsupported(f"its weights come from outside (mem_mode is {mode}), and its core holds them")
+            return unsupported(f"its weights come from outside (mem_mode is {mode}), but its core holds them")
         for name in ("runtime_writeable_weights", "mlo_max_iter"):
             if node.get_nodeattr(name):
-                return unsupported(f"its weights can change ({name}), and its core holds constants")
+                return unsupported(f"its weights can change ({name}), but its core holds constants")
         if node.get_nodeattr("TH") != 1:
             return unsupported(f"it is tiled (TH is {node.get_nodeattr('TH')})")
         width, given = node.get_nodeattr("MW"), node.get_output_datatype()

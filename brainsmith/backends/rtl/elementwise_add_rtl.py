@@ -182,7 +182,7 @@ def _stored(node: Any) -> Support:
         return SUPPORTED
     if node.get_nodeattr("mem_mode") != "internal_embedded" or node.get_nodeattr("mlo_max_iter"):
         return unsupported(
-            "its constant is streamed to it, and its core has it inside (mem_mode internal_embedded)"
+            "its constant comes in a stream, but its core holds it: set mem_mode to internal_embedded"
         )
     if node.get_nodeattr("ram_style") == "ultra":
         return unsupported("its ram_style is ultra, and UltraRAM cannot hold a constant from the start")

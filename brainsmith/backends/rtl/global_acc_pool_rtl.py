@@ -45,7 +45,7 @@ class GlobalAccPoolRTL(CoreBackend, GlobalAccPool):
             )
         given = node.get_input_datatype()
         if not given.is_integer():  # FINN's kernel has no output for it
-            return unsupported(f"input 0 is {given.name}, and its core computes with integers")
+            return unsupported(f"input 0 is {given.name}, but its core computes with integers only")
         return super().supports(node, part)
 
     def get_output_datatype(self, ind: int = 0) -> BaseDataType:

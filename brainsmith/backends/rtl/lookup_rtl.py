@@ -41,7 +41,7 @@ class LookupRTL(CoreBackend, Lookup):
         """Tell whether the table lies inside, and has a row for every index of the input's datatype."""
         if node.get_nodeattr("mem_mode") != "internal_embedded":
             return unsupported(
-                "its table is in external memory, and its core has it inside (mem_mode internal_embedded)"
+                "its table is in external memory, but its core holds it: set mem_mode to internal_embedded"
             )
         if node.get_nodeattr("ram_style") == "ultra":
             return unsupported("its ram_style is ultra, and UltraRAM cannot hold a table from the start")

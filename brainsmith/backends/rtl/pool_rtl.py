@@ -56,7 +56,7 @@ class PoolRTL(CoreBackend, Pool):
             return support
         if function == "AvgPool" and _window(node) > 1:
             return unsupported(
-                f"an AvgPool of {_window(node)} values gives fractions, and its core computes with integers"
+                f"an AvgPool of {_window(node)} values gives fractions, but its core computes with integers only"
             )
         least, greatest = _results(node)
         if wanted.name == "BIPOLAR" or least < wanted.min() or greatest > wanted.max():

@@ -19,7 +19,7 @@ class RowBackend(CoreBackend):
     def supports(cls, node: Any, part: str = "") -> Support:
         """Tell whether the node computes integers, and these fit."""
         if not node.is_integer():
-            return unsupported("its output is FLOAT32, and its core computes with integers")
+            return unsupported("its output is FLOAT32, but its core computes with integers only")
         return Support(node.try_arithmetic()[1]) and super().supports(node, part)
 
     def core_parameters(self) -> Mapping[str, int | str]:

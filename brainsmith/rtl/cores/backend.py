@@ -71,7 +71,7 @@ class CoreBackend(RTLBackend):
         outputs = [(f"output {at}", node.get_output_datatype(at)) for at in range(len(node.onnx_node.output))]
         for name, kind in inputs + outputs:
             if not kind.is_integer():
-                return unsupported(f"{name} is {kind.name}, and its core computes with integers")
+                return unsupported(f"{name} is {kind.name}, but its core computes with integers only")
         layer = cls(node.onnx_node, onnx_opset_version=node.onnx_opset_version)
         low, high = layer.result_range()
         if max(-low, high) > WHOLE:

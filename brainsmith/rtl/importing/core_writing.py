@@ -161,11 +161,10 @@ class {plan.name}Kernel(StreamKernel):
 
 def backend_file(plan: ImportPlan) -> str:
     """Return the backend."""
-    roles = plan.roles
-    streams = {stream.name: stream.ports for stream in roles.streams}
-    pins = [f"clocks={_value(roles.clocks)}", f"reset={_text(roles.reset)}"]
-    pins += ["reset_low=True"] if roles.reset_low else []
-    pins += [f"held={_table(dict(roles.held), 12)}"] if roles.held else []
+    streams, core = {stream.name: stream.ports for stream in plan.roles.streams}, plan.roles.pins
+    pins = [f"clocks={_value(core.clocks)}", f"reset={_text(core.reset)}"]
+    pins += ["reset_low=True"] if core.reset_low else []
+    pins += [f"held={_table(dict(core.held), 12)}"] if core.held else []
     parallel = f"    parallel = {_table(plan.said.parallel, 4)}\n" if plan.said.parallel else ""
     return f'''"""{plan.name}RTL: the core {_doc(plan.module.name)} as a layer."""
 

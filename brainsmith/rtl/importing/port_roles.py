@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.errors import RtlSourceError
 from brainsmith.figures import plural
+from brainsmith.rtl.cores.wrapper import CorePins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,19 +56,13 @@ class PortRoles:
     """What the ports of a module are for.
 
     Attributes:
-        clocks: All get the one clock.
-        reset: Empty if there is none.
-        reset_low: Whether it is active low.
+        pins: Clocks, reset, and inputs that get a constant.
         streams: In the order of the ports.
-        held: Inputs that get a constant.
         open: Outputs that nothing reads.
     """
 
-    clocks: tuple[str, ...]
-    reset: str
-    reset_low: bool
+    pins: CorePins
     streams: tuple[PortStream, ...]
-    held: Mapping[str, int]
     open: tuple[str, ...]
 
 
@@ -104,7 +99,7 @@ def place_ports(
     reset = resets[0] if resets else ""
     low = bool(reset and _RESET.fullmatch(reset).group(1))  # type: ignore[union-attr]
     outputs = [port.name for port in (*lite, *spare) if not port.is_input]
-    return PortRoles(clocks, reset, low, streams, held, (*left_open, *outputs))
+    return PortRoles(CorePins(clocks, reset, low, held), streams, (*left_open, *outputs))
 
 
 def _is_single_input(port: ModulePort) -> bool:

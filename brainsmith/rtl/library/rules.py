@@ -46,8 +46,8 @@ class Rule:
         altered, found = re.subn(self.pattern, self.replacement, text, flags=re.DOTALL)
         if found != self.count:
             raise RtlSourceError(
-                f"{library}: rule {self.name!r} expects {_times(self.count)} in {file} what it alters, and found "
-                f"it {_times(found)}\n"
+                f"{library}: rule {self.name!r} must match {_times(self.count)} in {file}, but matches "
+                f"{_times(found)}\n"
                 f"  why it is needed: {self.why}\n"
                 "  install the version of finn-plus that requirements/lock.txt names, or adapt the rule in "
                 "brainsmith/rtl/library/rules.py"

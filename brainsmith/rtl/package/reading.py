@@ -104,6 +104,10 @@ class AcceleratorPackage:
             BuildError: They cannot be read.
         """
         path = path_inside(self.folder, f"{GOLDEN}/{stream}.npy")
+        if not path.is_file():
+            raise BuildError(
+                f"{path} is missing: it holds the golden vectors of stream {stream}\n  build the accelerator again"
+            )
         try:
             values: NDArray[Any] = np.load(path, allow_pickle=False)
         except (OSError, ValueError, EOFError, MemoryError) as error:  # EOFError: it is empty
@@ -160,7 +164,7 @@ def _manifest(folder: Path) -> tuple[dict[str, str], dict[str, FrameOrder]]:
         return {str(name): str(digest) for name, digest in manifest["files"].items()}, orders
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BuildError(
-            f"{path} is not what a build wrote ({type(error).__name__}: {error})\n  build it again"
+            f"{path} was not written by a build, or is damaged ({type(error).__name__}: {error})\n  build it again"
         ) from error
 
 

@@ -173,14 +173,14 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def without_macros(plan: SimulationPlan, tools: Toolchain | None = None) -> str:
+def without_macros(plan: SimulationPlan) -> str:
     """Return the sources of a design, one after the other, as Verilator reads them: with their macros replaced.
 
     Raises:
         SimulationError: Verilator rejects them.
         ToolError: A tool is missing or too old.
     """
-    tools = tools or find_toolchain()
+    tools = find_toolchain()
     with tempfile.TemporaryDirectory(prefix="brainsmith-macros-") as folder:
         sources = [Path(folder) / "sources" / source.name for source in plan.sources]
         for path, source in zip(sources, plan.sources, strict=True):

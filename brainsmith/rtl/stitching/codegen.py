@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BuildError
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.info import FINN_RTL
-from brainsmith.rtl.library.sources import RtlSource, find_library
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER, Memory, plan_simulation
 from brainsmith.rtl.stitching.suitable import check_attributes, check_layers, is_rtl
 
@@ -47,9 +47,7 @@ class LayerCode:
     memories: tuple[Memory, ...]
 
 
-def generate_layers(
-    model: ModelWrapper, folder: Path, part: str, period: float = 5.0, library: Library | None = None
-) -> ModelWrapper:
+def generate_layers(model: ModelWrapper, folder: Path, part: str, period: float = 5.0) -> ModelWrapper:
     """Insert width converters wherever two layers differ in their lanes, and let all layers generate their code.
 
     Args:
@@ -57,7 +55,6 @@ def generate_layers(
         folder: Each layer is generated in a folder of its own below it.
         part: The FPGA, such as `xczu7ev-ffvc1156-2-e`.
         period: Of the clock, in nanoseconds.
-        library: FINN's RTL library; that of the installed FINN by default.
 
     Returns:
         A copy whose nodes say where their code is (`code_gen_dir_ipgen`), as FINN's own do.
@@ -72,7 +69,6 @@ def generate_layers(
     from qonnx.custom_op.registry import getCustomOp
     from qonnx.transformation.general import GiveUniqueNodeNames
 
-    library = library or find_library()
     copy = ModelWrapper(model.model, make_deepcopy=True).transform(InsertDWC())
     for node in copy.graph.node:
         if not is_rtl(node):

@@ -103,7 +103,7 @@ def read_design(folder: Path) -> Design:
         ) from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BuildError(
-            f"{plan} is not what a build wrote ({type(error).__name__}: {error})\n  build it again"
+            f"{plan} was not written by a build, or is damaged ({type(error).__name__}: {error})\n  build it again"
         ) from error
 
 

@@ -17,7 +17,7 @@ from brainsmith.rtl.stitching.suitable import check_attributes, check_layers
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.rtl.library.sources import Library, RtlSource
+    from brainsmith.rtl.library.sources import RtlSource
     from brainsmith.rtl.simulation.simulation_plan import Memory
     from brainsmith.rtl.stitching.codegen import LayerCode
 
@@ -32,13 +32,12 @@ _TAKEN = (
 )
 
 
-def stitch(model: ModelWrapper, library: Library | None = None) -> Design:
+def stitch(model: ModelWrapper) -> Design:
     """Plan how the layers of a model are connected; FIFOs come later (`with_depths`).
 
     Args:
         model: As `generate_layers` gives it. The design holds all of the generated code, so that may be removed
             afterwards.
-        library: FINN's RTL library; that of the installed FINN by default.
 
     Raises:
         BuildError: A layer has no RTL or no code, feeds several others, needs a second clock, has a folding that
@@ -48,7 +47,7 @@ def stitch(model: ModelWrapper, library: Library | None = None) -> Design:
     from qonnx.custom_op.registry import getCustomOp
 
     check_layers(model)
-    library = library or find_library()
+    library = find_library()
     nodes = {node.name: getCustomOp(node) for node in model.graph.node}
     check_attributes(nodes)
     code = {name: read_layer(node, library) for name, node in nodes.items()}

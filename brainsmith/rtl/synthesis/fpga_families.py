@@ -126,11 +126,11 @@ def family_of(part: str) -> Family:
             return family
     if name.startswith("lfe5"):
         raise BuildError(
-            f"part {part!r} cannot be synthesised for: FINN generates for AMD's parts only\n"
+            f"part {part!r} is not supported: FINN generates for AMD's parts only\n"
             "  a design for one of those can be placed on an ECP5 besides: {step: rtl_synthesise, args: {place: ecp5-85k}}"
         )
     known = ", ".join(family.title for family in FAMILIES)
     raise BuildError(
-        f"part {part!r} cannot be synthesised for: it is of no family that is known here ({known})\n"
+        f"part {part!r} is not supported: it is of none of these families ({known})\n"
         "  target: part: in the blueprint is AMD's full name, such as xczu7ev-ffvc1156-2-e or xc7z020clg400-1"
     )

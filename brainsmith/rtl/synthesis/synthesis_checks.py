@@ -41,8 +41,8 @@ def check_slices(piece: Piece, cells: Mapping[str, int], family: Family) -> list
     found, expected = sum(slices.values()), _expected(piece)
     if not found:
         raise BuildError(
-            f"{piece.name} ({piece.kernel}) was synthesised without a DSP slice, and its core computes in "
-            f"{expected or 'some'}: they got lost, so the figures cannot be believed\n"
+            f"{piece.name} ({piece.kernel}) was synthesised without a DSP slice, but its core computes in "
+            f"{expected or 'some'}: they got lost, so the figures are wrong\n"
             "  please report this with the layer's sources"
         )
     if expected is not None and found != expected:
@@ -59,8 +59,8 @@ def check_whole(report: SynthesisReport) -> None:
     alone = sum(layer.used.dsp for layer in report.layers)
     if alone and not report.used.dsp:
         raise BuildError(
-            f"the whole design was synthesised without a DSP slice, and its layers have {alone:,} alone: they got "
-            "lost, so the figures cannot be believed\n  please report this with the design's sources"
+            f"the whole design was synthesised without a DSP slice, but its layers have {alone:,} alone: they got "
+            "lost, so the figures are wrong\n  please report this with the design's sources"
         )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.library.sources import Library
     from brainsmith.rtl.stitching.design import Design, Link
     from brainsmith.rtl.synthesis.cells import Resources
+    from brainsmith.rtl.synthesis.fpga_families import Family
     from brainsmith.rtl.synthesis.pieces import Piece
     from brainsmith.rtl.synthesis.synthesis_report import Estimate
     from brainsmith.rtl.synthesis.yosys import Job, Mapped
@@ -79,8 +80,7 @@ def synthesise(
         whole(design),
     )
     pieces = [*layers, *fifos, all_of_it]
-    mapped = _run([plan_job(piece, family, tool) for piece in pieces], store or default_store())
-    done = [_Done(piece, one) for piece, one in zip(pieces, mapped, strict=True)]
+    done = _run(pieces, family, tool, store)
     warnings = [note for one in done for note in check_slices(one.piece, one.mapped.cells, family)]
     report = SynthesisReport(
         part=part,
@@ -115,23 +115,24 @@ def synthesise_layers(
     """
     family, tool = family_of(part), find_yosys()
     pieces = layer_pieces(altered_design(design, library or find_library()))
-    mapped = _run([plan_job(piece, family, tool) for piece in pieces], store or default_store())
-    return tuple(_layer(_Done(piece, one), {}) for piece, one in zip(pieces, mapped, strict=True))
+    return tuple(_layer(one, {}) for one in _run(pieces, family, tool, store))
 
 
-def _run(jobs: Sequence[Job], store: KeptFolders) -> list[Mapped]:
-    """Do all jobs, the last first, because it takes longest; the error of the first that failed is raised."""
+def _run(pieces: Sequence[Piece], family: Family, tool: str, store: KeptFolders | None) -> list[_Done]:
+    """Synthesise all pieces, the last first, because it takes longest; the error of the first that failed is raised."""
+    place = store or default_store()
+    jobs = [plan_job(piece, family, tool) for piece in pieces]
     distinct = {job.key(): job for job in jobs}
     with Workers(PROCESSES) as pool, Task("synthesising", len(distinct), "parts of the design") as task:
 
         def map_one(job: Job) -> Mapped:
-            mapped = map_piece(job, store)
+            mapped = map_piece(job, place)
             task.add()
             return mapped
 
         tasks = {key: pool.submit(carried(map_one), job) for key, job in reversed(distinct.items())}
         found = {key: wait_for(tasks[key]) for key in distinct}
-    return [found[job.key()] for job in jobs]
+    return [_Done(piece, found[job.key()]) for piece, job in zip(pieces, jobs, strict=True)]
 
 
 def _layer(done: _Done, estimates: Mapping[str, Estimate]) -> LayerFigures:

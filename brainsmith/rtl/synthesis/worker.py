@@ -84,7 +84,7 @@ def mended(text: str, name: str) -> str:
         return text
     found, count = re.subn(r'option "ABITS" 16 \{\s+abits 16;', 'option "ABITS" 9 {\n\t\tabits 9;', text)
     if count != 1:
-        raise LookupError(f"Yosys' {name} is not what is known of it: its memory of 512 words is not found")
+        raise LookupError(f"Yosys' {name} is of an unknown version: its memory of 512 words is not found")
     return found
 
 

@@ -227,7 +227,7 @@ class _Bench:
         listed = ", ".join(f"{kind} {share(part, 1)}" for kind, part in shares.items())
         raise VerificationError(
             f"random stalls stop the design's ends in too few cycles ({listed}; {share(LEAST_SHARE, 0)} are needed), so "
-            f"they show nothing\n  verify with more than {frames} frames"
+            f"they prove nothing\n  verify with more than {frames} frames"
         )
 
     def _difference(self, run: DesignRun) -> str:

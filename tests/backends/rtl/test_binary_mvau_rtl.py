@@ -109,29 +109,29 @@ def test_words_of_weights_begin_with_the_first_value_of_the_first_row():
         (
             (8, 4, 4, 2),
             {"noActivation": 0},
-            "it has thresholds inside, and its core computes the product alone",
+            "it has thresholds inside, but its core computes the product alone",
         ),
         (
             (8, 4, 4, 2),
             {"mem_mode": "external"},
-            "its weights come from outside (mem_mode is external), and its core holds them",
+            "its weights come from outside (mem_mode is external), but its core holds them",
         ),
         (
             (8, 4, 4, 2),
             {"mem_mode": "dynamic"},
-            "its weights come from outside (mem_mode is dynamic), and its core holds them",
+            "its weights come from outside (mem_mode is dynamic), but its core holds them",
         ),
         (
             (8, 4, 4, 2),
             {"runtime_writeable_weights": 1},
-            "its weights can change (runtime_writeable_weights), and its core holds constants",
+            "its weights can change (runtime_writeable_weights), but its core holds constants",
         ),
         ((8, 4, 4, 2), {"TH": 2}, "it is tiled (TH is 2)"),
         ((8, 4, 4, 2), {"output": "UINT3"}, "its output is UINT3, and a count may be 8"),
         (
             (8, 4, 4, 2),
             {"weightDataType": "INT2"},
-            "its weights are INT2 and its inputs BINARY in XNOR mode, and its core takes weights that are BIPOLAR, or "
+            "its weights are INT2 and its inputs BINARY in XNOR mode, but its core takes weights that are BIPOLAR, or "
             "both BINARY in XNOR mode",
         ),
         (
@@ -139,7 +139,7 @@ def test_words_of_weights_begin_with_the_first_value_of_the_first_row():
             {"output": "INT10"},
             "its output is INT10, and whatever its weights are, its results span 2040",
         ),
-        ((8, 4, 4, 2, "FLOAT32"), {}, "input 0 is FLOAT32, and its core computes with integers"),
+        ((8, 4, 4, 2, "FLOAT32"), {}, "input 0 is FLOAT32, but its core computes with integers only"),
     ],
 )
 def test_refuses_what_it_does_not_compute(arguments, attributes, reason):

@@ -39,7 +39,7 @@ test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=6, most=
 
 
 REFUSED = {
-    "input 0 is FLOAT32, and its core computes with integers": case(4, 2, 2, "FLOAT32"),
+    "input 0 is FLOAT32, but its core computes with integers only": case(4, 2, 2, "FLOAT32"),
     "its PE is 3, which does not divide 4": case(4, 3, 2),
     "it has 2 outputs, and its NumOutputStreams is 3": case(4, 2, 3),
 }

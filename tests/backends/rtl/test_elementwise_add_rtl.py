@@ -104,7 +104,7 @@ def test_waits_for_the_operand_that_comes_late(tmp_path, simulations, late):
 
 
 REFUSED = {
-    "input 0 is FLOAT32, and its core computes with integers":
+    "input 0 is FLOAT32, but its core computes with integers only":
         case((1, 4), "INT4", "INT4", out="INT8", lhs_dtype="FLOAT32"),
     "its output is INT4, and sums of INT4 and UINT4 are -8 to 22": case((1, 4), "INT4", "UINT4", out="INT4"),
     "it adds BIPOLAR values, whose bits are not in two's complement": case((1, 4), "BIPOLAR", "INT4"),
@@ -112,7 +112,7 @@ REFUSED = {
         case((1, 3, 4), "INT4", "INT4", rhs_shape=[1, 1, 4]),
     "its PE is 3, which does not divide 4": case((1, 4), "INT4", "INT4", pe=3),
     "both of its inputs are constants": case((1, 4), "INT4", "INT4", constant=(4,), lhs_style="const"),
-    "its constant is streamed to it, and its core has it inside (mem_mode internal_embedded)":
+    "its constant comes in a stream, but its core holds it: set mem_mode to internal_embedded":
         case((1, 4), "INT4", "INT4", constant=(4,), mem_mode="internal_decoupled"),
     "its ram_style is ultra, and UltraRAM cannot hold a constant from the start":
         case((1, 4), "INT4", "INT4", constant=(4,), ram_style="ultra"),

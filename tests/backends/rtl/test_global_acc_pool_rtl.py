@@ -59,7 +59,7 @@ test_computes_what_finn_computes = law_of_cores(cases(), draws=10, least=6, most
         ("INT4", [1, 4, 4], ""),
         ("UINT4", [2, 7, 7], ""),
         ("BIPOLAR", [1, 3, 3], ""),
-        ("FLOAT32", [1, 4, 4], "input 0 is FLOAT32, and its core computes with integers"),
+        ("FLOAT32", [1, 4, 4], "input 0 is FLOAT32, but its core computes with integers only"),
         ("INT4", [1, 4], "numInputVectors is [1, 4], and an image has three: batch, height and width"),
         ("BIPOLAR", [1, 2, 2], ""),
         ("TERNARY", [1, 4, 4], ""),

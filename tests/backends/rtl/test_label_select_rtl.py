@@ -90,7 +90,7 @@ def test_a_frame_takes_the_longer_of_values_and_results(labels, pe, k, vectors, 
     [
         (4, 5, "INT4", "", "it asks for 5 of 4 labels"),
         (4, 0, "INT4", "", "it asks for 0 of 4 labels"),
-        (4, 1, "FLOAT32", "", "input 0 is FLOAT32, and its core computes with integers"),
+        (4, 1, "FLOAT32", "", "input 0 is FLOAT32, but its core computes with integers only"),
         (20, 1, "INT4", "UINT4", "its labels are 0 to 19, which UINT4 cannot hold"),
         (2, 1, "INT4", "BIPOLAR", "its labels are 0 to 1, which BIPOLAR cannot hold"),
         (10, 3, "INT4", "", ""),

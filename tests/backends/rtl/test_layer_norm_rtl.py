@@ -86,7 +86,7 @@ def test_lanes_are_offered_until_the_root_takes_longer():
 @pytest.mark.parametrize(
     ("attributes", "reason"),
     [
-        ({"outputDataType": "FLOAT32"}, "its output is FLOAT32, and its core computes with integers"),
+        ({"outputDataType": "FLOAT32"}, "its output is FLOAT32, but its core computes with integers only"),
         ({"outputDataType": "UINT8"}, "its output must be INTn, not UINT8"),
         ({"inputDataType": "FLOAT32"}, "its input must be INTn or UINTn, not FLOAT32"),
         ({"inputDataType": "BIPOLAR"}, "its input must be INTn or UINTn, not BIPOLAR"),

@@ -58,10 +58,10 @@ test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=8, most=
 
 
 REFUSED = {
-    "its table is in external memory, and its core has it inside (mem_mode internal_embedded)":
+    "its table is in external memory, but its core holds it: set mem_mode to internal_embedded":
         case(4, 2, mem_mode="external"),
     "its ram_style is ultra, and UltraRAM cannot hold a table from the start": case(4, 2, ram_style="ultra"),
-    "input 1 is FLOAT32, and its core computes with integers": case(4, 2, EmbeddingType="FLOAT32"),
+    "input 1 is FLOAT32, but its core computes with integers only": case(4, 2, EmbeddingType="FLOAT32"),
     "its indices are INT4, which may be negative": case(4, 2, InputType="INT4"),
     "its indices are UINT4, up to 15, and its table has 10 rows: add rows up to 16": case(4, 2, rows=10),
 }  # fmt: skip

@@ -106,7 +106,7 @@ def test_what_it_computes_is_supported(function, kind, given, kernel):
 @pytest.mark.parametrize(
     ("function", "kind", "given", "kernel", "reason"),
     [
-        ("MaxPool", "FLOAT32", "FLOAT32", (2, 2), "input 0 is FLOAT32, and its core computes with integers"),
+        ("MaxPool", "FLOAT32", "FLOAT32", (2, 2), "input 0 is FLOAT32, but its core computes with integers only"),
         (
             "MaxPool", "INT4", "INT5", (2, 2),
             "it takes INT4 and gives INT5, and a greatest value is one of those taken",
@@ -117,7 +117,7 @@ def test_what_it_computes_is_supported(function, kind, given, kernel):
         ),
         (
             "AvgPool", "INT4", "INT4", (2, 2),
-            "an AvgPool of 4 values gives fractions, and its core computes with integers",
+            "an AvgPool of 4 values gives fractions, but its core computes with integers only",
         ),
         ("QuantAvgPool", "BIPOLAR", "INT2", (3, 3), "its results are -3 to 2, which INT2 cannot hold"),
         ("AccPool", "UINT4", "UINT5", (2, 2), "its results are 0 to 60, which UINT5 cannot hold"),

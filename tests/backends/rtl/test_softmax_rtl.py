@@ -79,7 +79,7 @@ def test_the_table_is_a_memory():
 @pytest.mark.parametrize(
     ("attributes", "reason"),
     [
-        ({"outputDataType": "FLOAT32"}, "its output is FLOAT32, and its core computes with integers"),
+        ({"outputDataType": "FLOAT32"}, "its output is FLOAT32, but its core computes with integers only"),
         ({"outputDataType": "INT8"}, "its output is INT8, and probabilities are UINTn"),
         ({"input_data_type": "FLOAT32"}, "its input is FLOAT32, and it takes INTn and UINTn"),
         ({"input_data_type": "BIPOLAR"}, "its input is BIPOLAR, and it takes INTn and UINTn"),

@@ -44,7 +44,7 @@ test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=8, most=
 
 
 REFUSED = {
-    "input 1 is FLOAT32, and its core computes with integers": case([4, 2], ["INT4", "FLOAT32"]),
+    "input 1 is FLOAT32, but its core computes with integers only": case([4, 2], ["INT4", "FLOAT32"]),
     "input 1 is BIPOLAR, and the output's INT4 is not": case([4, 2], ["INT4", "BIPOLAR"]),
     "its SIMD is 4, which does not divide 2": case([4, 2], ["INT4", "INT4"], simd=4),
 }

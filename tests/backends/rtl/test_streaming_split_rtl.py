@@ -44,7 +44,7 @@ test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=8, most=
 @pytest.mark.parametrize(
     ("refused", "reason"),
     [
-        (case([4, 2], "FLOAT32"), "input 0 is FLOAT32, and its core computes with integers"),
+        (case([4, 2], "FLOAT32"), "input 0 is FLOAT32, but its core computes with integers only"),
         (case([4, 2], simd=4), "its SIMD is 4, which does not divide 2"),
     ],
 )

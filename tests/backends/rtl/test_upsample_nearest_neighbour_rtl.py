@@ -65,7 +65,7 @@ test_computes_what_finn_computes = law_of_cores(cases(), draws=10, least=6, most
     [
         ((3, 4), (6, 4), "INT4", ""),
         ((3, 4), (9, 12), "BIPOLAR", ""),
-        ((3, 4), (6, 8), "FLOAT32", "input 0 is FLOAT32, and its core computes with integers"),
+        ((3, 4), (6, 8), "FLOAT32", "input 0 is FLOAT32, but its core computes with integers only"),
         ((3, 4), (7, 8), "INT4", "HO is 7, no whole multiple of HI, which is 3"),
         ((3, 4), (6, 2), "INT4", "WO is 2, no whole multiple of WI, which is 4"),
     ],

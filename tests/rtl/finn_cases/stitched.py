@@ -19,8 +19,8 @@ ENDS = ("node", "input", "output", "initializer", "value_info", "quantization_an
 def check_stitched(make_case, parameters, tmp_path, library, simulations):
     """Stitch the cases of some parameters, and simulate them without and with stalls."""
     cases = [make_case(*one) for one in parameters]
-    model = generate_layers(side_by_side(cases), tmp_path / "code", cases[0].part, library=library)
-    design = stitch(model, library)
+    model = generate_layers(side_by_side(cases), tmp_path / "code", cases[0].part)
+    design = stitch(model)
     design = design.with_depths({link.name: SHALLOW for link in design.links if not link.weights})
     simulator = build_simulator(plan_design(design), cache=simulations, quick=True)
     for share in (0.0, SHARE):

@@ -49,7 +49,7 @@ def test_streams_in_every_convention(ports, stream):
 )
 def test_clocks_and_resets(clock, reset, low):
     roles = place_ports(module(f"<{clock}", f"<{reset}", "<a_data", "<a_valid", ">a_ready"))
-    assert (roles.clocks, roles.reset, roles.reset_low) == ((clock,), reset, low)
+    assert (roles.pins.clocks, roles.pins.reset, roles.pins.reset_low) == ((clock,), reset, low)
 
 
 def test_axi_lite_is_tied_off_and_tlast_stays_open():
@@ -68,7 +68,7 @@ def test_axi_lite_is_tied_off_and_tlast_stays_open():
             ">c_BRESP 2",
         )
     )
-    assert roles.held == {"c_AWADDR": 0, "c_AWVALID": 0, "c_WDATA": 0}
+    assert roles.pins.held == {"c_AWADDR": 0, "c_AWVALID": 0, "c_WDATA": 0}
     assert roles.open == ("c_AWREADY", "c_RDATA", "c_BRESP", "m_axis_tlast")
 
 
@@ -84,7 +84,7 @@ def test_a_port_that_fits_nothing_is_named_with_what_to_do():
         "  give an input a constant with --tie PORT=VALUE, leave an output open with --open PORT, or rename the port"
     )
     roles = place_ports(module(*AXI, "<mode 2", ">busy"), {"mode": 3}, ("busy",))
-    assert (roles.held, roles.open) == ({"mode": 3}, ("busy",))
+    assert (roles.pins.held, roles.open) == ({"mode": 3}, ("busy",))
 
 
 @pytest.mark.parametrize(
@@ -141,5 +141,5 @@ def test_clocks_of_two_domains_are_refused():
         "module 'm' has the clocks s_clk, m_clk, and a layer has one clock domain\n"
         "  import a module around it that has one clock, and crosses domains inside if it must"
     )
-    assert place_ports(module("<ap_clk", "<ap_clk2x", *ports[2:])).clocks == ("ap_clk", "ap_clk2x")
-    assert place_ports(module("<clk", "<clk_2x", *ports[2:])).clocks == ("clk", "clk_2x")
+    assert place_ports(module("<ap_clk", "<ap_clk2x", *ports[2:])).pins.clocks == ("ap_clk", "ap_clk2x")
+    assert place_ports(module("<clk", "<clk_2x", *ports[2:])).pins.clocks == ("clk", "clk_2x")

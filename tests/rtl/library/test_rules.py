@@ -157,9 +157,7 @@ def test_a_rule_that_finds_something_else_says_where(rule, library):
         with pytest.raises(RtlSourceError) as caught:
             rule.apply(file, "module something_else; endmodule\n", "finn-plus 9.9")
         first, why, what_to_do = str(caught.value).splitlines()
-        assert first == (
-            f"finn-plus 9.9: rule {rule.name!r} expects once in {file} what it alters, and found it 0 times"
-        )
+        assert first == (f"finn-plus 9.9: rule {rule.name!r} must match once in {file}, but matches 0 times")
         assert rule.why in why
         assert "requirements/lock.txt" in what_to_do
 
@@ -203,7 +201,7 @@ def test_a_library_that_changed_is_refused(tmp_path):
     with pytest.raises(RtlSourceError) as caught:
         Library(tmp_path, "finn-plus 2.0", [rule]).read("a.sv")
     assert str(caught.value) == (
-        "finn-plus 2.0: rule 'example' expects twice in a.sv what it alters, and found it once\n"
+        "finn-plus 2.0: rule 'example' must match twice in a.sv, but matches once\n"
         "  why it is needed: no tool reads it\n"
         "  install the version of finn-plus that requirements/lock.txt names, or adapt the rule in "
         "brainsmith/rtl/library/rules.py"

@@ -47,9 +47,7 @@ def test_a_rule_is_needed_and_enough(name, library, store):  # noqa: F811
 def test_a_rule_finds_its_place_in_the_installed_library_and_says_so_where_it_does_not(rule, file, library):
     before = (library.folder / file).read_text()
     assert rule.apply(file, before, "x") != before
-    with pytest.raises(
-        RtlSourceError, match=rf"rule '{rule.name}' expects .* in {file} what it alters, and found it 0"
-    ):
+    with pytest.raises(RtlSourceError, match=rf"rule '{rule.name}' must match .* in {file}, but matches 0"):
         rule.apply(file, "module something_else; endmodule\n", "finn-plus 9.9")
 
 

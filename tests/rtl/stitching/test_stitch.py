@@ -35,7 +35,7 @@ HLS_ONLY = {
 
 
 def stitched(model, folder, library=None):
-    return stitch(generate_layers(model, folder, finn_layers.PART, library=library), library)
+    return stitch(generate_layers(model, folder, finn_layers.PART))
 
 
 @pytest.fixture
@@ -218,8 +218,11 @@ def test_a_design_that_is_not_whole_is_refused(design, tmp_path):
     write_design(design, folder)
     plan = (folder / "design.json").read_text()
     for text, message in (
-        ("{", "is not what a build wrote (JSONDecodeError: "),
-        (plan.replace('"layers"', '"lawyers"'), "is not what a build wrote (KeyError: 'layers')"),
+        ("{", "was not written by a build, or is damaged (JSONDecodeError: "),
+        (
+            plan.replace('"layers"', '"lawyers"'),
+            "was not written by a build, or is damaged (KeyError: 'layers')",
+        ),
         (
             plan.replace('"format": 1', '"format": 7'),
             "has format 7, and this version reads 1: build it again",

@@ -56,8 +56,8 @@ def test_a_core_without_slices_is_refused():
     with pytest.raises(BuildError) as caught:
         check_slices(piece(), {"LUT6": 100}, FAMILY)
     assert str(caught.value) == (
-        "MVAU_rtl_0 (MVAU_rtl) was synthesised without a DSP slice, and its core computes in 4: they got lost, so the "
-        "figures cannot be believed\n  please report this with the layer's sources"
+        "MVAU_rtl_0 (MVAU_rtl) was synthesised without a DSP slice, but its core computes in 4: they got lost, so the "
+        "figures are wrong\n  please report this with the layer's sources"
     )
 
 

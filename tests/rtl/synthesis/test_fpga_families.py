@@ -41,7 +41,7 @@ def test_an_unknown_part_is_refused(part):
     with pytest.raises(BuildError) as caught:
         family_of(part)
     assert str(caught.value) == (
-        f"part {part!r} cannot be synthesised for: it is of no family that is known here (Versal, 7 series and "
+        f"part {part!r} is not supported: it is of none of these families (Versal, 7 series and "
         "Zynq-7000, UltraScale+, UltraScale)\n"
         "  target: part: in the blueprint is AMD's full name, such as xczu7ev-ffvc1156-2-e or xc7z020clg400-1"
     )
@@ -51,6 +51,6 @@ def test_an_ecp5_is_placed_on_besides():
     with pytest.raises(BuildError) as caught:
         family_of("LFE5U-85F-6BG381C")
     assert str(caught.value) == (
-        "part 'LFE5U-85F-6BG381C' cannot be synthesised for: FINN generates for AMD's parts only\n"
+        "part 'LFE5U-85F-6BG381C' is not supported: FINN generates for AMD's parts only\n"
         "  a design for one of those can be placed on an ECP5 besides: {step: rtl_synthesise, args: {place: ecp5-85k}}"
     )

@@ -74,8 +74,8 @@ def test_slices_that_got_lost_in_the_whole_design_are_refused():
     with pytest.raises(BuildError) as caught:
         check_whole(report(Resources(lut=100), Resources(lut=100, dsp=8)))
     assert str(caught.value) == (
-        "the whole design was synthesised without a DSP slice, and its layers have 8 alone: they got lost, so the "
-        "figures cannot be believed\n  please report this with the design's sources"
+        "the whole design was synthesised without a DSP slice, but its layers have 8 alone: they got lost, so the "
+        "figures are wrong\n  please report this with the design's sources"
     )
     check_whole(report(Resources(dsp=7), Resources(dsp=8)))
     check_whole(report(Resources(lut=100), Resources(lut=100)))
