@@ -24,7 +24,25 @@ def run(options: Options, terminal: Terminal) -> int:
     warnings.formatwarning = one_line
     from brainsmith.build import build
 
-    progress = _Progress(terminal, options.flag("--explain"))
+    explain = options.flag("--explain")
+
+    def say(text: str) -> None:
+        terminal.write(text)
+        terminal.flush()
+
+    line = LiveLine(terminal, say)
+
+    def show(event: Any) -> None:
+        """Print each step when it is done, and how far the one is that runs."""
+        if event.kind == "work":
+            line.show(str(event))
+            return
+        line.clear()
+        if event.kind == "start":
+            terminal.write_over(f"{event} ...")
+        else:
+            say(step_line(event, explain) if event.step is not None else event.text)
+
     try:
         result = build(
             options.required("MODEL"),
@@ -38,16 +56,16 @@ def run(options: Options, terminal: Terminal) -> int:
             verify=not options.flag("--no-verify"),
             report=not options.flag("--no-report"),
             use_cache=not options.flag("--no-cache"),
-            explain=options.flag("--explain"),
-            progress=progress,
+            explain=explain,
+            progress=show,
             strict=options.flag("--strict") or None,  # else the blueprint decides
         )
     except NotProvenError as error:
-        progress.clear()
+        line.clear()
         _end(error.result, terminal, begin, strict=True)
         raise
     finally:  # an error has a line of its own
-        progress.clear()
+        line.clear()
     _end(result, terminal, begin)
     return 0
 
@@ -96,35 +114,6 @@ def one_line(
     """Return a warning of a framework as one line with its place, without the source that Python shows with it."""
     place = "/".join(filename.split("/")[-3:])
     return f"warning: {' '.join(str(message).split())} ({place}:{lineno})\n"
-
-
-class _Progress:
-    """Prints each step when it is done, and how far the one is that runs."""
-
-    def __init__(self, terminal: Terminal, explain: bool) -> None:
-        self._terminal = terminal
-        self._explain = explain
-        self._line = LiveLine(terminal, self._say)
-
-    def __call__(self, event: Any) -> None:
-        if event.kind == "start":
-            self._line.clear()
-            self._terminal.write_over(f"{event} ...")
-            return
-        if event.kind == "work":
-            self._line.show(str(event))
-            return
-        self._line.clear()
-        self._terminal.write(step_line(event, self._explain) if event.step is not None else event.text)
-        self._terminal.flush()
-
-    def clear(self) -> None:
-        """Leave the line in which the running step is."""
-        self._line.clear()
-
-    def _say(self, text: str) -> None:
-        self._terminal.write(text)
-        self._terminal.flush()
 
 
 def step_line(event: Any, explain: bool = False) -> str:
