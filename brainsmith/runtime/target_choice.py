@@ -15,7 +15,7 @@ from brainsmith.runtime.resource_content import describe_resource
 from brainsmith.runtime.target_log import note, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.runtime.live_target import LiveTarget
@@ -60,10 +60,7 @@ class TargetChoice:
             TargetUnavailableError: None can be used here; each is named with its reason.
             UnsupportedResourceError: None of those supports the resource.
         """
-        reasons: dict[str, str] = {}
-        for info in self._usable(resource, reasons):
-            return self._registry.live(info, self.arguments(info))
-        raise self._none(resource, reasons)
+        return self._first(resource, self._registry.live)
 
     def acquire(self, resource: Any = None) -> LiveTarget:
         """Return the best target, initialised and held; one whose `initialize` fails is skipped, with a warning.
@@ -71,25 +68,23 @@ class TargetChoice:
         Raises:
             TargetUnavailableError, UnsupportedResourceError: As `best`.
         """
-        reasons: dict[str, str] = {}
-        for info in self._usable(resource, reasons):
-            try:
-                live = self._registry.acquire(info, self.arguments(info))
-            except BrainsmithError as error:
-                warn("skipped: %s", error)
-                reasons[info.name] = str(error)
-            else:
-                note(
-                    "%s is chosen for %s",
-                    live,
-                    "any resource" if resource is None else describe_resource(resource),
-                )
-                return live
-        raise self._none(resource, reasons)
+        live = self._first(resource, self._registry.acquire)
+        note("%s is chosen for %s", live, "any resource" if resource is None else describe_resource(resource))
+        return live
 
     def arguments(self, info: PluginInfo) -> dict[str, Any]:
         """Return the constructor arguments of a target."""
         return {**self._options.get(info.name, {}), "device_id": self._device_id}
+
+    def _first(self, resource: Any, take: Callable[[PluginInfo, dict[str, Any]], LiveTarget]) -> LiveTarget:
+        reasons: dict[str, str] = {}
+        for info in self._usable(resource, reasons):
+            try:
+                return take(info, self.arguments(info))
+            except BrainsmithError as error:
+                warn("skipped: %s", error)
+                reasons[info.name] = str(error)
+        raise self._none(resource, reasons)
 
     def _records(self) -> list[PluginInfo]:
         """Return the records of the targets that serve the device type now: one may be registered any time."""
