@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import time
 import weakref
@@ -175,10 +174,9 @@ class _Loaded:
     def read(self) -> Mapping[str, Any]:
         """Return the plugin's table, held to the same rules as that of the trial."""
         try:
-            function = ctypes.cast(self._library.create_plugin, ctypes.c_void_p).value or 0
+            address, message = create(self._library, __version__)
         except AttributeError as error:
             raise no_entry(self._path) from error
-        address, message = create(function, __version__)
         if not address:
             why = message or "it gave no reason"
             raise NativeLibraryError(f"{self._path}: create_plugin returned no table: {why}")

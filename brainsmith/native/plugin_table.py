@@ -14,16 +14,20 @@ ERROR_BYTES = 1024
 _TEXTS = ("name", "version", "description", "author", "min_brainsmith", "max_brainsmith")
 
 
-def create(function: int, host_version: str) -> tuple[int, str]:
+def create(library: ctypes.CDLL, host_version: str) -> tuple[int, str]:
     """Call `create_plugin`.
 
     Args:
-        function: Its address.
+        library: What exports it.
         host_version: What the plugin gets as the host's version.
 
     Returns:
         The address of the table, 0 for none; and the message of a plugin that gave none.
+
+    Raises:
+        AttributeError: The library exports no such function.
     """
+    function = ctypes.cast(library.create_plugin, ctypes.c_void_p).value or 0
     error = ctypes.create_string_buffer(ERROR_BYTES)
     host = abi.Host(
         ctypes.sizeof(abi.Host), abi.ABI_VERSION, host_version.encode(), ctypes.addressof(error), ERROR_BYTES

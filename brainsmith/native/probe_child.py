@@ -6,7 +6,6 @@ Python literal; importing json would take longer than all the rest.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import resource
 
@@ -42,13 +41,12 @@ def main(place: str, beside: tuple[str, ...], reports: int, printed: int, host_v
     except OSError as error:
         report(refused=str(error))
         return
+    report(stage="in create_plugin")
     try:
-        function = ctypes.cast(library.create_plugin, ctypes.c_void_p).value or 0
+        address, message = create(library, host_version)
     except AttributeError:
         report(missing=True)
         return
-    report(stage="in create_plugin")
-    address, message = create(function, host_version)
     if not address:
         report(null=message)
         return

@@ -73,7 +73,7 @@ def _model(
     from onnx import helper
 
     from brainsmith.autodiff.exporting.graph_names import GraphNames
-    from brainsmith.autodiff.exporting.graph_writer import OPSET, GraphWriter
+    from brainsmith.autodiff.exporting.graph_writer import OPSET, GraphWriter, value_info
 
     check_apart(inputs)
     records = records_between(inputs, outputs)
@@ -88,7 +88,7 @@ def _model(
     graph = helper.make_graph(
         writer.nodes,
         name,
-        [_value(title, tensor) for title, tensor in inputs.items()],
+        [value_info(title, tensor) for title, tensor in inputs.items()],
         ends,
         list(writer.constants.values()),
         value_info=list(writer.tensors.values()),
@@ -97,12 +97,6 @@ def _model(
     domains = sorted(writer.domains - {""})
     opsets = [helper.make_opsetid("", OPSET), *(helper.make_opsetid(domain, 1) for domain in domains)]
     return helper.make_model(graph, producer_name="brainsmith", ir_version=IR_VERSION, opset_imports=opsets)
-
-
-def _value(name: str, tensor: Tensor) -> Any:
-    from onnx import helper
-
-    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(tensor.dtype), tensor.shape)
 
 
 def _datatypes(records: Sequence[Record], writer: GraphWriter, stated: Mapping[str, str]) -> dict[str, str]:

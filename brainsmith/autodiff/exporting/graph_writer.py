@@ -62,7 +62,7 @@ class GraphWriter:
         for at, array in enumerate(record.outputs):
             wanted = f"{name}_out" if len(record.outputs) == 1 else f"{name}_out_{at}"
             outputs.append(self.names.tensor((record.serial, at), wanted))
-            self.tensors[outputs[-1]] = _value_info(outputs[-1], array)
+            self.tensors[outputs[-1]] = value_info(outputs[-1], array)
         if not node.domain:
             kinds = [self._kind(source, record, at) for at, source in enumerate(inputs)]
             check_dtypes(op.name, node.op_type, OPSET, kinds, [_kind_of(array) for array in record.outputs])
@@ -105,7 +105,7 @@ class GraphWriter:
             source = self._input(tensor, f"{name}_constant", tensor.numpy())
             self._node(OnnxNode("Identity", "", {}, ()), self.names.node(f"{name}_copy"), [source], [name])
         self.tensors.pop(name, None)
-        return _value_info(name, tensor.numpy())
+        return value_info(name, tensor.numpy())
 
     def _node(self, node: OnnxNode, name: str, inputs: list[str], outputs: list[str]) -> None:
         self.domains.add(node.domain)
@@ -144,7 +144,7 @@ class GraphWriter:
             target = self.names.tensor(None, f"{name}_cast_{at}")
             cast = OnnxNode("Cast", "", {"to": helper.np_dtype_to_tensor_dtype(wanted)}, ())
             self._node(cast, self.names.node(f"{name}_cast_{at}"), [source], [target])
-            self.tensors[target] = _value_info(target, array.astype(wanted))
+            self.tensors[target] = value_info(target, array.astype(wanted))
             found.append(target)
         return found
 
@@ -158,8 +158,9 @@ def _kind_of(array: Array) -> int:
     return int(helper.np_dtype_to_tensor_dtype(array.dtype))
 
 
-def _value_info(name: str, array: Array) -> ValueInfoProto:
-    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+def value_info(name: str, array: Array | Tensor) -> ValueInfoProto:
+    """Return what a graph says of a tensor that is like an array."""
+    return helper.make_tensorvalue_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
 
 
 def _onnx_node(record: Record) -> OnnxNode:

@@ -16,7 +16,7 @@ from brainsmith.autodiff.compiling.ruled_forward import ruled_forward
 from brainsmith.autodiff.compiling.tracer import trace
 from brainsmith.autodiff.graphs.grouping import Candidate, group
 from brainsmith.autodiff.graphs.traceable import TraceableFunction, elementwise
-from brainsmith.autodiff.lazy.lazy_tensor import Deferred, LazyTensor, compute_one
+from brainsmith.autodiff.lazy.lazy_tensor import Deferred, LazyTensor, calls_behind, compute_one
 from brainsmith.errors import ToolError
 
 if TYPE_CHECKING:
@@ -35,23 +35,13 @@ def values_of(deferred: Deferred) -> tuple[Array, ...]:
         OpError: An op does not take its inputs, or one was changed in place since the call.
     """
     if deferred.values is None:
-        for calls in _groups(_needed(deferred)):
+        needed = calls_behind(deferred, lambda call: call.values is None)
+        for call in needed:
+            call.check_unchanged()
+        for calls in _groups(needed):
             _compute(calls)
     assert deferred.values is not None
     return deferred.values
-
-
-def _needed(deferred: Deferred) -> list[Deferred]:
-    """Return the calls that have to be computed for one, in the order in which they were made."""
-    found: dict[int, Deferred] = {}
-    waiting = [deferred]
-    while waiting:
-        call = waiting.pop()
-        if call.values is None and call.serial not in found:
-            call.check_unchanged()
-            found[call.serial] = call
-            waiting.extend(call.before())
-    return [found[serial] for serial in sorted(found)]
 
 
 def _groups(calls: list[Deferred]) -> list[list[Deferred]]:

@@ -14,7 +14,7 @@ from brainsmith.autodiff.tape.tensor import Tensor, plain_result, recorded_resul
 from brainsmith.errors import OpError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from brainsmith.autodiff.op import Array, Op, Shape
     from brainsmith.autodiff.tape.tape import Record
@@ -169,21 +169,26 @@ def _stand_in(value: Any) -> Any:
     return value.numpy() if isinstance(value, Tensor) else value
 
 
+def calls_behind(deferred: Deferred, wanted: Callable[[Deferred], bool]) -> list[Deferred]:
+    """Return a call and those that it depends on, in the order in which they were made, as far as they are wanted."""
+    found: dict[int, Deferred] = {}
+    waiting = [deferred]
+    while waiting:
+        call = waiting.pop()
+        if wanted(call) and call.serial not in found:
+            found[call.serial] = call
+            waiting.extend(call.before())
+    return [found[serial] for serial in sorted(found)]
+
+
 def records_of(deferred: Deferred) -> tuple[Tensor, ...]:
     """Return the results of a call as Tensors on the tape; all calls before it are computed one by one.
 
     Raises:
         OpError: An op does not take its inputs, or one was changed in place since.
     """
-    waiting = [deferred]
-    order: dict[int, Deferred] = {}
-    while waiting:
-        call = waiting.pop()
-        if call.results is None and call.serial not in order:
-            order[call.serial] = call
-            waiting.extend(before for before in call.before() if before.recorded)
-    for serial in sorted(order):
-        _record(order[serial])
+    for call in calls_behind(deferred, lambda call: call.recorded and call.results is None):
+        _record(call)
     assert deferred.results is not None
     return deferred.results
 

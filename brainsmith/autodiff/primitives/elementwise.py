@@ -219,11 +219,10 @@ class Clip(Primitive):
         return self.forward(np.ones(1, dtypes[0]), **attributes).dtype
 
 
-ONNX_DTYPES = {
-    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9, "float16": 10,
-    "float64": 11, "uint32": 12, "uint64": 13,
-}  # fmt: skip
-"""The numbers of dtypes in ONNX (`TensorProto.DataType`)."""
+def _element_type(call: OnnxCall) -> Mapping[str, Any]:
+    from onnx import helper  # which only export needs
+
+    return {"to": int(helper.np_dtype_to_tensor_dtype(np.dtype(call.attributes["dtype"])))}
 
 
 class Cast(Primitive):
@@ -231,9 +230,7 @@ class Cast(Primitive):
 
     name = "cast"
     attributes: ClassVar[Mapping[str, Any]] = {"dtype": "float32"}
-    onnx = OnnxForm(
-        "Cast", since=9, attributes=lambda call: {"to": ONNX_DTYPES[np.dtype(call.attributes["dtype"]).name]}
-    )
+    onnx = OnnxForm("Cast", since=9, attributes=_element_type)
 
     def forward(self, *inputs: Array, **attributes: Any) -> Any:
         """Convert them."""

@@ -34,22 +34,16 @@ if TYPE_CHECKING:
 def _conv_attributes(call: OnnxCall) -> Mapping[str, Any]:
     """Write everything out: QONNX's lowering of convolutions reads no default."""
     windows = Conv2d.windows(call.shapes[0], call.shapes[1], call.attributes)
-    return {
-        "kernel_shape": list(windows.kernel),
-        "pads": list(windows.border) * 2,
-        "strides": list(windows.stride),
-        "dilations": [1, 1],
-        "group": call.attributes["groups"],
-    }
+    return {**_window_attributes(windows), "dilations": [1, 1], "group": call.attributes["groups"]}
 
 
 def _pool_attributes(call: OnnxCall) -> Mapping[str, Any]:
-    windows = MaxPool2d.windows(call.shapes[0], call.attributes)
-    return {
-        "kernel_shape": list(windows.kernel),
-        "strides": list(windows.stride),
-        "pads": list(windows.border) * 2,
-    }
+    return _window_attributes(MaxPool2d.windows(call.shapes[0], call.attributes))
+
+
+def _window_attributes(windows: WindowGeometry) -> dict[str, Any]:
+    kernel, pads, strides = list(windows.kernel), list(windows.border) * 2, list(windows.stride)
+    return {"kernel_shape": kernel, "pads": pads, "strides": strides}
 
 
 class Conv2d(Primitive):

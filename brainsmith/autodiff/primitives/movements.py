@@ -25,6 +25,10 @@ ONNX_FIRST = -(2**63) + 1
 class MovementPrimitive(Primitive):
     """A primitive whose output has the very elements of its input: of its dtype, of its QONNX datatype."""
 
+    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
+        """Give the gradient the input's shape."""
+        return grad.reshape(inputs[0].shape)
+
     def output_datatype(self, datatypes: Sequence[str], **attributes: Any) -> Any:
         """Keep the input's."""
         return datatypes[0]
@@ -46,10 +50,6 @@ class Reshape(MovementPrimitive):
         """Give the elements the shape."""
         return inputs[0].reshape(attributes["shape"])
 
-    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
-        """Give the gradient the input's shape."""
-        return grad.reshape(inputs[0].shape)
-
 
 class Flatten(MovementPrimitive):
     """Each sample as one row: (N, ...) to (N, everything)."""
@@ -60,10 +60,6 @@ class Flatten(MovementPrimitive):
     def forward(self, x: Array, **attributes: Any) -> Array:
         """Lay the axes behind the first one in a row."""
         return x.reshape(self.output_shape([x.shape]))
-
-    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
-        """Give the gradient the input's shape."""
-        return grad.reshape(inputs[0].shape)
 
     def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
         """Refuse what has no samples."""
@@ -183,10 +179,6 @@ class ChangeOfRank(MovementPrimitive):
     def forward(self, *inputs: Array, **attributes: Any) -> Any:
         """Put them in, or take them out."""
         return self.function(inputs[0], attributes["axis"])
-
-    def gradient(self, at: int, grad: Array, inputs: Arrays, output: Array, **attributes: Any) -> Array:
-        """Give the gradient the input's shape."""
-        return grad.reshape(inputs[0].shape)
 
     def _axes(self, call: OnnxCall) -> tuple[int, ...]:
         axis = call.attributes["axis"]

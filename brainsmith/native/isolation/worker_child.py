@@ -39,12 +39,10 @@ def main(descriptor: int, path: str, beside: tuple[str, ...], host_version: str)
     channel = socket(fileno=descriptor)
     _thread.start_new_thread(_watch, (descriptor,))
     try:
-        library = load(path, beside)
-        function = ctypes.cast(library.create_plugin, ctypes.c_void_p).value or 0
+        address, message = create(load(path, beside), host_version)
     except (OSError, AttributeError) as error:
         ch.send_answer(channel, ch.BROKEN, str(error))
         return
-    address, message = create(function, host_version)
     if not address:
         ch.send_answer(channel, ch.BROKEN, message or "create_plugin returned NULL")
         return
