@@ -162,16 +162,10 @@ def test_a_form_without_functions_is_the_operator_alone():
     assert (node.op_type, node.domain, dict(node.attributes), node.constants) == ("Custom", "acme", {}, ())
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "bool",
-        *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
-        "float16",
-        "float32",
-        "float64",
-    ],
-)
+INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+
+
+@pytest.mark.parametrize("name", ["bool", *INTEGERS, "float16", "float32", "float64"])
 def test_a_cast_names_every_dtype_by_its_number_in_onnx(name):
     to = e.CAST.onnx.node(OnnxCall({"dtype": name}, ((2,),), 17)).attributes["to"]
     assert TensorProto.DataType.Name(to).lower() == {"float32": "float", "float64": "double"}.get(name, name)

@@ -55,44 +55,36 @@ class GraphWriter:
         op, given = record.op, self.names.given((record.serial, 0))
         name = self.names.node(given or op.name)
         node = _onnx_node(record)
-        inputs = self._promoted(record, name, self._inputs(record, name))
+        read = self._promoted(record, name, self._inputs(record, name))
         for at, constant in enumerate(node.constants):
-            inputs.append("" if constant is None else self._constant(None, f"{name}_constant_{at}", constant))
+            source = "" if constant is None else self._constant(None, f"{name}_constant_{at}", constant)
+            read.append((source, constant))
         outputs = []
         for at, array in enumerate(record.outputs):
             wanted = f"{name}_out" if len(record.outputs) == 1 else f"{name}_out_{at}"
             outputs.append(self.names.tensor((record.serial, at), wanted))
             self.tensors[outputs[-1]] = value_info(outputs[-1], array)
         if not node.domain:
-            kinds = [self._kind(source, record, at) for at, source in enumerate(inputs)]
+            kinds = [None if array is None else _kind_of(array) for _, array in read]
             check_dtypes(op.name, node.op_type, OPSET, kinds, [_kind_of(array) for array in record.outputs])
-        self._node(node, name, inputs, outputs)
+        self._node(node, name, [source for source, _ in read], outputs)
 
-    def _kind(self, source: str, record: Record, at: int) -> int | None:
-        """Return the element type of what a node reads; None for an input that is left out."""
-        if not source:
-            return None
-        if source in self.constants:
-            return int(self.constants[source].data_type)
-        if source in self.tensors:
-            return int(self.tensors[source].type.tensor_type.elem_type)
-        return _kind_of(record.arrays[at])
-
-    def _inputs(self, record: Record, name: str) -> list[str]:
-        """Return the names of what a record reads; what its node has in another form is a constant in that form."""
+    def _inputs(self, record: Record, name: str) -> list[tuple[str, Array | None]]:
+        """Return what a record reads, with its name; what its node has in another form is a constant in that form."""
         form: OnnxForm | None = getattr(record.op, "onnx", None)
         roles = input_names(record.op, len(record.inputs))
-        found = []
+        found: list[tuple[str, Array | None]] = []
         for at, (tensor, array, role) in enumerate(zip(record.inputs, record.arrays, roles, strict=True)):
             if form is None or at not in form.converted:
-                found.append(self._input(tensor, f"{name}_{role}", array))
+                found.append((self._input(tensor, f"{name}_{role}", array), array))
                 continue
             if not self.is_constant(tensor):
                 raise OpError(
                     f"{role} of operation {record.op.name!r} must be a constant to be exported: "
                     f"the node {form.op_type} has it in another form"
                 )
-            found.append(self._constant(None, f"{name}_{role}", form.converted[at](array)))
+            converted = form.converted[at](array)
+            found.append((self._constant(None, f"{name}_{role}", converted), converted))
         return found
 
     def is_constant(self, tensor: Tensor) -> bool:
@@ -131,22 +123,22 @@ class GraphWriter:
             )
         return name
 
-    def _promoted(self, record: Record, name: str, inputs: list[str]) -> list[str]:
+    def _promoted(
+        self, record: Record, name: str, read: list[tuple[str, Array | None]]
+    ) -> list[tuple[str, Array | None]]:
         """Cast inputs to the dtype in which a primitive computes, where they have another one."""
         if not isinstance(record.op, _PROMOTING) or record.outputs[0].dtype.kind == "b":
-            return inputs
+            return read
         wanted = record.outputs[0].dtype
-        found = []
-        for at, (source, array) in enumerate(zip(inputs, record.arrays, strict=True)):
-            if array.dtype == wanted:
-                found.append(source)
-                continue
-            target = self.names.tensor(None, f"{name}_cast_{at}")
-            cast = OnnxNode("Cast", "", {"to": helper.np_dtype_to_tensor_dtype(wanted)}, ())
-            self._node(cast, self.names.node(f"{name}_cast_{at}"), [source], [target])
-            self.tensors[target] = value_info(target, array.astype(wanted))
-            found.append(target)
-        return found
+        for at, (source, array) in enumerate(read):
+            if array is not None and array.dtype != wanted:
+                target = self.names.tensor(None, f"{name}_cast_{at}")
+                cast = OnnxNode("Cast", "", {"to": helper.np_dtype_to_tensor_dtype(wanted)}, ())
+                self._node(cast, self.names.node(f"{name}_cast_{at}"), [source], [target])
+                converted = array.astype(wanted)
+                self.tensors[target] = value_info(target, converted)
+                read[at] = target, converted
+        return read
 
 
 def _holds(constant: TensorProto, array: Array) -> bool:
@@ -160,7 +152,7 @@ def _kind_of(array: Array) -> int:
 
 def value_info(name: str, array: Array | Tensor) -> ValueInfoProto:
     """Return what a graph says of a tensor that is like an array."""
-    return helper.make_tensorvalue_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
 
 
 def _onnx_node(record: Record) -> OnnxNode:
