@@ -35,13 +35,18 @@ def values_of(deferred: Deferred) -> tuple[Array, ...]:
         OpError: An op does not take its inputs, or one was changed in place since the call.
     """
     if deferred.values is None:
-        needed = calls_behind(deferred, lambda call: call.values is None)
-        for call in needed:
-            call.check_unchanged()
-        for calls in _groups(needed):
+        for calls in _groups(_needed(deferred)):
             _compute(calls)
     assert deferred.values is not None
     return deferred.values
+
+
+def _needed(deferred: Deferred) -> list[Deferred]:
+    """Return the calls that have to be computed for one, in the order in which they were made."""
+    calls = calls_behind(deferred, lambda call: call.values is None)
+    for call in calls:
+        call.check_unchanged()
+    return calls
 
 
 def _groups(calls: list[Deferred]) -> list[list[Deferred]]:
