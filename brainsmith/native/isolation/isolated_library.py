@@ -51,15 +51,6 @@ class IsolatedLibrary(PluginLibrary):
         connection = self._worker.connection
         return connection.pid if connection else None
 
-    def start(self) -> None:
-        """Start its worker, if none runs; a call does so too.
-
-        Raises:
-            PluginCrashError: The library ends it while it is loaded.
-            NativeLibraryError: It is closed, or cannot be loaded.
-        """
-        self._worker.start()
-
     def close(self) -> None:
         """Let the plugin clean up, and end its worker; a call that runs is waited for. A second call does nothing.
 

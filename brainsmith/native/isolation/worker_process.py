@@ -67,20 +67,6 @@ class Worker:
         """What leads to its process; None while none runs."""
         return self._connection
 
-    def start(self) -> None:
-        """Start its worker, if none runs; a call does so too.
-
-        Raises:
-            PluginCrashError: The library ends it while it is loaded.
-            NativeLibraryError: It is closed, or cannot be loaded.
-        """
-        with self._lock:
-            if self._caller is not None:
-                return
-            if self.closed:
-                raise NativeLibraryError(f"native plugin {self._name!r} was unloaded")
-            self._running()
-
     def ask(self, op: IsolatedOp, command: tuple[Any, ...], regions: Iterable[Region]) -> str:
         """Have the worker do what a command says, and return the text of its answer.
 

@@ -255,8 +255,6 @@ def test_a_call_that_has_begun_ends_though_the_library_is_closed_meanwhile(bad, 
     closing.join(20)
     with pytest.raises(OpError, match=r"^Operation 'twice' was removed: "):
         call_op(op("twice"), [X])
-    with pytest.raises(NativeLibraryError, match=f"^native plugin '{bad.name}' was unloaded$"):
-        bad.start()
 
 
 def in_threads(work, join=True):
