@@ -1,4 +1,4 @@
-"""The structures of `include/brainsmith_plugin.h` for ctypes, name for name.
+"""The structures of `include/brainsmith_plugin.h` for ctypes, read from there.
 
 The child process that tries a library imports this: it needs nothing but ctypes.
 """
@@ -10,7 +10,7 @@ import ctypes
 from brainsmith import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import ClassVar
+    from typing import Any, ClassVar
 
 ABI_VERSION = 1
 MAX_NDIM = 64
@@ -31,87 +31,65 @@ u32, i32, i64, u64 = ctypes.c_uint32, ctypes.c_int32, ctypes.c_int64, ctypes.c_u
 pointer, text = ctypes.c_void_p, ctypes.c_char_p
 
 
+_KINDS = {
+    "uint32_t": u32, "int32_t": i32, "bs_dtype": i32, "int64_t": i64, "uint64_t": u64, "size_t": ctypes.c_size_t,
+}  # fmt: skip
+
+
+def _read_structures() -> dict[str, list[tuple[str, Any]]]:
+    """Return the fields of the header's structures; what is not one of the kinds above is an address.
+
+    A field is one line, such as `const int64_t *shape;` or `void (*destroy)(...);`.
+    """
+    found: dict[str, list[tuple[str, Any]]] = {}
+    with open(f"{__file__.rpartition('/')[0]}/include/brainsmith_plugin.h", encoding="utf-8") as header:  # noqa: PTH123
+        for line in header:
+            declaration, end, _ = line.partition(";")
+            words = declaration.split()
+            if line.startswith("typedef struct"):
+                fields = found[words[2]] = []
+            elif line.startswith("    ") and end and found:
+                name = declaration.partition("(*")[2].partition(")")[0] or words[-1]
+                fields.append(
+                    (name.lstrip("*"), pointer if "*" in declaration else _KINDS.get(words[0], pointer))
+                )
+    return found
+
+
+_STRUCTURES = _read_structures()
+
+
 class CTensor(ctypes.Structure):
     """`bs_tensor`: an array."""
 
     _fields_: ClassVar = [
-        ("data", pointer),
-        ("shape", pointer),
-        ("strides", pointer),
-        ("size", i64),
-        ("dtype", i32),
-        ("ndim", i32),
-        ("device", text),
+        (name, text if name == "device" else kind) for name, kind in _STRUCTURES["bs_tensor"]
     ]
 
 
 class Call(ctypes.Structure):
     """`bs_call`: what each function of an operation is given."""
 
-    _fields_: ClassVar = [
-        ("struct_size", u32),
-        ("num_inputs", u32),
-        ("num_outputs", u32),
-        ("reserved", u32),
-        ("inputs", pointer),
-        ("outputs", pointer),
-        ("grad_outputs", pointer),
-        ("grad_inputs", pointer),
-        ("user_data", pointer),
-        ("error", pointer),
-        ("error_size", ctypes.c_size_t),
-    ]
+    _fields_: ClassVar = _STRUCTURES["bs_call"]
 
 
 class OpTable(ctypes.Structure):
     """`bs_op`: an operation. Strings are addresses, as a plugin may have written anything there."""
 
-    _fields_: ClassVar = [
-        ("struct_size", u32),
-        ("flags", u32),
-        ("name", pointer),
-        ("description", pointer),
-        ("num_inputs", u32),
-        ("num_outputs", u32),
-        ("not_differentiable", u64),
-        ("user_data", pointer),
-        ("validate", pointer),
-        ("output_shape", pointer),
-        ("output_dtype", pointer),
-        ("output_device", pointer),
-        ("forward", pointer),
-        ("backward", pointer),
-    ]
+    _fields_: ClassVar = _STRUCTURES["bs_op"]
 
 
 class PluginTable(ctypes.Structure):
     """`bs_plugin_table`: what `create_plugin` returns."""
 
-    _fields_: ClassVar = [
-        ("abi_version", u32),
-        ("struct_size", u32),
-        ("name", pointer),
-        ("version", pointer),
-        ("description", pointer),
-        ("author", pointer),
-        ("min_brainsmith", pointer),
-        ("max_brainsmith", pointer),
-        ("num_ops", u32),
-        ("reserved", u32),
-        ("ops", pointer),
-        ("destroy", pointer),
-    ]
+    _fields_: ClassVar = _STRUCTURES["bs_plugin_table"]
 
 
 class Host(ctypes.Structure):
     """`bs_host`: what `create_plugin` is given."""
 
     _fields_: ClassVar = [
-        ("struct_size", u32),
-        ("abi_version", u32),
-        ("version", text),
-        ("error", pointer),
-        ("error_size", ctypes.c_size_t),
+        (name, text if name == "version" else kind) for name, kind in _STRUCTURES["bs_host"]
     ]
 
 
