@@ -23,21 +23,16 @@ class ChainOp(Op):
     def __init__(self, links: Sequence[Op]) -> None:
         self.links = tuple(links)
         self.name = "_".join(link.name for link in links)
-        self.num_inputs = 1 + sum(link.num_inputs - 1 for link in links)
-        firsts = [1 + sum(link.num_inputs - 1 for link in links[:at]) for at in range(len(links))]
         # By link: which inputs of the chain it takes after the first; the first link takes input 0 too.
-        self._extra = [
-            tuple(range(first, first + link.num_inputs - 1))
-            for first, link in zip(firsts, links, strict=True)
-        ]
-        not_taken = {
-            self._extra[at][one - 1]
-            for at, link in enumerate(links)
-            for one in link.not_differentiable
-            if one
-        }
-        blocked = any(0 in link.not_differentiable for link in links)
-        self.not_differentiable = tuple(sorted(not_taken | ({0} if blocked else set())))
+        self._extra: list[tuple[int, ...]] = []
+        self.num_inputs = 1
+        blocked: set[int] = set()
+        for link in links:
+            extra = tuple(range(self.num_inputs, self.num_inputs + link.num_inputs - 1))
+            self._extra.append(extra)
+            self.num_inputs += len(extra)
+            blocked.update((0, *extra)[at] for at in link.not_differentiable)
+        self.not_differentiable = tuple(sorted(blocked))
 
     @property
     def has_gradient(self) -> bool:

@@ -29,10 +29,11 @@ _DRAWN = 515
 
 _SAMPLES = 8
 """How often an op draws its own inputs for a check."""
-_RULES = (
-    "validate_inputs", "output_shape", "output_dtype", "output_device", "output_datatype", "output_datatype_for", "samples",
+_SHARED = (
+    "version", "bundle", "num_inputs", "num_outputs", "attributes", "not_differentiable", "surrogate", "samples",
+    "validate_inputs", "output_shape", "output_dtype", "output_device", "output_datatype", "output_datatype_for",
 )  # fmt: skip
-"""What a compiled op leaves to the op itself."""
+"""What a compiled op has of the op itself."""
 
 
 def compile_op(op: Op | str | Callable[..., Any], *, name: str = "", check: bool = False) -> CompiledOp:
@@ -102,15 +103,9 @@ class CompiledOp(Op):
     is_compiled = True
 
     def __init__(self, op: Op, name: str = "") -> None:
-        self.op = op
-        self.name, self.version, self.bundle = name or op.name, op.version, op.bundle
-        self.num_inputs, self.num_outputs = op.num_inputs, op.num_outputs
-        self.attributes = op.attributes  # type: ignore[misc]
-        self.not_differentiable = op.not_differentiable
-        if op.surrogate is not None:
-            self.surrogate = op.surrogate  # type: ignore[misc]
-        for rule in _RULES:
-            setattr(self, rule, getattr(op, rule))
+        self.op, self.name = op, name or op.name
+        for shared in _SHARED:
+            setattr(self, shared, getattr(op, shared))
         self._forwards: dict[Any, CompiledExpression] = {}
         self._backwards: dict[Any, CompiledExpression | None] = {}
 
