@@ -29,16 +29,7 @@ class Frame:
     """What forward is called with: made once, used by one thread at a time, with as little work as possible."""
 
     __slots__ = (
-        "_address",
-        "_call",
-        "_error",
-        "_function",
-        "_inputs",
-        "_op",
-        "_outputs",
-        "_promised",
-        "_validates",
-        "kind",
+        "_address", "_call", "_error", "_function", "_inputs", "_op", "_outputs", "_promised", "_validates", "kind",
     )  # fmt: skip
 
     def __init__(self, op: NativeOp, kind: CallKind) -> None:
