@@ -114,9 +114,7 @@ def _samples(op: Op, random: np.random.Generator) -> Sequence[Any] | None:
 
 def _point(op: Op, inputs: Sequence[Any], attributes: dict[str, Any]) -> Point:
     """Call an op in float64, and in float32 if it refuses that."""
-    arrays = as_arrays(
-        op, [getattr(value, "data", value) if _is_tensor(value) else value for value in inputs]
-    )
+    arrays = as_arrays(op, [value.data if _is_tensor(value) else value for value in inputs])
     for at in differentiable(op):
         if not np.all(np.isfinite(arrays[at])):
             raise OpError(

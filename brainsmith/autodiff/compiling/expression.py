@@ -44,6 +44,11 @@ class Constant:
     value: Any
     dtype: str = ""
 
+    @property
+    def number(self) -> Any:
+        """The number in its dtype."""
+        return np.dtype(self.dtype).type(self.value) if self.dtype else self.value
+
 
 Operand = Input | Result | Constant
 

@@ -62,7 +62,7 @@ class Kernel:
             return self.dtypes[operand.index]
         if isinstance(operand, Result):
             return results[operand.index]
-        return np.dtype(operand.dtype).type(operand.value) if operand.dtype else operand.value
+        return operand.number
 
     def converted(self, at: int) -> tuple[tuple[Operand, np.dtype[Any]], ...]:
         """Return the operands of a step, each with the dtype that it is converted to."""

@@ -46,9 +46,8 @@ def error_bounds(expression: Expression, inputs: Arrays) -> tuple[Array, ...]:
             result = _apply(step, given)
             results.append(result)
             errors.append(_step_error(step, given, off, result))
-    zero = np.zeros(1)
     return tuple(
-        np.broadcast_to(_error(operand, inputs, errors), np.shape(_value(operand, inputs, results))) + zero[0]
+        np.broadcast_to(_error(operand, inputs, errors), np.shape(_value(operand, inputs, results))).copy()
         for operand in expression.outputs
     )
 
@@ -59,7 +58,7 @@ def _apply(step: Step, given: Sequence[Any]) -> Any:
 
 def _value(operand: Operand, inputs: Sequence[Any], results: Sequence[Any]) -> Any:
     if isinstance(operand, Constant):
-        return np.dtype(operand.dtype).type(operand.value) if operand.dtype else operand.value
+        return operand.number
     return inputs[operand.index] if isinstance(operand, Input) else results[operand.index]
 
 

@@ -236,7 +236,7 @@ class _Row:
 
 def _literal(constant: Constant, dtype: np.dtype[Any]) -> str:
     """Return a constant as C++, converted to a dtype as numpy converts it."""
-    value: Any = np.dtype(constant.dtype).type(constant.value) if constant.dtype else constant.value
+    value = constant.number
     try:
         with np.errstate(over="ignore"):
             value = dtype.type(value)

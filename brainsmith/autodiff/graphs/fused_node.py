@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.autodiff.op import Array, Dtypes, Shape, Shapes
+    from brainsmith.autodiff.op import Dtypes, Shape, Shapes
 
 ATTRIBUTE = "expression"
 """The attribute that holds the text of `compiling.expression`."""
@@ -98,10 +98,7 @@ def output_values(
     expression: Expression, shapes: Shapes, dtypes: Dtypes
 ) -> list[tuple[Shape, np.dtype[Any]]]:
     """Return shape and dtype of each output of an elementwise expression."""
-    ones: list[Array] = [
-        np.broadcast_to(np.ones((), dtype), shape) for shape, dtype in zip(shapes, dtypes, strict=True)
-    ]
     shape = np.broadcast_shapes(*shapes)
     with np.errstate(all="ignore"):
-        found = compute(expression, [one.ravel()[:1] for one in ones])
+        found = compute(expression, [np.ones(1, dtype) for dtype in dtypes])
     return [(shape, np.asarray(value).dtype) for value in found]
