@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import OpError
-from brainsmith.ops.int_quant import IntQuant
+from brainsmith.ops.integer_quantiser import IntegerQuantiser
 from brainsmith.ops.quantiser import ALL, is_traced
 from brainsmith.plugin.core import op
 
@@ -32,7 +32,7 @@ def power_of_two(scale: Array) -> Array:
     description="int_quant with the power of two that is nearest to the scale",
     tags=("quantiser",),
 )
-class PowerOfTwoQuant(IntQuant):
+class PowerOfTwoQuant(IntegerQuantiser):
     """int_quant with 2 ** round(log2(scale)) in place of scale; the scale must be positive.
 
     The gradient is int_quant's. For the scale, rounding log2(scale) counts as a function with derivative 1, as in TQT
@@ -41,7 +41,7 @@ class PowerOfTwoQuant(IntQuant):
     """
 
     name = "power_of_two_quant"
-    onnx = replace(IntQuant.onnx, converted={**IntQuant.onnx.converted, 1: power_of_two})
+    onnx = replace(IntegerQuantiser.onnx, converted={**IntegerQuantiser.onnx.converted, 1: power_of_two})
 
     def to_program(self, node: ProgramNode) -> None:
         """Emit what QONNX's Quant is, with the power of two."""
