@@ -12,7 +12,7 @@ from brainsmith.execution.signature import ModelSignature
 from brainsmith.hls.layer import HlsLayer, make_layer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import numpy as np
     from qonnx.core.modelwrapper import ModelWrapper
@@ -142,36 +142,19 @@ def _parts(
         else:
             groups.append([node])
     constants = {tensor.name for tensor in model.graph.initializer}
+    outputs = {spec.name for spec in signature.outputs}
     parts: list[HlsLayer | ModelPart] = []
     for at, group in enumerate(groups):
         layer = layers.get(group[0].output[0])
         if layer is not None:
             parts.append(layer)
             continue
-        later = {name for others in groups[at + 1 :] for node in others for name in node.input}
-        parts.append(
-            ModelPart(
-                model,
-                group,
-                _taken(group, constants),
-                [name for name in _made(group) if name in later | _ends(signature)],
-            )
-        )
+        made = [name for node in group for name in node.output if name]
+        named = dict.fromkeys(name for node in group for name in node.input if name)
+        taken = [name for name in named if name not in constants and name not in made]
+        read = {name for others in groups[at + 1 :] for node in others for name in node.input} | outputs
+        parts.append(ModelPart(model, group, taken, [name for name in made if name in read]))
     return parts
-
-
-def _taken(group: Sequence[Any], constants: set[str]) -> list[str]:
-    made = set(_made(group))
-    names = dict.fromkeys(name for node in group for name in node.input if name)
-    return [name for name in names if name not in made and name not in constants]
-
-
-def _made(group: Sequence[Any]) -> list[str]:
-    return [name for node in group for name in node.output if name]
-
-
-def _ends(signature: ModelSignature) -> set[str]:
-    return {spec.name for spec in signature.outputs}
 
 
 def _signature(model: ModelWrapper) -> ModelSignature:

@@ -59,7 +59,7 @@ def finn_supports(model: ModelWrapper, node: NodeProto, backend_type: str, part:
     asked = NodeProto()
     asked.CopyFrom(node)
     getCustomOp(asked).set_nodeattr(STYLE, backend_type)
-    with _heard() as warnings:
+    with _captured_log() as warnings:
         try:
             style = _determine_impl_style(asked, part, model)
         except FINNUserError as error:
@@ -109,7 +109,7 @@ def _reason(warnings: list[str]) -> str:
 
 
 @contextmanager
-def _heard() -> Iterator[list[str]]:
+def _captured_log() -> Iterator[list[str]]:
     """Take what FINN logs in the body, so that nothing is logged of backends that are only asked for."""
     from finn.util.logging import log
 

@@ -6,7 +6,7 @@ import json
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ _GAUGES = "FINN_SIMULATION"
 """What replaces FIFOs by gauges in FINN's sources."""
 
 
-class FinnSimulator:
+class FinnSimulator(NamedTuple):
     """What FINN holds while it simulates one node.
 
     Attributes:
@@ -35,9 +35,8 @@ class FinnSimulator:
         trace: The VCD file to write; None without.
     """
 
-    def __init__(self, simulator: Simulator, trace: Path | None) -> None:
-        self.simulator = simulator
-        self.trace = trace
+    simulator: Simulator
+    trace: Path | None
 
 
 @contextmanager

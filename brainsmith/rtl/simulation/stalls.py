@@ -33,13 +33,6 @@ class Stalls:
         return Stalls("random", seed, probability)
 
     @staticmethod
-    def periodic(go: int, stop: int) -> Stalls:
-        """Let `go` cycles pass, stall for `stop`, and so on: (1, 7) is one beat in eight cycles at most."""
-        if go < 1 or stop < 0:
-            raise ValueError(f"go must be 1 or more and stop 0 or more, not {go!r} and {stop!r}")
-        return Stalls.pattern([False] * go + [True] * stop)
-
-    @staticmethod
     def steady(beats: int, interval: int) -> Stalls:
         """Let so many beats pass in an interval of cycles, evenly spread; never stall if there is no room between them."""
         go = {at * interval // beats for at in range(beats)}

@@ -57,6 +57,9 @@ class End:
 class Layout:
     """How a tensor lies in a stream: row-major, `lanes` values in a beat, the first in the lowest bits.
 
+    For example, one frame of shape (1, 6) of INT4 in 2 lanes is 3 beats of 8 bits: values 0 and 1, then 2 and 3, then 4
+    and 5; value 0 is in bits 3:0 of the first beat, value 1 in bits 7:4.
+
     Tensors of specialised models are in the order of their streams: a depthwise sliding window of FINN gives the
     windows of its first `SIMD` channels, then those of the next, and its Python execution says the same.
 

@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.plugin_registry import Registry
 
-_DOTS = {"MVAU_rtl": "MW", "VVAU_rtl": "Kernel"}
-"""Layers that are FINN's matrix-vector unit (`mvu_vvu_axi`), and the attribute that gives the products of one result."""
-
-_LIMITS = {"MVAU_rtl": "MW", "VVAU_rtl": "the size of Kernel"}
+_DOTS = {"MVAU_rtl": ("MW", "MW"), "VVAU_rtl": ("Kernel", "the size of Kernel")}
+"""Layers that are FINN's matrix-vector unit (`mvu_vvu_axi`), and the attribute that gives the products of one result: its
+name, and how messages call it."""
 
 
 def is_rtl(node: NodeProto) -> bool:
@@ -122,7 +121,7 @@ def dot_length(layer: Any) -> int:
     Args:
         layer: QONNX's instance of a node.
     """
-    attribute = _DOTS.get(layer.onnx_node.op_type)
+    attribute, _ = _DOTS.get(layer.onnx_node.op_type, ("", ""))
     return int(np.prod(layer.get_nodeattr(attribute))) if attribute else 0
 
 
@@ -134,7 +133,7 @@ def _takes_all(layer: Any) -> bool:
 def _limits(nodes: Mapping[str, Any], names: list[str]) -> str:
     """Name what SIMD must stay below in some layers."""
     kinds = {nodes[name].onnx_node.op_type for name in names}
-    return " or ".join(text for kind, text in _LIMITS.items() if kind in kinds)
+    return " or ".join(text for kind, (_, text) in _DOTS.items() if kind in kinds)
 
 
 def _what_to_do(node: NodeProto, model: ModelWrapper, part: str) -> str:

@@ -66,11 +66,11 @@ def test_how_often_it_is_looked_at_changes_nothing(passing, monkeypatch):
 
 
 def test_a_periodic_stall_is_counted_where_it_happens(passing):
-    fed = run(passing, stalls={"in0_V": Stalls.periodic(1, 3)})
+    fed = run(passing, stalls={"in0_V": Stalls.pattern([0, 1, 1, 1])})
     assert fed.cycles == 4 * COUNT - 3
     assert (fed.streams["in0_V"].stalled, fed.streams["in0_V"].waited) == (3 * (COUNT - 1), 0)
     assert (fed.streams["out0_V"].stalled, fed.streams["out0_V"].waited) == (0, 3 * (COUNT - 1))
-    emptied = run(passing, stalls={"out0_V": Stalls.periodic(1, 3)})
+    emptied = run(passing, stalls={"out0_V": Stalls.pattern([0, 1, 1, 1])})
     assert emptied.cycles == 4 * COUNT - 3
     assert (emptied.streams["out0_V"].stalled, emptied.streams["out0_V"].waited) == (3 * (COUNT - 1), 0)
     assert (emptied.streams["in0_V"].stalled, emptied.streams["in0_V"].waited) == (0, 3 * (COUNT - 1))
@@ -120,7 +120,7 @@ def test_the_limit_can_be_set(build, passing):
 def test_the_limit_follows_the_estimate_and_the_stalls():
     assert default_limit({"a": BEATS}, {"b": 7}, {}, estimate=500) == 6000
     assert default_limit({"a": BEATS}, {"b": 7}, {}, estimate=None) == 5000
-    halved = {"a": Stalls.periodic(1, 1), "b": Stalls.random(0, 0.5)}
+    halved = {"a": Stalls.pattern([0, 1]), "b": Stalls.random(0, 0.5)}
     assert default_limit({"a": BEATS}, {"b": 7}, halved, estimate=500) == 24000
 
 
@@ -280,7 +280,7 @@ def test_a_design_with_other_names_is_driven_as_said(build, library):
     ):
         build(plan)
     fifo = build(plan, interface=interface)
-    result = fifo.run({"in": BEATS}, {"out": COUNT}, stalls={"out": Stalls.periodic(1, 3)})
+    result = fifo.run({"in": BEATS}, {"out": COUNT}, stalls={"out": Stalls.pattern([0, 1, 1, 1])})
     np.testing.assert_array_equal(result.streams["out"].words, BEATS)
     assert result.values["maxcount"] == 16
 
@@ -412,7 +412,7 @@ def test_streams_inside_of_a_design_are_watched(looked_at):
     assert (back.moved, back.blocked, back.starved, back.phase) == (COUNT, 0, COUNT, "moved")
     assert look.phases.tolist() == [1, 2, 1, 2]  # moved, blocked: places in PHASES
     assert back.phases.tolist() == [3, 1, 3, 1]
-    held = run(looked_at, watched=rooms, stalls={"out0_V": Stalls.periodic(1, 3)})
+    held = run(looked_at, watched=rooms, stalls={"out0_V": Stalls.pattern([0, 1, 1, 1])})
     assert held.watched["back"].blocked == held.streams["out0_V"].stalled > 0
     plain = run(looked_at)
     assert (plain.watched, plain.cycles) == ({}, result.cycles)

@@ -120,5 +120,5 @@ def test_finns_matrix_vector_unit_overflows_with_all_columns_at_once(mw, simd, p
         return False
 
     assert not overflows({})
-    patterns = [Stalls.periodic(go, stop) for go in (1, 2, 3, 8) for stop in (1, 4, 9, 16)]
+    patterns = [Stalls.pattern([0] * go + [1] * stop) for go in (1, 2, 3, 8) for stop in (1, 4, 9, 16)]
     assert any(overflows({"out0_V": pattern}) for pattern in patterns) == (simd == mw)
