@@ -238,5 +238,5 @@ def test_an_upgrade_of_a_package_that_a_plugin_imports_says_to_restart(project_a
     with pytest.raises(PluginLoadError) as caught:
         built(project.folder)
     assert str(caught.value) == (
-        f"{before} is gone since this process imported plugins that use it: restart Python"
+        f"{before} no longer exists since this process imported plugins that use it: restart Python"
     )

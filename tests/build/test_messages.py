@@ -22,7 +22,7 @@ def talk(model, cfg):
 
 
 def test_what_steps_say_is_in_the_log_and_their_warnings_in_the_report(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("brainsmith.build.runner._QUIET", ("callable",))
+    monkeypatch.setattr("brainsmith.build.runner.FRAMEWORKS", ("callable",))
     before = sys.stdout, sys.stderr, warnings.showwarning
     result = build(graphs.quant_mlp(), output=tmp_path / "out", steps=[talk], verify=False)
     assert (tmp_path / "out" / "build.log").read_text() == (
