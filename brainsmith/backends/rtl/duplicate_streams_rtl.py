@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from finn.custom_op.fpgadataflow.duplicatestreams import DuplicateStreams
 
@@ -10,7 +10,6 @@ from brainsmith.figures import plural
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.node_support import Support, unsupported
-from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ class DuplicateStreamsRTL(CoreBackend, DuplicateStreams):
 
     core = "duplicate_streams_core"
     joined = True
+    parallel: ClassVar[Mapping[str, str]] = {"PE": "NumChannels"}
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
@@ -47,7 +47,3 @@ class DuplicateStreamsRTL(CoreBackend, DuplicateStreams):
         """Return a flip-flop for each output, LUTs for its valid and its next state, and a tree for ready."""
         count = self.get_num_output_streams()
         return Resources(lut=5 * count // 2 + (2 if count > 2 else 0), ff=count)
-
-    def parallelism(self) -> tuple[Parallelism, ...]:
-        """Return PE, which divides the channels."""
-        return (Parallelism("PE", divisors(self.get_nodeattr("NumChannels"))),)

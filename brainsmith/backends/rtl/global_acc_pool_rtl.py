@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from finn.custom_op.fpgadataflow.globalaccpool import GlobalAccPool
 
@@ -12,7 +12,6 @@ from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.integers import integer_datatype
 from brainsmith.rtl.cores.node_support import Support, unsupported
-from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ class GlobalAccPoolRTL(CoreBackend, GlobalAccPool):
 
     core = "global_acc_pool_core"
     parts = ("page_memory.sv",)
+    parallel: ClassVar[Mapping[str, str]] = {"PE": "NumChannels"}
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
@@ -92,10 +92,6 @@ class GlobalAccPoolRTL(CoreBackend, GlobalAccPool):
             ff=self.get_instream_width() + 2 * fold + pixel + 3,
         )
         return stored + rest
-
-    def parallelism(self) -> tuple[Parallelism, ...]:
-        """Return PE, which divides the channels."""
-        return (Parallelism("PE", divisors(self.get_nodeattr("NumChannels"))),)
 
     def _folds(self) -> int:
         return int(self.get_nodeattr("NumChannels") // self.get_nodeattr("PE"))

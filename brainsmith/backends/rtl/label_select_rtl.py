@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from finn.custom_op.fpgadataflow.labelselect import LabelSelect
 
@@ -11,7 +11,6 @@ from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.costs import comparator_luts
 from brainsmith.rtl.cores.node_support import Support, unsupported
-from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
     """Arg-max, and the K greatest: `PE` values a beat, the lower number first where values are equal."""
 
     core = "label_select_core"
+    parallel: ClassVar[Mapping[str, str]] = {"PE": "Labels"}
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
@@ -79,7 +79,3 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
             lut=2 * label + 8 + lanes * top * comparator_luts(bits) + choices,
             ff=top * (bits + 2 * label + 2) + label,
         )
-
-    def parallelism(self) -> tuple[Parallelism, ...]:
-        """Return PE, which divides the labels."""
-        return (Parallelism("PE", divisors(self.get_nodeattr("Labels"))),)

@@ -10,7 +10,6 @@ from brainsmith.figures import plural
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
-from brainsmith.rtl.cores.parallelism import Parallelism
 from brainsmith.rtl.cores.tables import Table, make_table, table_text
 from brainsmith.rtl.synthesis.cells import Resources
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     op_type="Lookup_rtl",
 )
 class LookupRTL(CoreBackend, Lookup):
-    """An embedding table in block RAM or LUTs; a whole row is one beat."""
+    """An embedding table in block RAM or LUTs; a whole row is one beat, so nothing makes it faster."""
 
     core = "lookup_core"
     parts = ("constant_rom.sv",)
@@ -85,10 +84,6 @@ class LookupRTL(CoreBackend, Lookup):
     def core_resources(self) -> Resources:
         """Return the table, and the handshake."""
         return self._table().resources() + Resources(lut=3, ff=1)
-
-    def parallelism(self) -> tuple[Parallelism, ...]:
-        """Return nothing: it takes an index per cycle whatever a row has."""
-        return ()
 
     def _table(self) -> Table:
         depth = min(self.get_nodeattr("NumEmbeddings"), int(self.get_input_datatype(0).max()) + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from finn.custom_op.fpgadataflow.upsampler import UpsampleNearestNeighbour
 
@@ -11,7 +11,6 @@ from brainsmith.backends.rtl.page_memory import in_blocks, page_memory_resources
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.node_support import Support, unsupported
-from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ class UpsampleNearestNeighbourRTL(CoreBackend, UpsampleNearestNeighbour):
     """Copies of each pixel and each row: `SIMD` channels a beat, NHWC."""
 
     core = "upsample_nearest_neighbour_core"
+    parallel: ClassVar[Mapping[str, str]] = {"SIMD": "NumChannels"}
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
@@ -70,10 +70,6 @@ class UpsampleNearestNeighbourRTL(CoreBackend, UpsampleNearestNeighbour):
             lut=9 + 3 * place + 3 * row.bit_length() + count, ff=2 * place + 2 * row.bit_length() + count + 1
         )
         return stored + rest
-
-    def parallelism(self) -> tuple[Parallelism, ...]:
-        """Return SIMD, which divides the channels."""
-        return (Parallelism("SIMD", divisors(self.get_nodeattr("NumChannels"))),)
 
     def _folds(self) -> int:
         return int(self.get_nodeattr("NumChannels") // self.get_nodeattr("SIMD"))

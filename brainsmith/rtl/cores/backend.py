@@ -14,6 +14,7 @@ from finn.custom_op.fpgadataflow.rtlbackend import RTLBackend
 from brainsmith.errors import BuildError
 from brainsmith.rtl.cores.integers import WHOLE
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
+from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.wrapper import CorePins, CoreStream, wrap_core
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from onnx import GraphProto
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.rtl.cores.parallelism import Parallelism
     from brainsmith.rtl.synthesis.cells import Resources
 
 
@@ -37,6 +37,7 @@ class CoreBackend(RTLBackend):
         core: The core's module. It is defined in the file of that name with `.sv`, beside the backend's own file.
         parts: Files beside it that the core needs too.
         joined: Whether the core has all its inputs as one vector `in`, and all its outputs as one vector `out`.
+        parallel: Attributes that make the layer faster, each with the attribute that it must divide.
     """
 
     onnx_node: Any
@@ -44,6 +45,7 @@ class CoreBackend(RTLBackend):
     core: ClassVar[str]
     parts: ClassVar[tuple[str, ...]] = ()
     joined: ClassVar[bool] = False
+    parallel: ClassVar[Mapping[str, Any]] = {}
 
     @abstractmethod
     def core_parameters(self) -> Mapping[str, int | str]:
@@ -53,9 +55,11 @@ class CoreBackend(RTLBackend):
     def core_resources(self) -> Resources:
         """Return what the core needs of a part, by the formula that its page states."""
 
-    @abstractmethod
     def parallelism(self) -> tuple[Parallelism, ...]:
-        """Return what folding may raise, in the order in which it should; empty if nothing makes it faster."""
+        """Return what folding may raise, in the order in which it should: what `parallel` states, if nothing else."""
+        return tuple(
+            Parallelism(name, divisors(self.get_nodeattr(whole))) for name, whole in self.parallel.items()
+        )
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
