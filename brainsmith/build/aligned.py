@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.build.output_comparison import OutputComparison, compare, first_changed_tensor
-from brainsmith.execution.align import Signature, align
+from brainsmith.execution.align import align
 
 if TYPE_CHECKING:
     from brainsmith.build.baseline import Baseline
@@ -39,7 +39,7 @@ class AlignedModel:
     @classmethod
     def beside(cls, base: Baseline, executor: Executor) -> AlignedModel:
         """Match inputs and outputs; `alignment.reason` says why that cannot be done."""
-        return cls(base, executor, align(base.signature, Signature.of(executor), base.name))
+        return cls(base, executor, align(base.signature, executor.signature, base.name))
 
     @property
     def gives_classes(self) -> bool:

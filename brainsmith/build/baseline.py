@@ -10,7 +10,7 @@ import numpy as np
 from brainsmith.build.golden import RANDOM_SAMPLES, RANDOM_SEED, samples_in_a_run
 from brainsmith.build.output_comparison import predictions
 from brainsmith.comparison.tensors import largest_magnitude
-from brainsmith.execution.align import Signature, align_inputs
+from brainsmith.execution.align import align_inputs
 from brainsmith.execution.inputs import random_inputs
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.execution.execute import Executor
+    from brainsmith.execution.signature import ModelSignature
 
 Array = np.ndarray[Any, Any]
 
@@ -42,7 +43,7 @@ class Baseline:
     """
 
     executor: Executor
-    signature: Signature
+    signature: ModelSignature
     feed: Mapping[str, Array]
     outputs: Mapping[str, Array]
     step: str = ""
@@ -63,8 +64,8 @@ class Baseline:
     @property
     def batch(self) -> int:
         """Count the samples in a run."""
-        first = next(iter(self.signature.inputs.values()))
-        return samples_in_a_run(first, self.signature.outputs.values())
+        outputs = [spec.shape for spec in self.signature.outputs]
+        return samples_in_a_run(self.signature.inputs[0].shape, outputs)
 
     @property
     def samples(self) -> int:
@@ -94,7 +95,7 @@ def baseline_of(executor: Executor, feed: Mapping[str, Array]) -> Baseline:
     """
     results = executor.run(feed)
     outputs = {name: results[name] for name in executor.outputs}
-    return Baseline(executor, Signature.of(executor), feed, outputs)
+    return Baseline(executor, executor.signature, feed, outputs)
 
 
 def baseline_after(
@@ -112,7 +113,7 @@ def baseline_after(
     Raises:
         BuildError: It cannot be executed.
     """
-    feeding, _, reason = align_inputs(before.signature, Signature.of(executor))
+    feeding, _, reason = align_inputs(before.signature, executor.signature)
     same = not reason and alone == before.alone
     feed = (
         {new: change(before.feed[old]) for new, (old, change) in feeding.items()}

@@ -26,7 +26,7 @@ from brainsmith.build.output_comparison import OutputComparison, advice, compare
 from brainsmith.build.verification_device import VerificationDevice, is_device_failure
 from brainsmith.comparison.tensors import RELATIVE_TOLERANCE
 from brainsmith.errors import BuildError, UnverifiedStepError, VerificationError
-from brainsmith.execution.align import Signature, align, align_inputs
+from brainsmith.execution.align import align, align_inputs
 from brainsmith.execution.execute import Executor
 from brainsmith.steps.host_ends import PARTITION
 from brainsmith.web.step_result import FloatDistance, Verified
@@ -291,7 +291,7 @@ class Verifier:
         """Compare the new outputs of a step with the labels or values that the blueprint states for them."""
         before, step = self._baseline, result.step
         executor = self._executor(result)
-        if not before.golden or align_inputs(before.signature, Signature.of(executor), before.name)[2]:
+        if not before.golden or align_inputs(before.signature, executor.signature, before.name)[2]:
             raise VerificationError(
                 f"step '{step}' changes the model's inputs, and verify.changes_outputs.{step} states outputs for the "
                 "golden ones",

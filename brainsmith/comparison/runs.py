@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import TargetError
-from brainsmith.execution.align import Signature, align
+from brainsmith.execution.align import align
 
 if TYPE_CHECKING:
     from brainsmith.execution.signature import ModelSignature
@@ -103,7 +103,7 @@ def fed(device: str, first: TargetRun, signature: ModelSignature) -> Tensors:
     arrays, runs = first.signature.checked(first.feed)
     if signature.inputs == first.signature.inputs:
         return arrays
-    found = align(_shapes(first.signature), _shapes(signature))
+    found = align(first.signature, signature)
     if found.reason:
         raise TargetError(f"target '{device}' runs another model: {found.reason}")
     stacks = first.signature.stacked(arrays, runs)
@@ -125,7 +125,7 @@ def read_alike(first: TargetRun, run: TargetRun) -> tuple[Tensors, Tensors, tupl
     outputs = {spec.name: run.tensors[spec.name] for spec in run.signature.outputs}
     if _forms(outputs) == _forms(expected):
         return expected, outputs, ()
-    found = align(_shapes(first.signature), _shapes(run.signature))
+    found = align(first.signature, run.signature)
     if found.reason:
         raise TargetError(f"the outputs of target '{run.device}' cannot be compared: {found.reason}")
     outputs = {}
@@ -141,10 +141,3 @@ def read_alike(first: TargetRun, run: TargetRun) -> tuple[Tensors, Tensors, tupl
 
 def _forms(tensors: Tensors) -> list[tuple[str, tuple[int, ...]]]:
     return [(name, array.shape) for name, array in tensors.items()]
-
-
-def _shapes(signature: ModelSignature) -> Signature:
-    return Signature(
-        {spec.name: spec.shape for spec in signature.inputs},
-        {spec.name: spec.shape for spec in signature.outputs},
-    )

@@ -12,30 +12,11 @@ import numpy as np
 from brainsmith.figures import plural
 
 if TYPE_CHECKING:
-    from brainsmith.execution.execute import Executor
+    from brainsmith.execution.signature import ModelSignature, TensorSpec
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
 Change = Callable[[Array], Array]
-
-
-@dataclass(frozen=True)
-class Signature:
-    """What goes in and out of a model.
-
-    Attributes:
-        inputs: Shape of each input, by name, in order.
-        outputs: Shape of each output, by name, in order.
-    """
-
-    inputs: dict[str, Shape]
-    outputs: dict[str, Shape]
-
-    @classmethod
-    def of(cls, executor: Executor) -> Signature:
-        """Read it from a prepared model."""
-        inputs = {name: executor.shape(name) for name in executor.inputs}
-        return cls(inputs, {name: executor.shape(name) for name in executor.outputs})
 
 
 @dataclass(frozen=True)
@@ -61,7 +42,7 @@ class Alignment:
 Feed = dict[str, tuple[str, Change]]
 
 
-def align(original: Signature, changed: Signature, name: str = "the original") -> Alignment:
+def align(original: ModelSignature, changed: ModelSignature, name: str = "the original") -> Alignment:
     """Match two models' inputs and outputs by position.
 
     Args:
@@ -73,21 +54,23 @@ def align(original: Signature, changed: Signature, name: str = "the original") -
     if reason or (reason := _other_count("output", original.outputs, changed.outputs, name)):
         return Alignment({}, {}, reason=reason)
     read: Feed = {}
-    for (old, shape), (new, now) in zip(original.outputs.items(), changed.outputs.items(), strict=True):
-        change, note = change_of(now, shape)
+    for old, new in zip(original.outputs, changed.outputs, strict=True):
+        change, note = change_of(new.shape, old.shape)
         if change is None:
-            if len(changed.outputs) == 1 and _holds_classes(now, shape):
-                notes.append(f"output '{new}' is a class number, compared with the largest of '{old}'")
-                return Alignment(feed, {old: (new, _same)}, True, tuple(notes))
-            reason = f"its output '{new}' has shape {now}, and '{old}' of {name} {shape}"
+            if len(changed.outputs) == 1 and _holds_classes(new.shape, old.shape):
+                notes.append(
+                    f"output '{new.name}' is a class number, compared with the largest of '{old.name}'"
+                )
+                return Alignment(feed, {old.name: (new.name, _same)}, True, tuple(notes))
+            reason = f"its output '{new.name}' has shape {new.shape}, and '{old.name}' of {name} {old.shape}"
             return Alignment({}, {}, reason=reason)
-        read[old] = (new, change)
-        notes.extend(f"output '{new}' {note}" for note in note)
+        read[old.name] = (new.name, change)
+        notes.extend(f"output '{new.name}' {note}" for note in note)
     return Alignment(feed, read, notes=tuple(notes))
 
 
 def align_inputs(
-    original: Signature, changed: Signature, name: str = "the original"
+    original: ModelSignature, changed: ModelSignature, name: str = "the original"
 ) -> tuple[Feed, list[str], str]:
     """Match two models' inputs by position.
 
@@ -99,16 +82,17 @@ def align_inputs(
         return {}, [], reason
     feed: Feed = {}
     notes: list[str] = []
-    for (old, shape), (new, now) in zip(original.inputs.items(), changed.inputs.items(), strict=True):
-        change, note = change_of(shape, now)
+    for old, new in zip(original.inputs, changed.inputs, strict=True):
+        change, note = change_of(old.shape, new.shape)
         if change is None:
-            return {}, [], f"its input '{new}' has shape {now}, and '{old}' of {name} {shape}"
-        feed[new] = (old, change)
-        notes.extend(f"input '{new}' {note}" for note in note)
+            reason = f"its input '{new.name}' has shape {new.shape}, and '{old.name}' of {name} {old.shape}"
+            return {}, [], reason
+        feed[new.name] = (old.name, change)
+        notes.extend(f"input '{new.name}' {note}" for note in note)
     return feed, notes, ""
 
 
-def _other_count(kind: str, first: dict[str, Shape], second: dict[str, Shape], name: str) -> str:
+def _other_count(kind: str, first: tuple[TensorSpec, ...], second: tuple[TensorSpec, ...], name: str) -> str:
     return "" if len(first) == len(second) else f"it has {plural(len(second), kind)}, and {name} {len(first)}"
 
 

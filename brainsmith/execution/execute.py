@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.initialisers import initialisers
+from brainsmith.execution.model_signature import signature_of
 from brainsmith.execution.program.lower import lower
 from brainsmith.execution.runnable import runnable_copy
-from brainsmith.graph.ends import input_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,8 +41,9 @@ class Executor:
 
     Attributes:
         constants: Tensors that no input changes, by name.
-        inputs: The tensors to feed: the graph's inputs that are not constants.
-        outputs: The graph's outputs.
+        signature: What goes in and out: the graph's inputs that are not constants, and its outputs.
+        inputs: The names of the tensors to feed.
+        outputs: The names of the graph's outputs.
         target: The name of the target that runs it.
     """
 
@@ -52,10 +53,10 @@ class Executor:
         self._model = runnable_copy(model)
         self._inner = inner
         self._program: Program | None = None
-        graph = self._model.graph
         self.constants: dict[str, Stack] = initialisers(self._model)
-        self.inputs = tuple(value.name for value in input_values(graph))
-        self.outputs = tuple(value.name for value in graph.output)
+        self.signature = signature_of(self._model)
+        self.inputs = tuple(spec.name for spec in self.signature.inputs)
+        self.outputs = tuple(spec.name for spec in self.signature.outputs)
 
     def shape(self, tensor: str) -> tuple[int, ...]:
         """Return a tensor's shape as the graph states it."""

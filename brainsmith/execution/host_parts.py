@@ -8,6 +8,7 @@ import numpy as np
 
 from brainsmith.errors import BuildError
 from brainsmith.execution.model_part import ModelPart
+from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.graph.ends import input_values, numpy_type
 
 if TYPE_CHECKING:
@@ -31,9 +32,7 @@ class HostParts:
         BuildError: It has none, or several; or shapes cannot be inferred.
 
     Attributes:
-        inputs: Shape of each input of the model, by name.
-        outputs: Likewise.
-        types: NumPy's name of the type of each input and output, by name.
+        signature: Of the model.
         wanted: The tensors that the accelerator takes, in the order of its inputs.
         given: The tensors that it gives, in the order of its outputs.
     """
@@ -48,20 +47,17 @@ class HostParts:
         constants = {tensor.name for tensor in parent.graph.initializer}
         self.wanted = tuple(name for name in node.input if name not in constants)
         self.given = tuple(node.output)
-        fed = [value.name for value in input_values(parent.graph)]
-        self.inputs = {name: _shape(parent, name) for name in fed}
-        self.outputs = {value.name: _shape(parent, value.name) for value in parent.graph.output}
-        self.types = {
-            value.name: numpy_type(value) for value in (*input_values(parent.graph), *parent.graph.output)
-        }
+        ends = input_values(parent.graph), parent.graph.output
+        self.signature = ModelSignature(*(tuple(_spec(parent, value) for value in each) for each in ends))
+        fed, given = ([value.name for value in each] for each in ends)
         behind = _behind(parent, self.given)
         after = [one for one in parent.graph.node if set(one.output) & behind]
         before = [one for one in parent.graph.node if one is not node and one not in after]
         made = {name for one in before for name in one.output}
-        needed = {name for one in after for name in one.input} | set(self.outputs)
+        needed = {name for one in after for name in one.input} | set(given)
         handed = sorted((made | set(fed)) & needed)
         self._before = ModelPart(parent, before, fed, [*dict.fromkeys([*self.wanted, *handed])])
-        self._after = ModelPart(parent, after, [*dict.fromkeys([*handed, *self.given])], list(self.outputs))
+        self._after = ModelPart(parent, after, [*dict.fromkeys([*handed, *self.given])], given)
 
     def run(
         self,
@@ -83,7 +79,8 @@ class HostParts:
         results = accelerator([values[name] for name in self.wanted])
         values |= dict(zip(self.given, results, strict=True))
         values |= self._after.run(values, keep)
-        return {name: values[name] for name in dict.fromkeys((*self.outputs, *keep)) if name in values}
+        outputs = (spec.name for spec in self.signature.outputs)
+        return {name: values[name] for name in dict.fromkeys((*outputs, *keep)) if name in values}
 
     def tensors(self) -> tuple[str, ...]:
         """Return the tensors that the host computes, in the order of execution."""
@@ -100,8 +97,10 @@ def _behind(parent: ModelWrapper, tensors: Sequence[str]) -> set[str]:
     return behind
 
 
-def _shape(parent: ModelWrapper, name: str) -> tuple[int, ...]:
-    shape = parent.get_tensor_shape(name)
+def _spec(parent: ModelWrapper, value: Any) -> TensorSpec:
+    shape = parent.get_tensor_shape(value.name)
     if shape is None:
-        raise BuildError(f"the shape of tensor '{name}' of the model around the accelerator is not known")
-    return tuple(shape)
+        raise BuildError(
+            f"the shape of tensor '{value.name}' of the model around the accelerator is not known"
+        )
+    return TensorSpec(value.name, tuple(shape), numpy_type(value))

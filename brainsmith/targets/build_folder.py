@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.align import Signature, align
+from brainsmith.execution.align import align
 from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.rtl.package.frame_order import value_type
 from brainsmith.rtl.package.reading import read_package
@@ -96,13 +96,12 @@ def read_build_folder(folder: Path) -> BuildFolder:
     if package.folder == folder:
         return BuildFolder(package, None, own)
     host = _host(folder)
-    now = _shapes(own) if host is None else Signature(host.inputs, host.outputs)
-    report = _report(folder / REPORT)
-    before = _original(report)
+    now = own if host is None else host.signature
+    before = _original(_report(folder / REPORT))
     found = None if before is None else align(before, now)
     if before is None or found is None or found.reason or found.classes:
-        return BuildFolder(package, host, own if host is None else _plain(now, host.types, {}))
-    return BuildFolder(package, host, _plain(before, _types(report), _datatypes(report)), found)
+        return BuildFolder(package, host, now)
+    return BuildFolder(package, host, before, found)
 
 
 def _host(folder: Path) -> HostParts | None:
@@ -131,22 +130,6 @@ def carried_in(layout: Layout) -> str:
     return "float32" if layout.lane_bits <= EXACT_BITS else "int64"
 
 
-def _shapes(own: ModelSignature) -> Signature:
-    return Signature({s.name: s.shape for s in own.inputs}, {s.name: s.shape for s in own.outputs})
-
-
-def _plain(shapes: Signature, types: Mapping[str, str], datatypes: Mapping[str, str]) -> ModelSignature:
-    """Return the signature of a model; a tensor is passed in float32 if its NumPy type is not known."""
-
-    def specs(tensors: Mapping[str, Shape]) -> tuple[TensorSpec, ...]:
-        return tuple(
-            TensorSpec(name, shape, types.get(name, "float32"), datatypes.get(name, "FLOAT32"))
-            for name, shape in tensors.items()
-        )
-
-    return ModelSignature(specs(shapes.inputs), specs(shapes.outputs))
-
-
 def _report(path: Path) -> dict[str, Any]:
     """Return a build's report; nothing if it cannot be read, which is no reason not to run its accelerator."""
     try:
@@ -156,8 +139,8 @@ def _report(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _original(report: Mapping[str, Any]) -> Signature | None:
-    """Return the names and shapes of the model that was built."""
+def _original(report: Mapping[str, Any]) -> ModelSignature | None:
+    """Return the ends of the model that was built; one is passed in float32 if its NumPy type is not known."""
     try:
         ends = [
             {str(name): tuple(int(size) for size in shape) for name, shape in report["model"][end].items()}
@@ -165,7 +148,17 @@ def _original(report: Mapping[str, Any]) -> Signature | None:
         ]
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
-    return Signature(*ends) if all(np.prod(shape) > 0 for end in ends for shape in end.values()) else None
+    if any(np.prod(shape) <= 0 for end in ends for shape in end.values()):
+        return None
+    types, datatypes = _types(report), _datatypes(report)
+
+    def specs(tensors: Mapping[str, Shape]) -> tuple[TensorSpec, ...]:
+        return tuple(
+            TensorSpec(name, shape, types.get(name, "float32"), datatypes.get(name, "FLOAT32"))
+            for name, shape in tensors.items()
+        )
+
+    return ModelSignature(*map(specs, ends))
 
 
 def _types(report: Mapping[str, Any]) -> dict[str, str]:

@@ -1,22 +1,27 @@
 import numpy as np
 import pytest
 
-from brainsmith.execution.align import Signature, align
+from brainsmith.execution.align import align
+from brainsmith.execution.signature import ModelSignature, TensorSpec
+
+
+def ends(inputs, outputs):
+    return ModelSignature(*(tuple(TensorSpec(*one) for one in each.items()) for each in (inputs, outputs)))
 
 
 def one(inputs, outputs):
-    return Signature({"x": inputs}, {"y": outputs})
+    return ends({"x": inputs}, {"y": outputs})
 
 
 def test_equal_models():
-    found = align(one((1, 4), (1, 3)), Signature({"in": (1, 4)}, {"out": (1, 3)}))
+    found = align(one((1, 4), (1, 3)), ends({"in": (1, 4)}, {"out": (1, 3)}))
     assert (found.reason, found.notes, found.classes) == ("", (), False)
     assert {new: old for new, (old, _) in found.feed.items()} == {"in": "x"}
     assert {old: new for old, (new, _) in found.read.items()} == {"y": "out"}
 
 
 def test_a_layout_that_was_absorbed():
-    found = align(one((1, 3, 8, 8), (1, 2, 4, 4)), Signature({"x": (1, 8, 8, 3)}, {"y": (1, 4, 4, 2)}))
+    found = align(one((1, 3, 8, 8), (1, 2, 4, 4)), ends({"x": (1, 8, 8, 3)}, {"y": (1, 4, 4, 2)}))
     assert found.notes == (
         "input 'x' transposed from (1, 3, 8, 8) to (1, 8, 8, 3)",
         "output 'y' transposed from (1, 4, 4, 2) to (1, 2, 4, 4)",
@@ -28,7 +33,7 @@ def test_a_layout_that_was_absorbed():
 
 
 def test_dimensions_of_one_and_flattening():
-    found = align(one((1, 8), (1, 10)), Signature({"x": (1, 1, 1, 8)}, {"y": (10,)}))
+    found = align(one((1, 8), (1, 10)), ends({"x": (1, 1, 1, 8)}, {"y": (10,)}))
     assert found.notes == (
         "input 'x' reshaped from (1, 8) to (1, 1, 1, 8)",
         "output 'y' reshaped from (10,) to (1, 10)",
@@ -54,10 +59,10 @@ def test_an_argmax_over_a_batch(numbers):
         (one((1, 9), (1, 3)), "its input 'x' has shape (1, 9), and 'x' of the original (1, 4)"),
         (one((1, 4), (1, 2)), "its output 'y' has shape (1, 2), and 'y' of the original (1, 3)"),
         (
-            Signature({"x": (1, 4)}, {"y": (1, 3), "z": (1,)}),
+            ends({"x": (1, 4)}, {"y": (1, 3), "z": (1,)}),
             "it has 2 outputs, and the original 1",
         ),
-        (Signature({"x": (1, 4)}, {}), "it has 0 outputs, and the original 1"),
+        (ends({"x": (1, 4)}, {}), "it has 0 outputs, and the original 1"),
     ],
 )
 def test_what_cannot_be_compared_says_why(after, reason):
@@ -65,5 +70,5 @@ def test_what_cannot_be_compared_says_why(after, reason):
 
 
 def test_one_output_is_no_plural():
-    before = Signature({"x": (1, 4)}, {"y": (1, 3), "z": (1,)})
+    before = ends({"x": (1, 4)}, {"y": (1, 3), "z": (1,)})
     assert align(before, one((1, 4), (1, 3))).reason == "it has 1 output, and the original 2"

@@ -14,7 +14,7 @@ from qonnx.transformation.infer_shapes import InferShapes
 
 from brainsmith.build import build
 from brainsmith.errors import BrainsmithError, BuildError, VerificationError
-from brainsmith.execution.align import Signature, align
+from brainsmith.execution.align import align
 from brainsmith.execution.execute import Executor
 from brainsmith.graph.ends import numpy_type
 from tests.hunt.inputs import golden_inputs, unseen_inputs
@@ -115,8 +115,8 @@ def reference(network: Network, samples: np.ndarray) -> list[np.ndarray]:
 def _layers(network: Network, model: Path, samples: np.ndarray) -> np.ndarray:
     """Return what the hardware layers' Python models compute, in the shape of the network's output."""
     executor = Executor(ModelWrapper(str(model)))
-    original = Signature.of(Executor(network.wrapper()))
-    alignment = align(original, Signature.of(executor))
+    original = Executor(network.wrapper()).signature
+    alignment = align(original, executor.signature)
     if alignment.reason:
         raise AssertionError(alignment.reason)
     results = executor.run({new: change(samples) for new, (_, change) in alignment.feed.items()})

@@ -7,7 +7,7 @@ import pytest
 from qonnx.transformation.infer_shapes import InferShapes
 
 from brainsmith.errors import BuildError
-from brainsmith.execution.align import Signature, align
+from brainsmith.execution.align import align
 from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
 from brainsmith.rtl.stitching.design_folder import read_design
@@ -99,7 +99,7 @@ def test_windows_of_one_pixel_become_hardware_and_unread_pixels_are_cropped(
         node.op_type for node in built.graph.node if not node.op_type.startswith(("MVAU", "Thresholding"))
     ]
     assert [kind for kind in moving if kind not in ("Transpose", "Mul", "Reshape_rtl")] == kinds
-    alignment = align(Signature.of(Executor(model)), Signature.of(Executor(built)))
+    alignment = align(Executor(model).signature, Executor(built).signature)
     ((fed, (_, change)),) = alignment.feed.items()
     ((read, back),) = alignment.read.values()
     found = Executor(built).run({fed: change(stack)})[read]
