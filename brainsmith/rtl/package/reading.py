@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +13,18 @@ from brainsmith.rtl.package.contents import FOLDER, GOLDEN, MANIFEST, MANIFEST_F
 from brainsmith.rtl.package.frame_order import FrameOrder
 from brainsmith.rtl.package.pack import file_digest
 from brainsmith.rtl.package.screening import has_macros, refuse_foreign_code
-from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER, Memory, SimulationPlan
+from brainsmith.rtl.simulation.simulation_plan import Memory, SimulationPlan
 from brainsmith.rtl.simulation.simulator_build import without_macros
 from brainsmith.rtl.stitching.design_folder import (
     FILE_LIST,
     MEMORIES,
     PLAN,
     SOURCES,
+    located,
     path_inside,
     read_design,
     text_inside,
+    written_data,
 )
 
 if TYPE_CHECKING:
@@ -70,8 +71,7 @@ class AcceleratorPackage:
                 raise BuildError(f"{self.folder / FILE_LIST} names two files {name}: rename one of them")
             text = _text(self.folder, path)
             refuse_foreign_code(f"{self.folder / path}", text)
-            located = text.replace(f'"{MEMORIES}/', f'"{DATA_FOLDER}/')
-            sources[name] = RtlSource(name, located, rules.get(name, ()))
+            sources[name] = RtlSource(name, located(text), rules.get(name, ()))
         order = [memory.name for memory in self.design.memories]
         there = sorted(path.name for path in (self.folder / MEMORIES).glob("*") if path.is_file())
         names = [*(name for name in order if name in there), *(name for name in there if name not in order)]
@@ -150,22 +150,12 @@ def read_package(folder: Path) -> AcceleratorPackage:
 
 def _manifest(folder: Path) -> tuple[dict[str, str], dict[str, FrameOrder]]:
     """Return the digests of the files, and the orders of the inputs."""
-    path = folder / MANIFEST
-    try:
-        manifest: dict[str, Any] = json.loads(_text(folder, MANIFEST))
-        if manifest["format"] != MANIFEST_FORMAT:
-            raise BuildError(
-                f"{path} has format {manifest['format']}, and this version reads {MANIFEST_FORMAT}: build it again"
-            )
+    with written_data(folder, MANIFEST, MANIFEST_FORMAT) as manifest:
         orders = {
             name: FrameOrder(_sizes(order["shape"]), _sizes(order["axes"]))
             for name, order in manifest["orders"].items()
         }
         return {str(name): str(digest) for name, digest in manifest["files"].items()}, orders
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise BuildError(
-            f"{path} was not written by a build, or is damaged ({type(error).__name__}: {error})\n  build it again"
-        ) from error
 
 
 def _sizes(values: Any) -> tuple[int, ...]:

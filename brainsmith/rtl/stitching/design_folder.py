@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from brainsmith.rtl.stitching.design import Design, DesignStream, End, Layer, La
 from brainsmith.rtl.stitching.top_module import plan_design
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 SOURCES = "hdl"
@@ -71,13 +73,7 @@ def read_design(folder: Path) -> Design:
     Raises:
         BuildError: There is none, a file of it is missing or lies elsewhere, or it is of another version.
     """
-    plan = folder / PLAN
-    try:
-        data = json.loads(text_inside(folder, PLAN))
-        if data["format"] != _FORMAT:
-            raise BuildError(
-                f"{plan} has format {data['format']}, and this version reads {_FORMAT}: build it again"
-            )
+    with written_data(folder, PLAN, _FORMAT) as data:
         return Design(
             top=_name(data["top"]),
             layers=tuple(_layer(layer) for layer in data["layers"]),
@@ -87,7 +83,7 @@ def read_design(folder: Path) -> Design:
             sources=tuple(
                 RtlSource(
                     _file_name(source["name"]),
-                    _located(text_inside(folder, f"{SOURCES}/{source['name']}")),
+                    located(text_inside(folder, f"{SOURCES}/{source['name']}")),
                     tuple(str(rule) for rule in source["rules"]),
                 )
                 for source in data["sources"]
@@ -97,13 +93,35 @@ def read_design(folder: Path) -> Design:
                 for name in data["memories"]
             ),
         )
+
+
+@contextmanager
+def written_data(folder: Path, name: str, version: int) -> Iterator[dict[str, Any]]:
+    """Yield what a JSON file of a folder holds; whatever the body cannot read of it is reported as that file's error.
+
+    Args:
+        folder: The folder of a design or package.
+        name: Of the file, relative to it.
+        version: The `format` that the file must have.
+
+    Raises:
+        BuildError: A file is missing or lies elsewhere, or this one is damaged or of another format.
+    """
+    path = folder / name
+    try:
+        data = json.loads(text_inside(folder, name))
+        if data["format"] != version:
+            raise BuildError(
+                f"{path} has format {data['format']}, and this version reads {version}: build it again"
+            )
+        yield data
     except OSError as error:
         raise BuildError(
             f"{folder} holds no whole design: {error.filename}: {error.strerror}\n  build it again"
         ) from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BuildError(
-            f"{plan} was not written by a build, or is damaged ({type(error).__name__}: {error})\n  build it again"
+            f"{path} was not written by a build, or is damaged ({type(error).__name__}: {error})\n  build it again"
         ) from error
 
 
@@ -141,7 +159,7 @@ def path_inside(folder: Path, name: str) -> Path:
     return path
 
 
-def _located(text: str) -> str:
+def located(text: str) -> str:
     """Let a source's paths to memory contents lead to those of the simulation."""
     return text.replace(f'"{MEMORIES}/', f'"{DATA_FOLDER}/')
 

@@ -13,6 +13,7 @@ from brainsmith.plugin.processes import run
 from brainsmith.rtl.simulation.simulation_plan import Memory
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.simulation.toolchain import find_toolchain
+from brainsmith.rtl.stitching import stitch as stitching
 from brainsmith.rtl.stitching.codegen import generate_layers
 from brainsmith.rtl.stitching.design import DESIGN, End, Layer
 from brainsmith.rtl.stitching.design_folder import read_design, write_design
@@ -34,7 +35,7 @@ HLS_ONLY = {
 }
 
 
-def stitched(model, folder, library=None):
+def stitched(model, folder):
     return stitch(generate_layers(model, folder, finn_layers.PART))
 
 
@@ -312,10 +313,11 @@ def test_a_steady_input_takes_the_interval(design, interval):
     assert stalls.bits.count(False) == 24
 
 
-def test_what_the_library_lacks_is_said(layer, tmp_path, library):
+def test_what_the_library_lacks_is_said(layer, tmp_path, library, monkeypatch):
     broken = type(library)(tmp_path, library.version)
+    monkeypatch.setattr(stitching, "find_library", lambda: broken)
     with pytest.raises(RtlSourceError, match=r"cannot be read"):
-        stitched(layer.model, tmp_path / "code", library=broken)
+        stitched(layer.model, tmp_path / "code")
 
 
 @pytest.mark.parametrize("kind", ["FLOAT32", "FIXED<8,4>", "SCALEDINT<8>"])
