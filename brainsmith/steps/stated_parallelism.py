@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.rtl.cores.parallelism import PARALLEL_WINDOW
 from brainsmith.steps.hardware_nodes import has_backend, is_layer
 
 if TYPE_CHECKING:
@@ -45,17 +46,19 @@ def fold_as_stated(model: ModelWrapper, node: NodeProto, cycles: int) -> None:
 
 
 def _may_change(one: Parallelism, window: Any) -> bool:
-    """Tell whether an attribute is free: without a window in front, one that follows it stays as it was inferred."""
+    """Tell whether an attribute is free: without a window in front, one that goes with it stays as it was inferred."""
     return window is not None or not one.window
 
 
 def _set(layer: Any, window: Any, one: Parallelism, value: int) -> None:
-    """Set an attribute of a layer, and that of the window in front which must be the same."""
+    """Set an attribute of a layer, and what goes with it in the window in front."""
     layer.set_nodeattr(one.attribute, value)
-    if one.window and window is not None:
+    if not one.window or window is None:
+        return
+    if one.window != PARALLEL_WINDOW:
         window.set_nodeattr(one.window, value)
-        if "parallel_window" in window.get_nodeattr_types():
-            window.set_nodeattr("parallel_window", 0)
+    if PARALLEL_WINDOW in window.get_nodeattr_types():
+        window.set_nodeattr(PARALLEL_WINDOW, int(one.window == PARALLEL_WINDOW and value > 1))
 
 
 def _window_in_front(model: ModelWrapper, node: NodeProto) -> Any:

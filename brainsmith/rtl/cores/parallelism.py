@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+PARALLEL_WINDOW = "parallel_window"
+"""The switch of a sliding window that gives all its positions in one beat."""
+
+
 @dataclass(frozen=True)
 class Parallelism:
     """One attribute that makes a layer faster.
@@ -13,7 +17,8 @@ class Parallelism:
         attribute: Its name, such as `PE` or `SIMD`.
         values: What it may be, ascending; the slowest first.
         window: The name of the same attribute in a sliding window in front (`SIMD`), which must have the same value;
-            empty if there is none. A layer that reads a window channel by channel (Pool) needs that.
+            empty if there is none. A layer that reads a window channel by channel (Pool) needs that. Or
+            `parallel_window`: if the value is more than 1, the sliding window gives all positions in one beat.
     """
 
     attribute: str

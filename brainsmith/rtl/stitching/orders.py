@@ -6,7 +6,6 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
-from brainsmith.graph.operator_names import known_as
 from brainsmith.plugin.info import FINN_RTL
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def check_windows(nodes: Mapping[str, Any]) -> None:
         BuildError: All layers that do, and what to do.
     """
     makers = {tensor: layer for layer in nodes.values() for tensor in layer.onnx_node.output}
-    takers = [layer for layer in nodes.values() if _takes_windows(layer.onnx_node)]
+    takers = [layer for layer in nodes.values() if _takes_windows(layer)]
     wrong = [text for text in (_other_order(layer, makers) for layer in takers) if text]
     if wrong:
         lines = "".join(f"\n  {line}" for line in wrong)
@@ -72,8 +71,10 @@ def check_windows(nodes: Mapping[str, Any]) -> None:
         )
 
 
-def _takes_windows(node: Any) -> bool:
-    return node.domain == FINN_RTL and known_as(node.domain, node.op_type)[1] in _TAKE_WINDOWS
+def _takes_windows(layer: Any) -> bool:
+    """Tell whether a layer is RTL of one of these kernels: a backend derives from its kernel, whatever it is called."""
+    names = {cls.__name__ for cls in type(layer).__mro__}
+    return layer.onnx_node.domain == FINN_RTL and not names.isdisjoint(_TAKE_WINDOWS)
 
 
 def _giver(layer: Any, makers: Mapping[str, Any]) -> Any:

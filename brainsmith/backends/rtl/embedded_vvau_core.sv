@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// Products of windows with weights of the same channel, which it holds itself: a depthwise convolution.
+//
+// A window comes as a depthwise sliding window gives it: all positions of the first PE channels, SIMD positions a beat,
+// then those of the next PE channels. A result is the sum of the products of all positions of one channel. Where inputs
+// and weights are single bits for -1 and 1, it is how many of these products are 1.
+// One enable holds the whole pipeline while a result is not taken.
+module embedded_vvau_core #(
+    int unsigned SIMD = 3,         // positions of a window in a beat
+    int unsigned PE = 2,           // channels in a beat
+    int unsigned BEATS = 3,        // of a window of PE channels
+    int unsigned FOLDS = 2,        // groups of PE channels
+    int unsigned IN_BITS = 4,      // of a value
+    int unsigned IN_KIND = 0,      // 0 is unsigned, 1 signed, 2 one bit for -1 or 1
+    int unsigned WEIGHT_BITS = 4,
+    int unsigned WEIGHT_KIND = 1,
+    int unsigned OUT_BITS = 12,    // of a result, which fits
+    parameter STYLE = "distributed",  // where the weights lie, or "block"
+    parameter WEIGHTS = ""         // file: one word for each beat; the first position of the first channel is lowest
+) (
+    input  logic clk,
+    input  logic rst,
+
+    input  logic [SIMD-1:0][PE-1:0][IN_BITS-1:0] in_data,
+    input  logic                                 in_valid,
+    output logic                                 in_ready,
+
+    output logic [PE-1:0][OUT_BITS-1:0] out_data,
+    output logic                        out_valid,
+    input  logic                        out_ready
+);
+
+    localparam int unsigned WORDS = BEATS * FOLDS;
+    localparam int unsigned WORD_BITS = WORDS > 1 ? $clog2(WORDS) : 1;
+    localparam int unsigned BEAT_BITS = BEATS > 1 ? $clog2(BEATS) : 1;
+    localparam int unsigned DELAY = 2 + $clog2(SIMD);  // from the stream to the sum of a beat
+    localparam bit COUNTS = IN_KIND == 2 && WEIGHT_KIND == 2;
+    localparam bit SIGNED = !COUNTS && (IN_KIND != 0 || WEIGHT_KIND != 0);
+    localparam int unsigned TERM_BITS = COUNTS ? 1 : IN_BITS + WEIGHT_BITS;
+    localparam int unsigned SUM_BITS = TERM_BITS + $clog2(SIMD);
+
+    logic enable;
+
+    assign enable   = !out_valid || out_ready;
+    assign in_ready = enable;
+
+    // Which weights a beat meets, and whether it ends a window.
+    logic [WORD_BITS-1:0] word;
+    logic                 ends;
+
+    always_ff @(posedge clk) begin
+        if (rst)                     word <= '0;
+        else if (enable && in_valid) word <= word == WORD_BITS'(WORDS - 1) ? '0 : word + 1'b1;
+    end
+
+    if (BEATS == 1) begin : g_whole
+        assign ends = 1'b1;
+    end else if (FOLDS == 1) begin : g_one_fold
+        assign ends = word == WORD_BITS'(WORDS - 1);
+    end else begin : g_folds
+        logic [BEAT_BITS-1:0] beat;
+
+        assign ends = beat == BEAT_BITS'(BEATS - 1);
+
+        always_ff @(posedge clk) begin
+            if (rst)                     beat <= '0;
+            else if (enable && in_valid) beat <= ends ? '0 : beat + 1'b1;
+        end
+    end
+
+    // What is valid, and what ends a window, on its way beside the data.
+    logic [DELAY-1:0] valid, last;
+
+    always_ff @(posedge clk) begin
+        if (rst)         valid <= '0;
+        else if (enable) valid <= {valid[DELAY-2:0], in_valid};
+        if (enable)      last  <= {last[DELAY-2:0], ends};
+    end
+
+    // First stage: operands.
+    logic [SIMD-1:0][PE-1:0][IN_BITS-1:0]     values;
+    logic [SIMD-1:0][PE-1:0][WEIGHT_BITS-1:0] weights;
+
+    always_ff @(posedge clk) begin
+        if (enable) values <= in_data;
+    end
+
+    constant_rom #(
+        .BITS(SIMD * PE * WEIGHT_BITS), .DEPTH(WORDS), .FILE(WEIGHTS), .STYLE(STYLE)
+    ) rom (
+        .clk, .enable, .address(word), .word(weights)
+    );
+
+    // Second stage: products, then their sum in a tree, then the sum over the beats of a window, which is the output.
+    logic fresh;  // the next beat begins a window
+
+    always_ff @(posedge clk) begin
+        if (rst)                            fresh <= 1'b1;
+        else if (enable && valid[DELAY-1]) fresh <= last[DELAY-1];
+    end
+
+    for (genvar p = 0; p < PE; p++) begin : g_channel
+        logic [SIMD-1:0][TERM_BITS-1:0] terms;
+        logic [SUM_BITS-1:0]            sum;
+        logic [OUT_BITS-1:0]            added;
+
+        for (genvar s = 0; s < SIMD; s++) begin : g_position
+            if (COUNTS) begin : g_alike
+                always_ff @(posedge clk) if (enable) terms[s] <= ~(values[s][p] ^ weights[s][p]);
+            end else begin : g_product
+                localparam int unsigned ONE_BITS = IN_KIND == 1 ? IN_BITS : IN_BITS + (SIGNED ? 1 : 0);
+                localparam int unsigned OTHER_BITS = WEIGHT_KIND == 1 ? WEIGHT_BITS : WEIGHT_BITS + (SIGNED ? 1 : 0);
+
+                logic [ONE_BITS-1:0]   one;
+                logic [OTHER_BITS-1:0] other;
+
+                assign one   = IN_KIND == 2 ? ONE_BITS'({!values[s][p][0], 1'b1}) : ONE_BITS'(values[s][p]);
+                assign other = WEIGHT_KIND == 2 ? OTHER_BITS'({!weights[s][p][0], 1'b1}) : OTHER_BITS'(weights[s][p]);
+
+                if (SIGNED) begin : g_signed
+                    always_ff @(posedge clk)
+                        if (enable) terms[s] <= TERM_BITS'(signed'(one)) * TERM_BITS'(signed'(other));
+                end else begin : g_unsigned
+                    always_ff @(posedge clk) if (enable) terms[s] <= TERM_BITS'(one) * TERM_BITS'(other);
+                end
+            end
+        end
+
+        binary_mvau_sum #(
+            .COUNT(SIMD), .BITS(TERM_BITS), .SIGNED(SIGNED ? 1 : 0)
+        ) tree (
+            .clk, .enable, .numbers(terms), .sum
+        );
+
+        if (SIGNED) begin : g_extended
+            assign added = OUT_BITS'(signed'(sum));
+        end else begin : g_filled
+            assign added = OUT_BITS'(sum);
+        end
+
+        always_ff @(posedge clk) begin
+            if (enable && valid[DELAY-1]) out_data[p] <= (BEATS == 1 || fresh ? '0 : out_data[p]) + added;
+        end
+    end
+
+    always_ff @(posedge clk) begin
+        if (rst)         out_valid <= 1'b0;
+        else if (enable) out_valid <= valid[DELAY-1] && last[DELAY-1];
+    end
+
+endmodule
