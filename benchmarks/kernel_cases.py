@@ -139,6 +139,21 @@ CASES: dict[str, KernelCases] = {
             "64x64 INT4 inputs, SIMD 16, PE 8": nodes.binary_mvau(64, 64, 16, 8, "INT4", "INT10"),
         },
     ),
+    "EmbeddedVVAURTL": KernelCases(
+        "embedded_vvau_core",
+        "Two pixels of four channels: windows of three values, two channels at a time",
+        nodes.embedded_vvau(4, (1, 3), 1, 2, (1, 2), "INT4", "INT3", "INT9"),
+        {
+            "3x3, 32 INT4 by INT4, PE 4": nodes.embedded_vvau(32, (3, 3), 1, 4, (4, 4), "INT4", "INT4", "INT11"),
+            "3x3, 32 UINT8 by INT8, PE 4": nodes.embedded_vvau(32, (3, 3), 1, 4, (4, 4), "UINT8", "INT8", "INT20"),
+            "3x3, 8 UINT8 by INT8, PE 8, SIMD 9":
+                nodes.embedded_vvau(8, (3, 3), 9, 8, (4, 4), "UINT8", "INT8", "INT20"),
+            "5x5, 64 UINT4 by INT4, PE 8, SIMD 5":
+                nodes.embedded_vvau(64, (5, 5), 5, 8, (4, 4), "UINT4", "INT4", "INT13"),
+        },
+        {"out0_V": "0000111000"},
+        cycles=32,
+    ),
     "CropRTL": KernelCases(
         "crop_window_core",
         "The middle two of four rows of two beats",

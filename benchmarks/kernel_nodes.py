@@ -107,6 +107,19 @@ def binary_mvau(width: int, height: int, simd: int, pe: int, kind: str, given: s
     return Case("BinaryMVAU_rtl", [((1, width), kind)], attributes, constants=[(values, weights)])
 
 
+def embedded_vvau(
+    channels: int, window: Shape, simd: int, pe: int, size: Shape, kind: str, held: str, given: str
+) -> Case:
+    """The products of windows with weights of the same channel."""
+    attributes = {
+        "Channels": channels, "Kernel": list(window), "SIMD": simd, "PE": pe, "Dim": list(size), "noActivation": 1,
+        "inputDataType": kind, "weightDataType": held, "outputDataType": given,
+    }  # fmt: skip
+    values = random_values(np.random.default_rng(0), held, (channels, 1, *window))
+    fed = (1, *size, window[0] * window[1] * channels)
+    return Case("EmbeddedVVAU_rtl", [(fed, kind)], attributes, constants=[(values, held)])
+
+
 def crop(shape: Shape, starts: Shape, sizes: Shape, simd: int, kind: str) -> Case:
     """A part of a tensor."""
     attributes = {

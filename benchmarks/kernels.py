@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from brainsmith.rtl.synthesis.cells import Resources
 
 HLS = "finn.custom_op.fpgadataflow.hls"
-HLS_NODES = {"ElementwiseAddInt_rtl": "ElementwiseAdd_hls", "BinaryMVAU_rtl": "MVAU_hls"}
+HLS_NODES = {
+    "ElementwiseAddInt_rtl": "ElementwiseAdd_hls",
+    "BinaryMVAU_rtl": "MVAU_hls",
+    "EmbeddedVVAU_rtl": "VVAU_hls",
+}
 """FINN's nodes whose names are not those of the RTL with another ending."""
 FINN_KEYS = {"lut": "LUT", "bram18": "BRAM_18K", "dsp": "DSP"}
 NEAR, FEW = 1.25, 5

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
+from brainsmith.backends.rtl.multiplier import multiplier
 from brainsmith.rtl.cores.tables import Table, make_table
 from brainsmith.rtl.synthesis.cells import Resources
+
+FEW_WORDS, ROM_BITS_PER_LUT = 32, 16
+"""Of tables of more words. It could be 64 bits in a LUT; Yosys shares parts of such tables, and ends with more LUTs."""
+
+PRODUCT_LUTS = {7: 15, 8: 25}
+"""LUTs of products whose factors have so many bits together, both 3 or more; fewer are a LUT a bit, more a DSP slice."""
+
+SHIFT_REGISTER = 3
+"""From so many registers in a row on, Yosys takes a LUT as a shift register."""
+
+
+class _Product(NamedTuple):
+    """A product: its bits, whether it has a sign, and what computes it."""
+
+    bits: int
+    signed: bool
+    resources: Resources
 
 
 def weight_table(node: Any) -> Table:
@@ -25,4 +44,71 @@ def vvau_resources(node: Any) -> Resources:
     Args:
         node: QONNX's instance of it.
     """
-    return Resources(lut=1)
+    simd, pe = int(node.get_nodeattr("SIMD")), int(node.get_nodeattr("PE"))
+    given = int(node.get_output_datatype().bitwidth())
+    beats = prod(map(int, node.get_nodeattr("Kernel"))) // simd
+    product, tree = _product(node), _tree(simd, _product(node))
+    sums = Resources(lut=given if beats > 1 else 0, ff=given)
+    inputs = Resources(ff=simd * pe * int(node.get_input_datatype(0).bitwidth()))
+    products = product.resources.times(simd)
+    return _weights(node) + inputs + (products + tree + sums).times(pe) + _control(node, beats)
+
+
+def _weights(node: Any) -> Resources:
+    """Return the table, and the register behind it."""
+    table = weight_table(node)
+    found = table.resources()
+    if table.style == "block" or table.depth <= FEW_WORDS:
+        return found
+    return Resources(lut=table.bits * table.depth // ROM_BITS_PER_LUT, ff=table.bits)
+
+
+def _product(node: Any) -> _Product:
+    """Return one product and its register."""
+    kinds = node.get_input_datatype(0), node.get_input_datatype(1)
+    one, other = (int(kind.bitwidth()) for kind in kinds)
+    bipolar = [kind.name == "BIPOLAR" for kind in kinds]
+    if all(bipolar):
+        return _Product(1, False, Resources(lut=1, ff=1))
+    signed = any(kind.signed() or kind.name == "BIPOLAR" for kind in kinds)
+    bits = one + other
+    if node.calc_wmem() == 1:  # by a constant
+        computed = multiplier(one, other) if multiplier(one, other).dsp else Resources(lut=one * other // 5)
+    elif min(one, other) == 1:
+        computed = Resources(lut=max(one, other) + int(any(bipolar)))
+    elif bits in PRODUCT_LUTS:
+        computed = Resources(lut=PRODUCT_LUTS[bits] if min(one, other) > 2 else 2 * bits - 3)
+    else:
+        computed = multiplier(one, other)
+    return _Product(bits, signed, computed + Resources(ff=bits))
+
+
+def _tree(count: int, product: _Product) -> Resources:
+    """Return the additions of products in pairs, and what delays the one that is left over where they are odd."""
+    total, bits, waiting = Resources(), product.bits, 1
+    held = product.bits  # bits of the last of the numbers, which waits while the others are added
+    while count > 1:
+        pairs = count // 2
+        total += Resources(lut=pairs * (bits + int(product.signed)), ff=pairs * (bits + 1))
+        if count % 2:
+            waiting += 1
+        else:
+            total, waiting, held = total + _delay(waiting, held), 1, bits + 1
+        count, bits = -(-count // 2), bits + 1
+    return total
+
+
+def _delay(length: int, bits: int) -> Resources:
+    """Return what a number needs that waits: `length` registers in a row, of which the first is counted as a sum."""
+    if length < SHIFT_REGISTER:
+        return Resources(ff=(length - 1) * bits)
+    return Resources(lut=bits, lutram=bits, ff=-bits)
+
+
+def _control(node: Any, beats: int) -> Resources:
+    """Return the counters of words and beats, what is valid, and the handshake."""
+    words = int(node.calc_wmem())
+    lengths = [words, *([beats] if 1 < beats < words else [])]
+    bits = sum((length - 1).bit_length() for length in lengths)
+    stages = 3 + (int(node.get_nodeattr("SIMD")) - 1).bit_length()
+    return Resources(lut=bits + bits // 4 + 5, ff=bits + stages + int(beats > 1) + 1)

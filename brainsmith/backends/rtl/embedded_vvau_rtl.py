@@ -12,6 +12,7 @@ from qonnx.core.datatype import DataType
 from brainsmith.backends.rtl.embedded_vvau_resources import vvau_resources, weight_table
 from brainsmith.errors import BuildError
 from brainsmith.plugin.core import backend
+from brainsmith.plugin.info import Priority
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.integers import integer_datatype
 from brainsmith.rtl.cores.node_support import Support, unsupported
@@ -37,6 +38,7 @@ INTERNAL = ("internal_embedded", "internal_decoupled")
     requires=("finn-plus",),
     domain="finn.custom_op.fpgadataflow.rtl",
     op_type="EmbeddedVVAU_rtl",
+    priority=Priority.LOW,  # behind FINN's, which takes three products into a DSP slice of Versal
 )
 class EmbeddedVVAURTL(CoreBackend, VVAU):
     """`PE` channels at once and `SIMD` positions of their windows, behind a depthwise sliding window.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
 PARALLEL_WINDOW = "parallel_window"
 """The switch of a sliding window that gives all its positions in one beat."""
 

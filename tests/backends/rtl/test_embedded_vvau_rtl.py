@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 from qonnx.core.datatype import DataType
 from qonnx.custom_op.registry import getCustomOp
 
-from brainsmith.backends.rtl.embedded_vvau_rtl import EmbeddedVVAURTL
+from brainsmith.backends.rtl.embedded_vvau_rtl import EmbeddedVVAURTL, weight_words
+from brainsmith.errors import BuildError
+from brainsmith.rtl.cores.parallelism import Parallelism
 from tests.backends.rtl.bench import (
     Case,
     check_cores,
@@ -14,6 +16,7 @@ from tests.backends.rtl.bench import (
     lint,
     make_model,
     random_values,
+    resources,
 )
 
 
@@ -100,3 +103,145 @@ test_computes_what_finn_computes = law_of_cores(cases(), draws=8, least=8, most=
 )  # fmt: skip
 def test_lint_is_silent(parameters):
     assert lint(EmbeddedVVAURTL, parameters) == ""
+
+
+@pytest.mark.slow
+def test_resources_are_as_stated(tmp_path):
+    chosen = [
+        case(16, (3, 3), 1, 4),
+        case(16, (3, 3), 3, 4),
+        case(32, (3, 3), 1, 4, "UINT8", "INT8"),  # block RAM and DSP slices
+        case(32, (3, 3), 9, 2, "INT8", "INT8"),
+        case(64, (5, 5), 5, 8, "UINT4", "INT4"),
+        case(16, (3, 3), 3, 4, "UINT4", "TERNARY"),
+        case(16, (3, 3), 3, 2, "UINT4", "BIPOLAR"),
+        case(32, (3, 3), 9, 2, "BIPOLAR", "BIPOLAR"),
+        case(8, (3, 3), 9, 8, "UINT4", "INT4"),  # constants
+    ]
+    for used, stated in resources(chosen, tmp_path).values():
+        assert stated.lut / 1.25 <= used.used.lut <= 1.25 * stated.lut
+        assert stated.ff / 1.25 <= used.used.ff <= 1.25 * stated.ff
+        assert (used.used.bram18, used.used.dsp) == (stated.bram18, stated.dsp)
+
+
+def test_words_of_weights_hold_the_channels_of_a_position_side_by_side():
+    weights = np.arange(16).reshape(4, 4)  # (channels, positions)
+    assert weight_words(weights, simd=2, pe=2).tolist() == [
+        [0, 4, 1, 5], [2, 6, 3, 7], [8, 12, 9, 13], [10, 14, 11, 15]
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "attributes", "reason"),
+    [
+        (
+            (4, (3, 3), 1, 2),
+            {"noActivation": 0},
+            "it has thresholds inside, and its core computes the sums alone",
+        ),
+        (
+            (4, (3, 3), 1, 2),
+            {"mem_mode": "external"},
+            "its weights come from outside (mem_mode is external), and its core holds them",
+        ),
+        (
+            (4, (3, 3), 1, 2),
+            {"runtime_writeable_weights": 1},
+            "its weights can change (runtime_writeable_weights), and its core holds constants",
+        ),
+        (
+            (4, (3, 3), 1, 2, "BINARY", "BINARY"),
+            {"binaryXnorMode": 1},
+            "its bits stand for -1 and 1 (binaryXnorMode), which its Python model does not know: give BIPOLAR inputs "
+            "and weights",
+        ),
+        (
+            (4, (3, 3), 1, 2, "BIPOLAR", "BIPOLAR"),
+            {"output": "UINT3"},
+            "its output is UINT3, and a count may be 9",
+        ),
+        (
+            (4, (3, 3), 1, 2, "INT16", "INT16"),
+            {"output": "INT40"},
+            "its results are -9663381504 to 9663676416, and its Python model, in float32, is exact to 16777216 only",
+        ),
+        (
+            (4, (3, 3), 1, 2, "FLOAT32"),
+            {"output": "INT8"},
+            "input 0 is FLOAT32, and its core computes with integers",
+        ),
+    ],
+)
+def test_refuses_what_it_does_not_compute(arguments, attributes, reason):
+    assert EmbeddedVVAURTL.supports(node_of(*arguments, **attributes)).reason == reason
+
+
+@pytest.mark.parametrize(("attribute", "value", "whole"), [("PE", 3, 4), ("SIMD", 2, 9)])
+def test_lanes_that_do_not_divide_are_refused(attribute, value, whole):
+    layer = node_of(4, (3, 3), 1, 2)
+    layer.set_nodeattr(attribute, value)
+    assert (
+        EmbeddedVVAURTL.supports(layer).reason == f"its {attribute} is {value}, which does not divide {whole}"
+    )
+
+
+def test_results_that_the_output_does_not_hold_are_refused_with_the_weights_known():
+    one = case(1, (1, 2), 1, 1, "UINT4", output="INT6")
+    one.constants = [(np.array([[[[1, 7]]]]), "INT4")]
+    model = make_model([one])
+    layer = getCustomOp(model.graph.node[0])
+    assert EmbeddedVVAURTL.supports(layer)  # with other weights it holds them
+    with pytest.raises(BuildError) as raised:
+        layer.core_memories(model)
+    assert str(raised.value) == "layer 'EmbeddedVVAU_rtl_0': its results are 0 to 120, which INT6 cannot hold"
+    model.set_initializer(model.graph.node[0].input[1], np.array([[[[1, -1]]]], np.float32))
+    assert list(layer.core_memories(model).values()) == ["1\nf\n"]
+
+
+def test_weights_that_are_no_constants_are_refused():
+    model = make_model([case(4, (3, 3), 1, 2)])
+    layer = getCustomOp(model.graph.node[0])
+    model.set_initializer(model.graph.node[0].input[1], np.ones((4, 4), np.float32))
+    with pytest.raises(BuildError) as raised:
+        layer.core_memories(model)
+    assert str(raised.value) == (
+        "layer 'EmbeddedVVAU_rtl_0': its weights must be 4 x 9 constants, and are of shape (4, 4)"
+    )
+
+
+def test_weights_are_no_stream():
+    layer = node_of(8, (3, 3), 3, 2)
+    assert (layer.get_instream_width(), layer.get_instream_width(1)) == (24, 0)
+    names = layer.get_verilog_top_module_intf_names()
+    assert (names["s_axis"], names["m_axis"]) == ([("in0_V", 24)], [("out0_V", 24)])
+
+
+def test_folding_takes_all_channels_before_several_positions():
+    assert node_of(6, (3, 3), 1, 1).parallelism() == (
+        Parallelism("PE", (1, 2, 3, 6), "SIMD"),
+        Parallelism("SIMD", (1, 3, 9), "parallel_window"),
+    )
+    assert node_of(6, (1, 1), 1, 1).parallelism() == (Parallelism("PE", (1, 2, 3, 6)),)
+
+
+@pytest.mark.parametrize(
+    ("values", "held", "found"),
+    [
+        ([-1, -1], "INT4", "INT1"),
+        ([-1, 0], "INT4", "INT1"),
+        ([0, 0], "INT4", "UINT1"),
+        ([-1, 1], "INT4", "INT2"),
+        ([-1, 1], "BIPOLAR", "BIPOLAR"),
+        ([3, 0], "INT4", "UINT2"),
+    ],
+)
+def test_minimal_weights_are_bipolar_only_if_they_were(values, held, found):
+    one = case(1, (1, 2), 1, 1, held=held)
+    one.constants = [(np.array([[[values]]]), held)]
+    model = make_model([one])
+    layer = getCustomOp(model.graph.node[0])
+    assert layer.minimize_weight_bit_width(model, datatype_only=True) == DataType[held]
+    assert layer.minimize_weight_bit_width(model) == DataType[found]
+    assert layer.get_input_datatype(1) == DataType[found]
+    model.set_tensor_datatype(model.graph.node[0].input[1], DataType[found])
+    assert layer.core_memories(model)

@@ -62,20 +62,27 @@ def test_a_backend_that_refuses_the_layer_is_not_advised(monkeypatch, backends, 
     assert suitable._what_to_do(node, None, "") == f"kernel Pool has the RTL backend {advice}"
 
 
+ZYNQ, VERSAL = "xczu7ev-ffvc1156-2-e", "xcvc1902-vsva2197-2MP-e-S"
+TAKE_WINDOWS = TAKE.replace("Pool", "VVAU")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("part", "advice"),
+    ("part", "alone", "advice"),
     [
+        (ZYNQ, 1, f"brainsmith:EmbeddedVVAURTL: {TAKE_WINDOWS}"),
+        (VERSAL, 1, f"brainsmith:EmbeddedVVAURTL, finn:VVAU_rtl: {TAKE_WINDOWS}"),
         (
-            "xczu7ev-ffvc1156-2-e",
-            "finn:VVAU_rtl, which does not support this layer: FINN's rules refuse it: Please check the bit-widths to be "
-            "<= 8 and ensure the thresholds are implemented as standalone layer. Note that the RTL-variant of this layer "
-            "is only supported on Versal boards",
+            ZYNQ,
+            0,
+            "brainsmith:EmbeddedVVAURTL, which does not support this layer: it has thresholds inside, and its core "
+            "computes the sums alone; finn:VVAU_rtl, which does not support this layer: FINN's rules refuse it: Please "
+            "check the bit-widths to be <= 8 and ensure the thresholds are implemented as standalone layer. Note that "
+            "the RTL-variant of this layer is only supported on Versal boards",
         ),
-        ("xcvc1902-vsva2197-2MP-e-S", f"finn:VVAU_rtl: {TAKE.replace('Pool', 'VVAU')}"),
     ],
 )
-def test_a_backend_that_finn_s_own_rules_refuse_is_not_advised(part, advice):
+def test_a_backend_that_refuses_a_layer_by_finn_s_rules_or_its_own_is_not_advised(part, alone, advice):
     """FINN has a depthwise unit in RTL for Versal devices alone."""
     domain = "finn.custom_op.fpgadataflow.hls"
     ends = {
@@ -84,7 +91,7 @@ def test_a_backend_that_finn_s_own_rules_refuse_is_not_advised(part, advice):
     }
     node = helper.make_node(
         "VVAU_hls", ["x", "w"], ["y"], domain=domain, name="depthwise", backend="fpgadataflow", PE=1, SIMD=1,
-        Channels=4, Kernel=[3, 3], Dim=[4, 4], noActivation=1, inputDataType="INT4", weightDataType="INT4",
+        Channels=4, Kernel=[3, 3], Dim=[4, 4], noActivation=alone, inputDataType="INT4", weightDataType="INT4",
         outputDataType="INT12",
     )  # fmt: skip
     weights = [numpy_helper.from_array(np.ones((4, 1, 3, 3), np.float32), "w")]
