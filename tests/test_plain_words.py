@@ -41,6 +41,11 @@ PHRASES = {
     r"\bin vain\b": "and was not found",
     r"\b(?:is|are) (?:not )?believed\b": "is valid; is used; is accepted",
     r"\b(?:is|are|was|were) said\b": "is reported; is stated; the message for",
+    r"\bbroke off\b": "ended the connection; ended",
+    r"\bbefore its time\b": "too early; before it was complete",
+    r"\blets? nobody in\b": "requires",
+    r"\bnobody (?:serves|is there)\b": "no server is there",
+    r"\bof no use without\b": "needs",
     r"\b(?-i:_TOLD)\b|\blife_of\b|\b_were\b|\.gone\b|\bdef gone\b": "a name for what it holds",
 }
 """As regular expressions: what to say in their place."""

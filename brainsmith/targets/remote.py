@@ -129,7 +129,7 @@ class RemoteTarget(Target):
         """Connect, and ask what is served.
 
         Raises:
-            RemoteError: Nobody is there, or the answer is not one of this protocol.
+            RemoteError: No server is there, or the answer is not one of this protocol.
             DeviceError: The served target has no such device.
         """
         self._client = self._connected()
