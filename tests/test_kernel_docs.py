@@ -38,8 +38,9 @@ def load(path):
 def scripts(monkeypatch):
     """Let scripts of docs/ and benchmarks/ import their neighbours."""
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    monkeypatch.syspath_prepend(str(PAGES))
     yield
-    for name in ("kernel_cases", "kernel_nodes", "kernels", "draw"):
+    for name in ("kernel_cases", "kernel_nodes", "kernels", "draw", "timing_svg"):
         sys.modules.pop(name, None)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _FEW = 64
 """Values of a constant; numbers of bits, scales and zero points of single tensors are among these."""
-_EXTERNAL = 1
+EXTERNAL = 1
 """Where a constant's data are in another file (`TensorProto.EXTERNAL`)."""
 
 
@@ -62,10 +62,16 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
 
 def _few(tensor: Any) -> Any:
-    """Return a constant's values as float64; None if there is none, they are many, or lie in another file."""
+    """Return a constant's values as float64; None if there is none, they are many, no numbers, or in another file."""
+    values = None if tensor is None or math.prod(tensor.dims) > _FEW else values_of(tensor)
+    return None if values is None else values.astype("float64")
+
+
+def values_of(tensor: Any) -> Any:
+    """Return a constant's values; None if they are no numbers, or lie in another file."""
     from onnx import numpy_helper
 
-    if tensor is None or tensor.data_location == _EXTERNAL or math.prod(tensor.dims) > _FEW:
+    if tensor.data_location == EXTERNAL:
         return None
     values = numpy_helper.to_array(tensor)
-    return values.astype("float64") if values.dtype.kind in "biuf" else None
+    return values if values.dtype.kind in "biuf" else None

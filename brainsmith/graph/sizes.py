@@ -7,12 +7,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.figures import plural
-from brainsmith.graph.computed_numbers import computed_numbers
+from brainsmith.graph.computed_numbers import EXTERNAL, computed_numbers, values_of
 from brainsmith.graph.datatype_names import MOST_BITS
 from brainsmith.graph.well_formed import node_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
 MOST_ELEMENTS = 1 << 28
 """Of a tensor between two nodes: 1 GB in float32."""
@@ -24,8 +24,6 @@ _GROWTH = ("pads", "output_shape", "output_padding")
 """Attributes that do."""
 _MOST_DIMENSIONS = 64
 """Of an array in NumPy."""
-_EXTERNAL = 1
-"""Where a constant's data are in another file (`TensorProto.EXTERNAL`)."""
 _PACKED = frozenset({21, 22, 23, 25, 26})
 """Types of which several values share a byte (INT4, UINT4, FLOAT4E2M1, UINT2, INT2)."""
 
@@ -47,7 +45,7 @@ def constant_faults(what: str, tensor: Any) -> Iterator[str]:
     if tensor.data_type not in _known_types():
         yield f"{what} has the data type {tensor.data_type}, and ONNX knows none of that number"
     yield from _shape_faults(what, dims, None)
-    if tensor.data_location == _EXTERNAL or tensor.data_type in _PACKED or min(dims, default=0) < 0:
+    if tensor.data_location == EXTERNAL or tensor.data_type in _PACKED or min(dims, default=0) < 0:
         return
     held = _elements_held(tensor)
     if held is not None and held != math.prod(dims):
@@ -69,11 +67,11 @@ def bit_width_faults(nodes: list[Any], constants: Mapping[str, Any]) -> Iterator
         for place in dict.fromkeys(places):
             name = node.input[place] if place < len(node.input) else ""
             if name in constants:
-                worst = _worst(constants[name])
+                values = values_of(constants[name])
             else:
                 computed = computed_numbers(nodes, constants) if computed is None else computed
-                worst = _worst_of(computed[name].ravel()) if name in computed else None
-            if worst is not None:
+                values = computed.get(name)
+            if values is not None and (worst := _worst(values)) is not None:
                 yield (
                     f"{node_text(node)} has {worst:g} bits (its input '{name}'), and there can be "
                     f"up to {MOST_BITS}"
@@ -91,7 +89,7 @@ def growth_faults(nodes: list[Any], constants: Mapping[str, Any]) -> Iterator[st
         place = _SHAPES.get(node.op_type)
         tensor = None if place is None or place >= len(node.input) else constants.get(node.input[place])
         said = [list(attribute.ints) for attribute in node.attribute if attribute.name in _GROWTH]
-        if tensor is not None and tensor.data_location != _EXTERNAL:
+        if tensor is not None:
             said.append(_whole_numbers(tensor))
         for numbers in said:
             shape = node.op_type in ("ConstantOfShape", "Expand", "Tile")
@@ -101,28 +99,14 @@ def growth_faults(nodes: list[Any], constants: Mapping[str, Any]) -> Iterator[st
 
 def _whole_numbers(tensor: Any) -> list[int]:
     """Return the values of a constant that states a size; an empty list if they are not whole numbers in a row."""
-    from onnx import numpy_helper
-
-    if len(tensor.dims) > 1 or math.prod(tensor.dims) > _MOST_DIMENSIONS:
-        return []
-    values = numpy_helper.to_array(tensor).ravel()
-    return [int(value) for value in values] if values.dtype.kind in "iu" else []
+    few = len(tensor.dims) < 2 and math.prod(tensor.dims) <= _MOST_DIMENSIONS
+    values = values_of(tensor) if few else None
+    return [] if values is None or values.dtype.kind not in "iu" else [int(value) for value in values.ravel()]
 
 
-def _worst(tensor: Any) -> float | None:
-    """Return a number of bits in a constant that cannot be one; None if there is none, or its data are elsewhere."""
-    from onnx import numpy_helper
-
-    if tensor.data_location == _EXTERNAL:
-        return None
-    values = numpy_helper.to_array(tensor).ravel()
-    if values.dtype.kind not in "fiu":
-        return None
-    return _worst_of(values)
-
-
-def _worst_of(values: Iterable[Any]) -> float | None:
-    return next((float(value) for value in values if not 0 <= float(value) <= MOST_BITS), None)
+def _worst(values: Any) -> float | None:
+    """Return a number of bits that cannot be one; None if there is none."""
+    return next((float(value) for value in values.ravel() if not 0 <= float(value) <= MOST_BITS), None)
 
 
 def _shape_faults(what: str, dims: list[int], most: int | None) -> Iterator[str]:

@@ -20,35 +20,27 @@ Array = np.ndarray[Any, Any]
 
 def emit_foreign(view: ProgramNode, node: Any, facts: ModelFacts) -> None:
     """Emit a node as itself."""
-    model, varying, constant = _operands(view, node, facts)
-    made = tuple(filter(None, view.outputs))
-    view.emit(
-        foreign.node,
-        [model, *varying, *constant],
-        made,
-        varying=varying,
-        constant=constant,
-        made=made,
-    )
+    model, names = _operands(view, node, facts)
+    view.emit(foreign.node, [model, *names["varying"], *names["constant"]], names["made"], **names)
 
 
 def emit_agreement(view: ProgramNode, node: Any, facts: ModelFacts) -> None:
     """Emit that what was emitted of a node is compared with its Python model, while the first runs are computed."""
-    model, varying, constant = _operands(view, node, facts)
-    made = tuple(filter(None, view.outputs))
-    parameters = {"varying": varying, "constant": constant, "made": made}
-    inputs = (model, *made, *varying, *constant)  # it has no source: its error names the node
-    view.instructions.append(Instruction(name_of(foreign.agreement), inputs, (), parameters))
+    model, names = _operands(view, node, facts)
+    inputs = (model, *names["made"], *names["varying"], *names["constant"])
+    # It has no source: its error names the node.
+    view.instructions.append(Instruction(name_of(foreign.agreement), inputs, (), names))
 
 
-def _operands(
-    view: ProgramNode, node: Any, facts: ModelFacts
-) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return the name of the node as a model, which is held, and of its inputs: those that vary, and constants."""
-    names = list(dict.fromkeys(filter(None, view.inputs)))
-    varying = tuple(name for name in names if view.varies(name))
-    constant = tuple(name for name in names if not view.varies(name))
-    return view.hold(np.frombuffer(_model_of(node, facts, names), np.uint8)), varying, constant
+def _operands(view: ProgramNode, node: Any, facts: ModelFacts) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """Return the name of the node as a model, which is held; and its inputs that vary, its constants and its outputs."""
+    inputs = list(dict.fromkeys(filter(None, view.inputs)))
+    names = {
+        "varying": tuple(filter(view.varies, inputs)),
+        "constant": tuple(name for name in inputs if not view.varies(name)),
+        "made": tuple(filter(None, view.outputs)),
+    }
+    return view.hold(np.frombuffer(_model_of(node, facts, inputs), np.uint8)), names
 
 
 def _model_of(node: Any, facts: ModelFacts, names: list[str]) -> bytes:
