@@ -120,6 +120,17 @@ CASES: dict[str, KernelCases] = {
         },
         cycles=28,
     ),
+    "WidthConverterRTL": KernelCases(
+        "width_converter_core",
+        "Beats of two values become beats of three: a beat is taken in every cycle",
+        nodes.width_converter(2, 3, (2, 6), 4),
+        {
+            "2 to 9 INT4": nodes.width_converter(2, 9, (8, 18), 4),
+            "9 to 4 INT4": nodes.width_converter(9, 4, (8, 36), 4),
+            "16 to 1 INT2": nodes.width_converter(16, 1, (8, 16), 2),
+        },
+        cycles=28,
+    ),
     "LabelSelectRTL": KernelCases(
         "label_select_core",
         "The places of the two greatest of six values",

@@ -88,6 +88,15 @@ def upsample(channels: int, simd: int, size: Shape, scale: Shape, kind: str) -> 
     return Case("UpsampleNearestNeighbour_rtl", [((1, height, width, channels), kind)], attributes)
 
 
+def width_converter(taken: int, given: int, shape: Shape, bits: int) -> Case:
+    """Values in other beats."""
+    sizes, kind = [1, *shape], f"INT{bits}"
+    attributes = {
+        "inShape": sizes, "outShape": sizes, "inWidth": taken * bits, "outWidth": given * bits, "dataType": kind,
+    }  # fmt: skip
+    return Case("StreamingDataWidthConverterAny_rtl", [(tuple(sizes), kind)], attributes)
+
+
 def label_select(labels: int, pe: int, k: int, kind: str) -> Case:
     """Where the greatest values are."""
     attributes = {"Labels": labels, "PE": pe, "K": k, "inputDataType": kind, "numInputVectors": [1]}

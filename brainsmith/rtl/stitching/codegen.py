@@ -15,13 +15,16 @@ from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER, Memory, plan_
 from brainsmith.rtl.stitching.suitable import check_attributes, check_layers, is_rtl
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.rtl.library.sources import Library
 
 MEMORY_SOURCES = ("memstream/hdl/memstream.sv", "memstream/hdl/memstream_axi.sv", "axi/hdl/axilite.sv")
 MEMORY_SUFFIX = "_memstream_wrapper"
-CONVERTER = "StreamingDataWidthConverter_rtl"
+CONVERTER = "StreamingDataWidthConverter"
+"""The kernel of width converters; all its backends' nodes begin with its name."""
 
 _DECLARED = re.compile(r"^\s*(?:\(\*.*\*\)\s*)?(input|output)\s+(?:\[.*\]\s*)?(\w+)\s*,?\s*(?://.*)?$", re.M)
 
@@ -47,7 +50,13 @@ class LayerCode:
     memories: tuple[Memory, ...]
 
 
-def generate_layers(model: ModelWrapper, folder: Path, part: str, period: float = 5.0) -> ModelWrapper:
+def generate_layers(
+    model: ModelWrapper,
+    folder: Path,
+    part: str,
+    period: float = 5.0,
+    choose: Callable[[ModelWrapper], ModelWrapper] | None = None,
+) -> ModelWrapper:
     """Insert width converters wherever two layers differ in their lanes, and let all layers generate their code.
 
     Args:
@@ -55,6 +64,7 @@ def generate_layers(model: ModelWrapper, folder: Path, part: str, period: float 
         folder: Each layer is generated in a folder of its own below it.
         part: The FPGA, such as `xczu7ev-ffvc1156-2-e`.
         period: Of the clock, in nanoseconds.
+        choose: Gives each converter, a node of FINN's kernel, its backend; by default they are FINN's.
 
     Returns:
         A copy whose nodes say where their code is (`code_gen_dir_ipgen`), as FINN's own do.
@@ -69,13 +79,11 @@ def generate_layers(model: ModelWrapper, folder: Path, part: str, period: float 
     from qonnx.custom_op.registry import getCustomOp
     from qonnx.transformation.general import GiveUniqueNodeNames
 
-    copy = ModelWrapper(model.model, make_deepcopy=True).transform(InsertDWC())
-    for node in copy.graph.node:
-        if not is_rtl(node):
-            node.op_type, node.domain = f"{node.op_type}_rtl", FINN_RTL
+    copy = (choose or finn_converters)(ModelWrapper(model.model, make_deepcopy=True).transform(InsertDWC()))
+    check_layers(copy, part)
     copy = copy.transform(GiveUniqueNodeNames())
     for node in copy.graph.node:
-        if node.op_type == CONVERTER:
+        if node.op_type.startswith(CONVERTER):
             # FINN gives its output a random name, and the design would never be the same.
             copy.rename_tensor(node.output[0], f"{node.name}_out0")
             copy.set_tensor_datatype(node.output[0], getCustomOp(node).get_output_datatype())
@@ -88,6 +96,14 @@ def generate_layers(model: ModelWrapper, folder: Path, part: str, period: float 
         layer.code_generation_ipgen(copy, part, period)
         _write_thresholds(layer, copy, place)
     return copy
+
+
+def finn_converters(model: ModelWrapper) -> ModelWrapper:
+    """Make all converters FINN's own layers, in place."""
+    for node in model.graph.node:
+        if not is_rtl(node):
+            node.op_type, node.domain = f"{CONVERTER}_rtl", FINN_RTL
+    return model
 
 
 def _write_thresholds(layer: Any, model: ModelWrapper, folder: Path) -> None:
