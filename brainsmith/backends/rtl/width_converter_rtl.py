@@ -10,14 +10,12 @@ from finn.custom_op.fpgadataflow.streamingdatawidthconverter import StreamingDat
 from brainsmith.figures import plural
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
-from brainsmith.rtl.cores.support import SUPPORTED, Support, unsupported
+from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.turns import multiplexer_luts
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from brainsmith.rtl.cores.parallelism import Parallelism
 
 PAIR = 2
 
@@ -64,10 +62,6 @@ class WidthConverterRTL(CoreBackend, StreamingDataWidthConverter):
         taken, given = self.get_instream_width(), self.get_outstream_width()
         unit = gcd(taken, given)
         return unit, taken // unit, given // unit
-
-    def parallelism(self) -> tuple[Parallelism, ...]:
-        """Return nothing: its widths are those of its neighbours."""
-        return ()
 
 
 def _wider(unit: int, taken: int, given: int) -> Resources:

@@ -69,7 +69,7 @@ def test_a_frame_takes_the_beats_of_the_narrower_side():
 
 
 REFUSED = {
-    "input 0 is FLOAT32, and its core computes with integers": case(2, 3, "FLOAT32"),
+    "input 0 is FLOAT32, but its core computes with integers only": case(2, 3, "FLOAT32"),
     "its inWidth is 10, and its values have 4 bits": case(2, 3, "INT4"),
     "its outWidth holds 5 values, which do not divide the 12 of a frame": case(4, 5, channels=12),
     "its outShape holds 9 values, and its inShape 12": case(2, 3, channels=12),
