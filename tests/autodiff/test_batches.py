@@ -174,3 +174,15 @@ def test_an_axis_counts_from_the_end_too():
 )
 def test_wrong_kinds_are_said(named, text):
     assert message(np.positive, [np.ones((2, 5))], 2, **named) == text
+
+
+def test_an_op_is_named_by_its_class_too():
+    class Double(ops.Op):
+        def forward(self, x, **attributes):
+            return 2 * x
+
+    x = np.arange(5)
+    assert np.array_equal(ops.split_batch(Double, [x], 2), 2 * x)
+    with pytest.raises(OpError) as caught:
+        ops.split_batch(Double, [x, x], 2)
+    assert str(caught.value) == "Operation 'Double' expects 1 input, got 2"

@@ -83,6 +83,19 @@ def test_a_graph_that_forks_and_joins_becomes_one_node():
     assert types_of(after) == [FUSED]
 
 
+@pytest.mark.slow
+def test_comparisons_and_what_combines_them_become_one_node():
+    nodes = [
+        node("Greater", ["x", "low"], "above"),
+        node("Less", ["x", "high"], "below"),
+        node("And", ["above", "below"], "inside"),
+        node("Equal", ["x", "low"], "edge"),
+        node("Or", ["inside", "edge"], "taken"),
+        node("Where", ["taken", "x", "low"], "y"),
+    ]
+    assert types_of(fused(nodes, {"low": np.float32(-0.5), "high": np.float32(1)})) == [FUSED]
+
+
 def test_a_tensor_that_is_read_elsewhere_stays():
     after = fused(
         [
