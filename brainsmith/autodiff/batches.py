@@ -140,9 +140,7 @@ def _batch(arrays: Arrays, axis: Any, whole: Any) -> tuple[list[int], int, int]:
     dimensions = max((arrays[at].ndim for at in free), default=0)
     axis += dimensions if -dimensions <= axis < 0 else 0
     if not 0 <= axis < dimensions:
-        raise OpError(
-            f"a batch cannot be split along axis {axis}: its inputs have {plural(dimensions, 'dimension')}"
-        )
+        raise OpError(f"a batch has no axis {axis}: its inputs have {plural(dimensions, 'dimension')}")
     full = [at for at in free if arrays[at].ndim == dimensions]
     extents = sorted({arrays[at].shape[axis] for at in full} - {1}) or [1]
     if len(extents) > 1:

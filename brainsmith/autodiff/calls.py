@@ -163,9 +163,7 @@ def run_forward(op: Op, arrays: Arrays, attributes: Mapping[str, Any]) -> Any:
     outputs = given if op.num_outputs > 1 else (given,)
     if not isinstance(outputs, tuple | list) or len(outputs) != op.num_outputs:
         raise operation_error(op, f"must return {plural(op.num_outputs, 'output')}, not {_count(outputs)}")
-    shapes, dtypes = promised(
-        op, [array.shape for array in arrays], [array.dtype for array in arrays], attributes
-    )
+    shapes, dtypes = promised(op, [x.shape for x in arrays], [x.dtype for x in arrays], attributes)
     checked = tuple(
         _checked(op, at, value, shape, dtype)
         for at, (value, shape, dtype) in enumerate(zip(outputs, shapes, dtypes, strict=True))
@@ -202,9 +200,7 @@ def promised(
 
 def _expect_here(op: Op, device: Any) -> None:
     if device != CPU:
-        raise operation_error(
-            op, f"promises its output on device {device!r}; arrays of this host are on 'cpu'"
-        )
+        raise operation_error(op, f"promises its output on device {device!r}; arrays here are on 'cpu'")
 
 
 def _each(op: Op, answer: Any) -> Sequence[Any]:

@@ -46,9 +46,8 @@ def expand(x: Any, shape: Sequence[int]) -> Any:
 
 def pad(x: Any, widths: Sequence[Sequence[int]]) -> Any:
     """Return x with zeros around it: (before, behind) for each axis."""
-    return run_op(
-        movements.PAD, (x,), {"widths": tuple((int(before), int(behind)) for before, behind in widths)}
-    )
+    pairs = tuple((int(before), int(behind)) for before, behind in widths)
+    return run_op(movements.PAD, (x,), {"widths": pairs})
 
 
 def concat(values: Sequence[Any], axis: int = 0) -> Any:

@@ -216,9 +216,7 @@ class Gradient:
         if array.dtype.kind not in "fiub":
             raise backward_error(op, f"returned {array.dtype} for input {at}, not numbers")
         if array.shape != given.shape:
-            raise backward_error(
-                op, f"returned shape {array.shape} for input {at}, whose shape is {given.shape}"
-            )
+            raise backward_error(op, f"returned shape {array.shape} for input {at} of shape {given.shape}")
         return array.astype(given.dtype, copy=False) if given.dtype.kind == "f" else array
 
     def backward(

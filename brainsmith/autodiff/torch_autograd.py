@@ -117,9 +117,7 @@ def _array_of(op: Op, at: int, tensor: Any) -> Any:
     if not isinstance(tensor, torch.Tensor):
         return tensor
     if tensor.device.type != "cpu":
-        raise operation_error(
-            op, f"runs on the CPU, but input {at} is on {tensor.device}; .cpu() copies it there"
-        )
+        raise operation_error(op, f"runs on the CPU, but input {at} is on {tensor.device}: use .cpu()")
     if tensor.layout != torch.strided:
         raise operation_error(op, f"takes dense tensors; input {at} is {tensor.layout}: .to_dense()")
     try:

@@ -43,9 +43,7 @@ def read_library(path: Path) -> bytes:
     """
     try:
         if path.is_dir():
-            raise NativeLibraryError(
-                f"{path} is a folder; a native plugin is one file, such as {path.name}.so"
-            )
+            raise NativeLibraryError(f"{path} is a folder; a native plugin is a file, such as {path.name}.so")
         if path.exists() and not path.is_file():
             raise NativeLibraryError(f"{path} is not a regular file; a native plugin is a shared library")
         # Root may read what nobody may; a file without any right to be read is not meant to be loaded.
@@ -100,9 +98,7 @@ def check_file(path: Path, data: bytes) -> Elf:
         MissingSymbolError: It does not export `create_plugin`.
     """
     if not data.startswith(b"\x7fELF"):
-        raise LibraryFormatError(
-            f"{path} is not a shared library of this system (ELF): it is {name_content(data)}"
-        )
+        raise LibraryFormatError(f"{path} is not an ELF shared library: it is {name_content(data)}")
     try:
         header, own = read_header(data), _own_header()
         if (header.bits, header.little, header.machine) != (own.bits, own.little, own.machine):

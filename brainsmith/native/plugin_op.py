@@ -102,9 +102,7 @@ class PluginOp(Op):
         """Ask what calls with inputs of these shapes and dtypes give."""
         for at, dtype in enumerate(dtypes):
             if dtype not in CODES:
-                raise operation_error(
-                    self, f"does not take these inputs: no native op takes {dtype}; input {at}"
-                )
+                raise operation_error(self, f"does not take input {at}: no native op takes {dtype}")
         outputs = tuple(zip(*promised(self, shapes, dtypes, {}), strict=True))
         given = tuple((CODES[dtype], shape) for shape, dtype in zip(shapes, dtypes, strict=True))
         return CallKind(outputs, given, tuple((CODES[dtype], shape) for shape, dtype in outputs))
@@ -179,9 +177,7 @@ class PluginOp(Op):
                 f"says that output {at} has {plural(answer, 'dimension')}; it must have 0 to {abi.MAX_NDIM}",
             )
         if any(extent < 0 for extent in answer):
-            raise operation_error(
-                self, f"says that output {at} has shape {tuple(answer)}, with a negative extent"
-            )
+            raise operation_error(self, f"says that output {at} has the negative shape {tuple(answer)}")
         return tuple(answer)
 
     def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
@@ -213,9 +209,7 @@ class PluginOp(Op):
         found = (default,) * self.num_outputs
         if self.table[rule]:
             checked = getattr(self, f"_checked_{rule}")
-            found = tuple(
-                checked(at, answer) for at, answer in enumerate(self.answers(rule, tuple(signature)))
-            )
+            found = tuple(checked(at, one) for at, one in enumerate(self.answers(rule, tuple(signature))))
         return found[0] if self.num_outputs == 1 else found
 
     def refusal(self, function: str, inputs: Signature, error: StatusError) -> OpError:

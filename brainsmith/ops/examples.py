@@ -173,9 +173,7 @@ def layer_norm() -> BuiltOp:
     def validate(inputs: list[Array]) -> None:
         x = inputs[0]
         if not x.ndim or not x.shape[-1]:
-            raise OpError(
-                f"Operation 'layer_norm' needs elements on the last axis of its input, not shape {x.shape}"
-            )
+            raise OpError(f"Operation 'layer_norm' needs elements on the last axis, not shape {x.shape}")
         for what, given in zip(("scale", "bias"), inputs[1:], strict=True):
             if given.shape not in ((), (1,), x.shape[-1:]):
                 raise OpError(

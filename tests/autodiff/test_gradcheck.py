@@ -257,8 +257,8 @@ def test_an_op_that_gives_nan_at_drawn_inputs_says_what_to_do():
 @pytest.mark.parametrize(
     ("given_inputs", "message"),
     [
-        ([[np.nan]], "a gradient is checked at finite inputs; input 0 of operation 'square' is not"),
-        ([[np.inf, 1.0]], "a gradient is checked at finite inputs; input 0 of operation 'square' is not"),
+        ([[np.nan]], "a gradient check needs finite inputs; input 0 of operation 'square' is not"),
+        ([[np.inf, 1.0]], "a gradient check needs finite inputs; input 0 of operation 'square' is not"),
         ([np.zeros((0, 3))], "a gradient check needs elements; input 0 of operation 'square' is empty"),
         ([1.0, 2.0], "Operation 'square' expects 1 input, got 2"),
         ([], "Operation 'square' expects 1 input, got 0"),
@@ -372,7 +372,7 @@ def test_a_function_whose_tape_is_cut_is_found():
     def plain(x):
         return 3.0
 
-    with pytest.raises(OpError, match=r"^function 'plain' must return a Tensor to be checked, not float$"):
+    with pytest.raises(OpError, match=r"^function 'plain' must return a Tensor, not float$"):
         gradcheck(plain, [[2.0]])
 
 

@@ -133,7 +133,7 @@ def test_the_node_computes_the_same(op, inputs, attributes, opset):
         (
             n.LAYER_NORM,
             [X, Y, Y],
-            "the ONNX operator LayerNormalization needs opset 17 or newer, not 11",
+            "ONNX's LayerNormalization needs opset 17 or newer, not 11",
         ),
         (
             n.SOFTMAX,

@@ -103,12 +103,12 @@ def test_what_a_tensor_says_of_itself():
         (
             lambda: setattr(leaf([1, 2]), "data", np.ones(3)),
             OpError,
-            "the data of a Tensor of shape (2,) must keep it, not become (3,)",
+            "new data of a Tensor must have its shape (2,), not (3,)",
         ),
         (
             lambda: setattr(leaf([1]) + 1, "requires_grad", True),
             GradientError,
-            "requires_grad is set on a leaf, not on an operation's result; detach() gives a leaf",
+            "requires_grad is set on leaves, not on results; detach() gives a leaf",
         ),
     ],
 )

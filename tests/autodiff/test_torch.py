@@ -319,7 +319,7 @@ def tensors(kind):
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("meta", "Operation 'swish' runs on the CPU, but input 0 is on meta; .cpu() copies it there"),
+        ("meta", "Operation 'swish' runs on the CPU, but input 0 is on meta: use .cpu()"),
         (
             "bfloat16",
             "Operation 'swish' takes the dtypes that numpy has; input 0 is torch.bfloat16: .float() converts it",

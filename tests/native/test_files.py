@@ -33,7 +33,7 @@ class TestFiles:
 
     def test_a_folder(self, tmp_path):
         assert refused(tmp_path, NativeLibraryError) == (
-            f"{tmp_path} is a folder; a native plugin is one file, such as {tmp_path.name}.so"
+            f"{tmp_path} is a folder; a native plugin is a file, such as {tmp_path.name}.so"
         )
 
     def test_no_regular_file(self, tmp_path):
@@ -69,9 +69,7 @@ class TestFiles:
     def test_no_library_at_all(self, tmp_path, content, what):
         path = tmp_path / "spoilt.so"
         path.write_bytes(content)
-        assert refused(path, LibraryFormatError) == (
-            f"{path} is not a shared library of this system (ELF): it is {what}"
-        )
+        assert refused(path, LibraryFormatError) == (f"{path} is not an ELF shared library: it is {what}")
 
     @pytest.mark.parametrize(
         ("at", "value", "what"),

@@ -190,9 +190,7 @@ class _Check:
         if np.array_equal(first, second) and first.any():
             return "; it is the same whatever the output's gradient is: backward must multiply by grad_output"
         if flat and self.op.surrogate is None:
-            return (
-                "; forward is flat there: a straight-through op declares the surrogate= that backward is of"
-            )
+            return "; forward is flat there: a straight-through op declares the surrogate= of its backward"
         return ""
 
     def _gradients(self, point: Point, weights: Arrays) -> Sequence[Any]:

@@ -117,9 +117,7 @@ def _point(op: Op, inputs: Sequence[Any], attributes: dict[str, Any]) -> Point:
     arrays = as_arrays(op, [value.data if _is_tensor(value) else value for value in inputs])
     for at in differentiable(op):
         if not np.all(np.isfinite(arrays[at])):
-            raise OpError(
-                f"a gradient is checked at finite inputs; input {at} of operation {op.name!r} is not"
-            )
+            raise OpError(f"a gradient check needs finite inputs; input {at} of operation {op.name!r} is not")
         if not arrays[at].size:
             raise OpError(f"a gradient check needs elements; input {at} of operation {op.name!r} is empty")
     try:
@@ -145,9 +143,7 @@ def _called(op: Op, arrays: tuple[Array, ...], attributes: dict[str, Any]) -> Po
         )
     if not any(output.dtype.kind == "f" for output in outputs):
         raise GradientError(f"operation {op.name!r} gives no floats, so it has no gradient to check")
-    floats = [
-        array for array in (*outputs, *(arrays[at] for at in differentiable(op))) if array.dtype.kind == "f"
-    ]
+    floats = [x for x in (*outputs, *(arrays[at] for at in differentiable(op))) if x.dtype.kind == "f"]
     epsilon = max((float(np.finfo(array.dtype).eps) for array in floats), default=2.0**-52)
     return Point(arrays, tuple(outputs), epsilon)
 
@@ -188,9 +184,7 @@ class TensorFunctionOp(Op):
         tensors = [Tensor(array, requires_grad=True) for array in inputs]
         output = self.function(*tensors)
         if not _is_tensor(output):
-            raise OpError(
-                f"function {self.name!r} must return a Tensor to be checked, not {type(output).__name__}"
-            )
+            raise OpError(f"function {self.name!r} must return a Tensor, not {type(output).__name__}")
         return tensors, output
 
     def backward(self, grad_output: Any, inputs: Arrays, output: Any, **attributes: Any) -> Any:

@@ -79,9 +79,7 @@ def fuse(ops: Sequence[Op | str | Callable[..., Any]], *, name: str = "", check:
         raise OpError("a chain must have one operation or more")
     for link in links:
         if link.num_outputs != 1:
-            raise OpError(
-                f"a chain must be of operations with one output; {link.name!r} has {link.num_outputs}"
-            )
+            raise OpError(f"operations of a chain must have one output; {link.name!r} has {link.num_outputs}")
     return compile_op(ChainOp(links), name=name, check=check)
 
 

@@ -59,9 +59,7 @@ class FunctionOp(Op):
 
     def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> Any:
         """Return what the function gives for such dtypes."""
-        return self._of(
-            [np.ones(1, dtype) for dtype in dtypes], attributes, lambda value: np.asarray(value).dtype
-        )
+        return self._of([np.ones(1, dtype) for dtype in dtypes], attributes, lambda x: np.asarray(x).dtype)
 
     def _of(self, inputs: Arrays, attributes: dict[str, Any], what: Callable[[Any], Any]) -> Any:
         with np.errstate(all="ignore"):

@@ -212,6 +212,4 @@ def _check_registered(op: Op) -> None:
             "ops.register_custom_op(op), or @op on its class"
         )
     if not is_same_op(get_custom_op(op.name), op):
-        raise OpError(
-            f"operation {op.name!r} is not the one that is registered under this name; register this one"
-        )
+        raise OpError(f"another operation is registered as {op.name!r}; register this one")

@@ -71,22 +71,16 @@ def _value(attribute: Any) -> Any:
     from onnx import helper, numpy_helper
 
     value = helper.get_attribute_value(attribute)
+    if isinstance(value, list | tuple):
+        return [_plain(x) for x in value]
+    return numpy_helper.to_array(value) if attribute.HasField("t") else _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    """Return a text as such, and a float as the number that was meant: 0.1, not its nearest in 32 bits."""
     if isinstance(value, bytes):
         return value.decode()
-    if isinstance(value, float):
-        return _shortest(value)
-    if isinstance(value, list | tuple):
-        return [
-            x.decode() if isinstance(x, bytes) else _shortest(x) if isinstance(x, float) else x for x in value
-        ]
-    if attribute.HasField("t"):
-        return numpy_helper.to_array(value)
-    return value
-
-
-def _shortest(value: float) -> float:
-    """Return the decimal number that was meant: 0.1, not 0.10000000149011612, its nearest in 32 bits."""
-    return float(str(np.float32(value)))
+    return float(str(np.float32(value))) if isinstance(value, float) else value
 
 
 def _like(value: Any, default: Any) -> Any:

@@ -57,9 +57,8 @@ def _groups(calls: list[Deferred]) -> list[list[Deferred]]:
     for serial, call in found.items():
         part = _part(call)
         sources = [before.serial for before in call.before()]
-        candidates[serial] = Candidate(
-            sources, readers[serial], call.shapes[0], max(part.steps, 1) if part else 0
-        )
+        size = max(part.steps, 1) if part else 0
+        candidates[serial] = Candidate(sources, readers[serial], call.shapes[0], size)
     return [[found[serial] for serial in serials] for serials in group(candidates)]
 
 

@@ -80,7 +80,5 @@ class OnnxForm:
             OpError: The opset is too old for it.
         """
         if call.opset < self.since:
-            raise OpError(
-                f"the ONNX operator {self.op_type} needs opset {self.since} or newer, not {call.opset}"
-            )
+            raise OpError(f"ONNX's {self.op_type} needs opset {self.since} or newer, not {call.opset}")
         return OnnxNode(self.op_type, self.domain, self.attributes(call), self.constants(call))

@@ -163,9 +163,7 @@ class Tensor(TensorMethods):
                 "the data of an operation's result cannot be replaced; detach() gives a Tensor whose data can"
             )
         if np.shape(values) != self.shape:
-            raise OpError(
-                f"the data of a Tensor of shape {self.shape} must keep it, not become {np.shape(values)}"
-            )
+            raise OpError(f"new data of a Tensor must have its shape {self.shape}, not {np.shape(values)}")
         if values is self._data:
             self.changed = next(clock)
         else:
@@ -179,9 +177,7 @@ class Tensor(TensorMethods):
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
         if self._is_result:
-            raise GradientError(
-                "requires_grad is set on a leaf, not on an operation's result; detach() gives a leaf"
-            )
+            raise GradientError("requires_grad is set on leaves, not on results; detach() gives a leaf")
         if wanted and self._data.dtype.kind != "f":
             raise GradientError(
                 f"only a Tensor of floating-point numbers can require a gradient, not one of {self._data.dtype}; "
@@ -252,9 +248,7 @@ class Tensor(TensorMethods):
                 "backward() needs a Tensor that was computed from one with requires_grad=True, outside of no_grad()"
             )
         if not self.requires_grad:
-            raise GradientError(
-                f"a Tensor of {self.dtype} has no gradient; backward() needs floating-point numbers"
-            )
+            raise GradientError(f"a Tensor of {self.dtype} has no gradient; backward() needs floats")
         if grad is None:
             if self.size != 1:
                 raise GradientError(

@@ -174,7 +174,7 @@ WRONG = {
     "an empty chain": (lambda: fuse([]), "a chain must have one operation or more"),
     "two outputs": (
         lambda: fuse([lambda x: (x + 1, x)]),
-        "a chain must be of operations with one output; '<lambda>' has 2",
+        "operations of a chain must have one output; '<lambda>' has 2",
     ),
 }  # fmt: skip
 
