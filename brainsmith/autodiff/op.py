@@ -268,9 +268,7 @@ _CHANGEABLE = (list, dict, set, np.ndarray)
 
 
 def _is_changeable(value: Any) -> bool:
-    return isinstance(value, _CHANGEABLE) or (
-        isinstance(value, tuple) and any(_is_changeable(part) for part in value)
-    )
+    return isinstance(value, _CHANGEABLE) or (isinstance(value, tuple) and any(map(_is_changeable, value)))
 
 
 def attributes_of(op: Op, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,11 +34,9 @@ class TraceableFunction:
 
     def gives(self, shapes: Sequence[Shape | None], promised: Shape | None) -> bool:
         """Tell whether inputs of these shapes give an output of the shape that is promised; not if one is unknown."""
-        read = [shapes[at] for at in self.reads]
+        read: list[Any] = [shapes[at] for at in self.reads]
         try:
-            return np.broadcast_shapes(*[shape for shape in read if shape is not None]) == promised and (
-                None not in read
-            )
+            return None not in read and np.broadcast_shapes(*read) == promised
         except ValueError:
             return False
 
