@@ -15,6 +15,8 @@ from brainsmith.execution.initialisers import initialisers
 from brainsmith.execution.model_signature import signature_of
 from brainsmith.execution.program.lower import lower
 from brainsmith.execution.runnable import runnable_copy
+from brainsmith.forks import cached_property
+from brainsmith.graph.ends import input_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.execution.program.array_program import Program
+    from brainsmith.execution.signature import ModelSignature
 
 Stack = np.ndarray[Any, Any]
 
@@ -41,9 +44,8 @@ class Executor:
 
     Attributes:
         constants: Tensors that no input changes, by name.
-        signature: What goes in and out: the graph's inputs that are not constants, and its outputs.
-        inputs: The names of the tensors to feed.
-        outputs: The names of the graph's outputs.
+        inputs: The tensors to feed: the graph's inputs that are not constants.
+        outputs: The graph's outputs.
         target: The name of the target that runs it.
     """
 
@@ -54,9 +56,13 @@ class Executor:
         self._inner = inner
         self._program: Program | None = None
         self.constants: dict[str, Stack] = initialisers(self._model)
-        self.signature = signature_of(self._model)
-        self.inputs = tuple(spec.name for spec in self.signature.inputs)
-        self.outputs = tuple(spec.name for spec in self.signature.outputs)
+        self.inputs = tuple(value.name for value in input_values(self._model.graph))
+        self.outputs = tuple(value.name for value in self._model.graph.output)
+
+    @cached_property
+    def signature(self) -> ModelSignature:
+        """What goes into the model and comes out of it."""
+        return signature_of(self._model)
 
     def shape(self, tensor: str) -> tuple[int, ...]:
         """Return a tensor's shape as the graph states it."""
