@@ -147,14 +147,11 @@ def _bounds(info: PluginInfo) -> Iterable[str]:
         yield f"<= {info.max_brainsmith}"
 
 
-_DOORS = {"transform": "transforms", "kernel": "kernels", "backend": "backends", "step": "steps"}
-
-
 def _usage(info: PluginInfo) -> str:
     """Return the expression that gives the object, after `from brainsmith.plugins import ...`."""
-    door = _DOORS.get(info.type)
-    if door is None:
+    if info.type not in ("transform", "kernel", "backend", "step"):
         return ""
+    door = f"{info.type}s"
     if not info.name.isidentifier():
         return f'{door}["{info.qualified}"]'
     own = info.framework == "brainsmith"

@@ -12,6 +12,12 @@ if TYPE_CHECKING:
 COLUMNS = ("target", "priority", "devices", "available", "description")
 """The columns, in order."""
 
+_FIELDS = (
+    "name", "framework", "display_name", "vendor", "version", "priority", "device_types", "description", "available",
+    "reason",
+)  # fmt: skip
+"""What is given to programs."""
+
 
 def run(options: Options, terminal: Terminal) -> int:
     """Print the targets, the preferred one first, and the reason of each that is not available."""
@@ -34,15 +40,4 @@ def _row(info: PluginInfo) -> tuple[str, ...]:
 
 
 def _plain(info: PluginInfo) -> dict[str, object]:
-    return {
-        "name": info.name,
-        "framework": info.framework,
-        "display_name": info.get("display_name", ""),
-        "vendor": info.get("vendor", ""),
-        "version": info.version,
-        "priority": info.priority,
-        "device_types": list(info.device_types),
-        "description": info.description,
-        "available": info["available"],
-        "reason": info["reason"],
-    }
+    return {name: info.get(name, "") for name in _FIELDS}
