@@ -15,7 +15,7 @@ from brainsmith.native.function_call import FunctionCall, StatusError
 from brainsmith.native.plugin_op import READY, PluginOp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from brainsmith.autodiff.op import Array, Arrays, Shape
     from brainsmith.native.function_call import Signature
@@ -182,7 +182,7 @@ class NativeOp(PluginOp):
         )
         return found
 
-    def _by_rule(self, rule: str, signature: list[tuple[Any, Any]], default: Any) -> Any:
+    def _by_rule(self, rule: str, signature: Iterable[tuple[Any, Any]], default: Any) -> Any:
         by_rule = super()._by_rule
         return self.in_library(lambda _: by_rule(rule, signature, default))
 

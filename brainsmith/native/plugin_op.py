@@ -15,7 +15,7 @@ from brainsmith.native import abi
 from brainsmith.native.gradients import expect_written, fitting_gradients, fitting_outputs, mark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shape, Shapes
     from brainsmith.native.function_call import Signature, StatusError
@@ -166,9 +166,8 @@ class PluginOp(Op):
 
     def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Return the output's shape, or a tuple of shapes, as the plugin says."""
-        return self._by_rule(
-            "output_shape", [(0, tuple(map(int, shape))) for shape in shapes], tuple(shapes[0])
-        )
+        given = ((0, tuple(map(int, shape))) for shape in shapes)
+        return self._by_rule("output_shape", given, tuple(shapes[0]))
 
     def _checked_output_shape(self, at: int, answer: Sequence[int] | int) -> Shape:
         if isinstance(answer, int):
@@ -185,7 +184,7 @@ class PluginOp(Op):
         for dtype in dtypes if self.table["output_dtype"] else ():
             if np.dtype(dtype) not in CODES:
                 raise operation_error(self, f"does not take these inputs: no native op takes {dtype}")
-        codes = [(CODES.get(np.dtype(dtype)), None) for dtype in dtypes]
+        codes = ((CODES.get(np.dtype(dtype)), None) for dtype in dtypes)
         return self._by_rule("output_dtype", codes, np.dtype(dtypes[0]))
 
     def _checked_output_dtype(self, at: int, code: int) -> np.dtype[Any]:
@@ -197,14 +196,14 @@ class PluginOp(Op):
 
     def output_device(self, devices: Sequence[str], **attributes: Any) -> Any:
         """Return the output's device, or a tuple of them, as the plugin says."""
-        return self._by_rule("output_device", [(device, None) for device in devices], devices[0])
+        return self._by_rule("output_device", ((device, None) for device in devices), devices[0])
 
     def _checked_output_device(self, at: int, device: str | None) -> str:
         if device is None:
             raise operation_error(self, f"names no device for output {at}")
         return device
 
-    def _by_rule(self, rule: str, signature: list[tuple[Any, Any]], default: Any) -> Any:
+    def _by_rule(self, rule: str, signature: Iterable[tuple[Any, Any]], default: Any) -> Any:
         """Return what the plugin says of each output; without a rule of its own, each is as the first input."""
         found = (default,) * self.num_outputs
         if self.table[rule]:
