@@ -79,7 +79,7 @@ class _Part:
     error: BaseException | None = None
 
     def run(self) -> None:
-        """Run it, and keep what comes of it."""
+        """Run it, and keep its output or error."""
         try:
             if isinstance(self.runner, Op):
                 self.output = call_op(self.runner, self.inputs, self.attributes)
@@ -90,7 +90,7 @@ class _Part:
 
     @property
     def outputs(self) -> tuple[Array, ...]:
-        """What it gave, as a tuple."""
+        """Its output, as a tuple."""
         given = self.output if isinstance(self.output, tuple | list) else (self.output,)
         return tuple(np.asarray(one) for one in given)
 

@@ -68,7 +68,7 @@ class LibraryCopy:
             return any(line.split(maxsplit=5)[3:5] == [device, str(status.st_ino)] for line in file)
 
     def release(self) -> bool:
-        """Let go of it if it is mapped no longer; tell whether it is so."""
+        """Release it if it is no longer mapped; tell whether that was so."""
         if self.descriptor < 0:
             return True
         if self.is_mapped():

@@ -161,7 +161,7 @@ class NativeLibrary(PluginLibrary):
 
 
 class _Loaded:
-    """The system's handle of a library. Of who uses it, it knows where to say that it is gone."""
+    """The system's handle of a library. It marks the library as unloaded for those that use it."""
 
     def __init__(self, path: Path, copy: LibraryCopy, load_state: LoadState) -> None:
         self._path, self._copy, self._load_state, self._table, self._destroy = path, copy, load_state, 0, 0

@@ -81,7 +81,7 @@ class GraphWriter:
             if not self.is_constant(tensor):
                 raise OpError(
                     f"{role} of operation {record.op.name!r} must be a constant to be exported: "
-                    f"the node {form.op_type} has it in another form"
+                    f"the node {form.op_type} stores it in another form"
                 )
             converted = form.converted[at](array)
             found.append((self._constant(None, f"{name}_{role}", converted), converted))

@@ -160,7 +160,7 @@ def constant_node(node: NodeProto, shapes: Any, dtypes: Any) -> NodeProto:
     """Return a standard node that gives a node's outputs, of shapes and dtypes.
 
     Where it is more than one of float32, both branches of a condition give the same: that is the one standard operator
-    whose outputs are as many, and as different, as one likes. QONNX finds it again by its text, so it is as shape
+    that can have any number of outputs, of any kinds. QONNX finds it again by its text, so it is as shape
     inference leaves it.
     """
     from onnx import helper

@@ -1,7 +1,7 @@
 """The tape: what was computed from what, and the way back through it.
 
 There is no list of steps: each Tensor knows the record that made it, and a record its inputs. So two threads that
-record at once do not meet, and what nobody holds any more is gone.
+record at once do not meet, and what nobody holds any more is freed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Record:
         arrays: The values of the inputs.
         outputs: The values that it gave, one or several. The Tensor of each has this `record` and its `position`.
         serial: Greater than that of every record before it.
-        released: Whether a backward() went through it, and let go of what it held.
+        released: Whether a backward() went through it, and released what it held.
     """
 
     op: Op
@@ -53,7 +53,7 @@ class Record:
     released: bool = False
 
     def release(self) -> None:
-        """Let go of inputs and values."""
+        """Release inputs and values."""
         self.inputs = self.arrays = self.outputs = ()
         self.released = True
 

@@ -120,7 +120,7 @@ class Tensor(TensorMethods):
         position: Which output of that call it is.
 
     Raises:
-        OpError: The data is no array of numbers, or is to be on another device.
+        OpError: The data is no array of numbers, or another device is asked for.
         GradientError: A gradient is required of integers.
     """
 

@@ -63,7 +63,7 @@ def send_answer(channel: socket, kind: bytes, text: str = "") -> None:
 
 
 def receive_part(channel: socket) -> tuple[bytes, bytes]:
-    """Return what is there of an answer: its kind, empty if the worker has gone, and its text.
+    """Return what is there of an answer: its kind, empty if the worker has ended, and its text.
 
     Raises:
         OSError: Nothing is there, or the channel broke.

@@ -82,7 +82,7 @@ class Pool:
         return self._regions
 
     def free(self, block: PoolBlock) -> None:
-        """Take the block of an array back that is gone."""
+        """Take back the block of an array that was freed."""
         self._freed.append(block)
         while self._freed and self._lock.acquire(blocking=False):
             try:

@@ -23,7 +23,7 @@ class Region:
     Its blocks are found by best fit; neighbours that are both free become one. The caller holds a lock.
 
     Attributes:
-        number: Tells it from all other regions of this process, those that are gone included.
+        number: Its number: no other region of this process has it, nor had it.
         size: In bytes, whole pages.
         fd: The file's descriptor; a worker that gets it maps the same memory.
         address: Where it begins in this process.
@@ -41,7 +41,7 @@ class Region:
             os.close(self.fd)
             raise SharedMemoryError(
                 f"{self.size} bytes of shared memory cannot be mapped: {error}; the address space may be limited "
-                "(ulimit -v), or arrays be alive that nobody needs"
+                "(ulimit -v), or unneeded arrays may still exist"
             ) from error
         self._close = weakref.finalize(self, os.close, self.fd)
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 GRACE = 0.5
-"""Seconds that an operation has to end after its host has gone."""
+"""Seconds that an operation has to end after its host ended."""
 
 _KEPT = 256
 """How many kinds of calls are kept."""
@@ -106,7 +106,7 @@ class MappedRegions:
                 self.addresses[number], self._sizes[number] = address, size
 
     def forget(self, numbers: Sequence[int]) -> None:
-        """Unmap regions that are gone."""
+        """Unmap regions that the host has released."""
         for number in numbers:
             if number in self.addresses:
                 self._munmap(self.addresses.pop(number), self._sizes.pop(number))

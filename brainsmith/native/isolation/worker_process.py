@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Worker:
     """Runs the functions of one library in a process of their own.
 
-    One call runs at a time; threads wait for their turn. A process that has gone is started again by the next call,
+    One call runs at a time; threads wait for their turn. A process that has ended is started again by the next call,
     from the same copy of the library. The library and its ops hold their worker, and it holds neither: when the last
     of them goes, the process ends.
 
@@ -150,7 +150,7 @@ class Worker:
 
 
 def _release(load_state: LoadState, copy: LibraryCopy) -> None:
-    """Say that a library is gone before it is, to ops that finalisers may still call; and let go of its copy."""
+    """Mark a library as unloaded before it is, for ops that finalisers may still call; and release its copy."""
     load_state.closed = True
     copy.release()
 

@@ -222,7 +222,7 @@ def test_more_than_any_address_space_has_cannot_be_mapped():
         Region(1 << 60)
     assert str(caught.value) == (
         "1152921504606846976 bytes of shared memory cannot be mapped: [Errno 12] Cannot allocate memory; the address "
-        "space may be limited (ulimit -v), or arrays be alive that nobody needs"
+        "space may be limited (ulimit -v), or unneeded arrays may still exist"
     )
     assert len(os.listdir("/proc/self/fd")) == open_files
 
@@ -242,7 +242,7 @@ def test_a_limit_of_addresses_is_said():
     """
     assert run_python(code) == (
         "1073741824 bytes of shared memory cannot be mapped: [Errno 12] Cannot allocate memory; the address space "
-        "may be limited (ulimit -v), or arrays be alive that nobody needs"
+        "may be limited (ulimit -v), or unneeded arrays may still exist"
     )
 
 
