@@ -113,12 +113,25 @@ def _quantise_integers(model: ModelWrapper) -> bool:
 
 
 def _convert_elementwise(model: ModelWrapper, registry: Registry) -> ModelWrapper:
-    """Convert element-wise operators, except float ones behind which there is only the host."""
+    """Convert element-wise operators, except float ones in front of or behind which there is only the host."""
     if not any(node.op_type in ELEMENTWISE for node in model.graph.node):
         return model
     transform = registry.get("transform", "finn:InferElementwiseBinaryOperation")
     check_limits(model, ELEMENTWISE)
-    return model.transform(transform(_filter=lambda model, node: not _belongs_to_host(model, node)))
+    return model.transform(
+        transform(
+            _filter=lambda model, node: not (_belongs_to_host(model, node) or _gets_floats_of_inputs(model, node))
+        )
+    )
+
+
+def _gets_floats_of_inputs(model: ModelWrapper, node: NodeProto) -> bool:
+    """Tell whether a node computes with floats of the network's inputs alone: the host quantises them."""
+    varying = [name for name in node.input if name and model.get_initializer(name) is None]
+    if any(model.get_tensor_datatype(name).is_integer() for name in varying):
+        return False
+    makers = [model.find_producer(name) for name in varying]
+    return all(maker is None or _gets_floats_of_inputs(model, maker) for maker in makers)
 
 
 def _belongs_to_host(model: ModelWrapper, node: NodeProto) -> bool:

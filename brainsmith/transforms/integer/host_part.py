@@ -1,0 +1,148 @@
+"""HostPart: what the host computes, in floats, before and behind the integer layers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from onnx import NodeProto, helper
+
+from brainsmith.transforms.integer.integer_tensor import IntegerTensor
+from brainsmith.transforms.integer.layer_graph import Layer, LayerGraph, LayerTensor
+
+if TYPE_CHECKING:
+    from brainsmith.transforms.graph_view import GraphView
+    from brainsmith.transforms.lattice.staircases import Staircase
+
+OPERATORS = (
+    "Add", "ArgMax", "BatchNormalization", "Clip", "Div", "Elu", "Exp", "Flatten", "HardSigmoid", "Identity", "LeakyRelu",
+    "LogSoftmax", "Mul", "Neg", "Relu", "Reshape", "Selu", "Sigmoid", "Softmax", "Softplus", "Sqrt", "Squeeze", "Sub",
+    "Tanh", "TopK", "Transpose", "Unsqueeze",
+)  # fmt: skip
+"""What the host computes of floats: element by element, a class of logits, or the same values in another shape."""
+
+
+@dataclass(frozen=True)
+class HostTensor:
+    """A tensor of floats on the host, as the network has it.
+
+    Attributes:
+        name: In the graph of layers.
+        shape: Of it.
+        in_front: Whether it is computed of the network's inputs alone, in front of all integer layers.
+        reason: Why it is no tensor of integers.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    in_front: bool
+    reason: str
+
+
+class HostPart:
+    """Makes the host's operators.
+
+    Args:
+        view: The network.
+        graph: Where they are added.
+    """
+
+    def __init__(self, view: GraphView, graph: LayerGraph) -> None:
+        self._view = view
+        self._graph = graph
+        self._floats: dict[tuple[str, int], str] = {}
+
+    def quantised(self, tensor: HostTensor, staircase: Staircase, base: str) -> IntegerTensor:
+        """Return the levels of an input that the host quantises, with QONNX's own quantiser, channels last."""
+        graph, node = self._graph, staircase.node
+        scale, *others = (self._constant(name) for name in node.input[1:])
+        name = graph.add("Div", [tensor.name], f"{base}_scaled", tensor.shape, constant=scale)
+        zero = float(others[0]) if others else 0.0
+        if zero:  # which the quantiser adds after it has divided, and takes away again
+            name = graph.add(
+                "Add", [name], f"{base}_from_zero", tensor.shape, constant=np.asarray(zero, np.float32)
+            )
+            others[0] = np.zeros_like(others[0])
+        ends = np.asarray([staircase.low + int(zero)]), np.asarray([staircase.high + int(zero)])
+        quantiser = NodeProto()
+        quantiser.CopyFrom(node)
+        held = [graph.hold(np.ones((), np.float32), f"{base}_one")]
+        held += [graph.hold(value, f"{base}_{at}") for at, value in enumerate(others)]
+        quantiser.name = f"{base}_quantiser"
+        quantiser.input[:] = [name, *held]
+        quantiser.output[0] = graph.name(f"{base}_levels")
+        name = graph.put(Layer(quantiser), LayerTensor(tensor.shape, ends))
+        size = np.ones(1) if staircase.scale is None else staircase.scale.astype(np.float64).reshape(-1)
+        size = size * np.sign(scale).reshape(-1)
+        placed = self.channels_last(name, tensor.shape, ends)
+        return IntegerTensor(placed, tensor.shape, *ends, size, -zero * size)
+
+    def channels_last(
+        self, name: str, shape: tuple[int, ...], ends: tuple[np.ndarray, np.ndarray] | None
+    ) -> str:
+        """Return a tensor of the network with its channels last."""
+        if len(shape) != 4:
+            return name
+        placed = (shape[0], *shape[2:], shape[1])
+        return self._graph.add("Transpose", [name], f"{name}_channels_last", placed, ends, perm=[0, 2, 3, 1])
+
+    def floats(self, tensor: IntegerTensor, reason: str = "") -> HostTensor:
+        """Return the network's own values of integers, in its own layout."""
+        key = (tensor.name, len(tensor.links))
+        graph = self._graph
+        name = tensor.name
+        stem = f"{name}_value"
+        if tensor.is_image:
+            name = graph.add("Transpose", [name], f"{name}_image", tensor.shape, perm=[0, 3, 1, 2])
+        elif tensor.order is not None:
+            back = np.argsort(tensor.order)
+            name = self._gathered(name, tensor, back)
+        ones = (1,) * (-1 - tensor.axis)
+        if (tensor.scale != 1).any():
+            operand = tensor.scale.astype(np.float32).reshape(-1, *ones)
+            name = graph.add("Mul", [name], f"{stem}_scale", tensor.shape, constant=operand)
+        if tensor.offset.any():
+            operand = tensor.offset.astype(np.float32).reshape(-1, *ones)
+            name = graph.add("Add", [name], f"{stem}_offset", tensor.shape, constant=operand)
+        del key
+        found = HostTensor(name, tensor.shape, False, reason)
+        for link in tensor.links:
+            found = self._link(link.node, found, reason)
+        return found
+
+    def _gathered(self, name: str, tensor: IntegerTensor, back: np.ndarray) -> str:
+        indices = self._graph.hold(back.astype(np.int64), f"{name}_places")
+        node = helper.make_node("Gather", [name, indices], [self._graph.name(f"{name}_row")], axis=1)
+        return self._graph.put(Layer(node), LayerTensor(tensor.shape))
+
+    def _link(self, node: NodeProto, tensor: HostTensor, reason: str) -> HostTensor:
+        """Apply one pending operator, whose varying input is the one that is no constant."""
+        varying = next(at for at, name in enumerate(node.input) if name and self._view.constant(name) is None)
+        return self.apply(node, {node.input[varying]: tensor}, reason)[0]
+
+    def apply(self, node: NodeProto, inputs: dict[str, HostTensor], reason: str) -> list[HostTensor]:
+        """Return what a node of the network makes of floats."""
+        copy = NodeProto()
+        copy.CopyFrom(node)
+        stem = node.name or node.output[0]
+        for at, name in enumerate(node.input):
+            if name in inputs:
+                copy.input[at] = inputs[name].name
+            elif name:
+                copy.input[at] = self._graph.hold(self._constant(name), f"{stem}_{at}")
+        copy.name = self._graph.name(f"{stem}_host")
+        results = []
+        for at, name in enumerate(node.output):
+            shape = tuple(self._view.model.get_tensor_shape(name) or ()) if name else ()
+            copy.output[at] = self._graph.name(f"{name}_host") if name else ""
+            results.append(
+                HostTensor(copy.output[at], shape, all(i.in_front for i in inputs.values()), reason)
+            )
+        self._graph.put(Layer(copy), *(LayerTensor(each.shape) for each in results))
+        return results
+
+    def _constant(self, name: str) -> np.ndarray:
+        found = self._view.constant(name)
+        assert found is not None
+        return found

@@ -1,0 +1,491 @@
+"""LayerBuilder: layers of integers, each with the proven range of what it gives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from onnx import helper
+
+from brainsmith.errors import ModelError
+from brainsmith.transforms.integer.integer_tensor import IntegerTensor, adding, dividing, multiples
+from brainsmith.transforms.integer.layer_graph import QONNX, Layer, LayerGraph, LayerTensor
+from brainsmith.transforms.integer.threshold_rows import ThresholdRows, quantised, tabled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onnx import NodeProto
+
+    from brainsmith.transforms.lattice.array_types import Doubles, Whole
+    from brainsmith.transforms.lattice.staircases import Staircase
+
+LARGEST = 1 << 24
+"""Integers beyond are not exact in float32, in which models of layers are executed."""
+
+
+class NoLayerError(ModelError):
+    """There is no layer of integers for a node; the text says why."""
+
+
+class LayerBuilder:
+    """Makes layers of integer tensors.
+
+    Attributes:
+        graph: The layers so far.
+    """
+
+    def __init__(self, graph: LayerGraph) -> None:
+        self.graph = graph
+
+    def thresholds(
+        self, tensor: IntegerTensor, staircase: Staircase, padded: bool, base: str
+    ) -> IntegerTensor:
+        """Return a quantiser's levels.
+
+        Args:
+            tensor: What the quantiser gets.
+            staircase: The quantiser.
+            padded: Whether zeros will stand beside the levels: then those of -1 and 1 are integers like all others, and
+                else bits.
+            base: Of the layer's name.
+
+        Raises:
+            NoLayerError: Its channels are those of another axis.
+        """
+        if staircase.channels > 1 and (
+            staircase.axis != tensor.axis or staircase.channels != tensor.channels
+        ):
+            raise NoLayerError("its scale is neither one number nor one for each channel")
+        found = quantised(tensor, staircase)
+        scale = np.ones(1) if staircase.scale is None else staircase.scale.astype(np.float64).reshape(-1)
+        offset = np.zeros(1)
+        if staircase.step == 2 and padded:
+            found = ThresholdRows(np.repeat(found.rows, 2, axis=1), found.signs, found.low)
+        elif staircase.step == 2:
+            # -1 and 1 are 2 n - 1 of the bits n.
+            low = (found.low + 1) // 2
+            scale, offset, found = 2 * scale, -scale, ThresholdRows(found.rows, found.signs, low)
+        return self._steps(tensor, found, scale, offset, base)
+
+    def integers(self, tensor: IntegerTensor, base: str) -> IntegerTensor:
+        """Return a tensor without pending operators: they become a scale and an offset, or thresholds.
+
+        Raises:
+            NoLayerError: Thresholds cannot give them.
+        """
+        plain = tensor.affine()
+        if plain is not None:
+            return plain
+        last = tensor.links[-1].node
+        found = tabled(tensor)
+        if isinstance(found, str):
+            raise NoLayerError(f"{last.op_type} '{last.name or last.output[0]}' in front of it: {found}")
+        return self._steps(tensor, found[0], found[1], np.zeros(1), f"{base}_table")
+
+    def _steps(
+        self, tensor: IntegerTensor, found: ThresholdRows, scale: Doubles, offset: Doubles, base: str
+    ) -> IntegerTensor:
+        tensor = self.scaled(replace(tensor, links=()), found.signs, f"{base}_turned")
+        rows = tensor.in_layer_order(found.rows)
+        if rows.min() == -1 and rows.max() == 0:
+            # FINN gives them the datatype BIPOLAR, which has no 0: one more, which is never reached, prevents it.
+            rows = np.concatenate([rows, np.full((len(rows), 1), int(tensor.high.max()) + 1)], axis=1)
+        turned = ThresholdRows(found.rows, np.ones(1, np.int64), found.low)
+        ends = turned.levels(np.stack(np.broadcast_arrays(tensor.low, tensor.high), axis=-1))
+        low, high = ends[:, 0], ends[:, 1]
+        layout = {2: "NC", 3: "NWC", 4: "NHWC"}[len(tensor.shape)]
+        name = self.graph.add(
+            "MultiThreshold", [tensor.name], base, self._placed(tensor.shape), (np.minimum(low, found.low), high),
+            constant=rows, domain=QONNX, out_dtype="UINT1", out_scale=1.0, out_bias=float(found.low),
+            data_layout=layout,
+        )  # fmt: skip
+        return IntegerTensor(name, tensor.shape, low, high, scale, offset, order=tensor.order)
+
+    def scaled(self, tensor: IntegerTensor, factor: Whole, base: str) -> IntegerTensor:
+        """Return a tensor of which the integers are multiplied by whole numbers, one or one for each channel.
+
+        Its scale stays: the values are others, but for a factor of which the caller divides the scale.
+        """
+        if (factor == 1).all():
+            return tensor
+        ends = np.stack(np.broadcast_arrays(tensor.low * factor, tensor.high * factor))
+        low, high = ends.min(axis=0), ends.max(axis=0)
+        operand = tensor.in_layer_order(factor)
+        name = self.graph.add(
+            "Mul",
+            [tensor.name],
+            base,
+            self._placed(tensor.shape),
+            (low, high),
+            constant=operand.astype(np.int64),
+        )
+        return replace(tensor, name=name, low=low, high=high)
+
+    def product(
+        self, tensor: IntegerTensor, weights: Whole, scale: Doubles, shape: Sequence[int], base: str
+    ) -> IntegerTensor:
+        """Return sums of a row's integers times weights.
+
+        Args:
+            tensor: Rows.
+            weights: (channels, results).
+            scale: Of the weights, one or one for each result.
+            shape: Of the result, in the network.
+            base: Of the layer's name.
+
+        Raises:
+            NoLayerError: Scales of the channels have no unit in common, or sums are too large.
+        """
+        tensor, unit, times = self._unit(self.integers(tensor, base))
+        offset = _offsets(tensor, weights) * scale
+        weights = weights * times[:, None]
+        return self._sums(tensor, tensor.in_layer_order(weights), weights, unit, scale, offset, shape, base)
+
+    def convolution(
+        self,
+        tensor: IntegerTensor,
+        weights: Whole,
+        scale: Doubles,
+        node: NodeProto,
+        window: dict[str, Any],
+        base: str,
+    ) -> IntegerTensor:
+        """Return a convolution of integers.
+
+        Args:
+            tensor: An image.
+            weights: (results, channels of a group, height, width).
+            scale: Of the weights, one or one for each result.
+            node: The convolution or pool.
+            window: Its `shape` in the network, `strides`, `pads`, `dilations` and `group`.
+            base: Of the layer's name.
+
+        Raises:
+            NoLayerError: Scales of the channels have no unit in common, padding is no integer, or sums are too large.
+        """
+        tensor = self.integers(tensor, base)
+        if any(window["pads"]):
+            tensor = self._with_zero(tensor, base)
+        results = len(weights)
+        weights, single = _of_single_pixels(tensor, weights, window)
+        times = len(weights) // results
+        found = self._windows(
+            tensor, weights, np.tile(scale, times) if scale.size > 1 else scale, single, base
+        )
+        if times == 1:
+            return found
+        # A pixel's results lie behind those of the one before, as pixels of an image do.
+        pixels = {
+            "low": found.low.reshape(times, -1).min(axis=0),
+            "high": found.high.reshape(times, -1).max(axis=0),
+        }
+        of_one = {name: _one(getattr(found, name)) for name in ("scale", "offset")}
+        of_one = {name: array if array.size == 1 else array[:results] for name, array in of_one.items()}
+        name = self._reshape(found, window["shape"], f"{base}_pixels")
+        return IntegerTensor(name, window["shape"], **pixels, **of_one)
+
+    def _windows(
+        self, tensor: IntegerTensor, weights: Whole, scale: Doubles, window: dict[str, Any], base: str
+    ) -> IntegerTensor:
+        """Return sums of windows times weights; padding is 0 among the integers."""
+        weights, window = _wide_as_strides(tensor, weights, window)
+        results, _, height, width = weights.shape
+        depthwise = window["group"] == tensor.channels == results and tensor.channels > 1
+        dense = _dense(weights, window["group"], tensor.channels)  # (results, channels, height, width)
+        offset = _offsets(tensor, dense.sum(axis=(2, 3)).T) * scale
+        if depthwise:  # each result has the scale of its channel
+            unit, times, scale = 1.0, np.ones(1, np.int64), scale * tensor.scale
+        else:
+            tensor, unit, times = self._unit(tensor)
+        rows = (dense * tensor.each(times)[None, :, None, None]).transpose(2, 3, 1, 0).reshape(-1, results)
+        source, shape = tensor.name, window["shape"]
+        if (height, width) != (1, 1) or any(window["pads"]) or any(each != 1 for each in window["strides"]):
+            _, channels, rows_in, columns = tensor.shape
+            source = self.graph.add(
+                "Im2Col", [source], f"{base}_windows", (1, *shape[2:], len(rows)), (tensor.low, tensor.high),
+                domain=QONNX, stride=window["strides"], kernel_size=[height, width], pad_amount=window["pads"],
+                dilations=window["dilations"], depthwise=int(depthwise),
+                input_shape=f"(1,{rows_in},{columns},{channels})",
+            )  # fmt: skip
+        taps = replace(
+            tensor,
+            name=source,
+            low=np.tile(tensor.each(tensor.low), height * width),
+            high=np.tile(tensor.each(tensor.high), height * width),
+        )
+        kept = (height, width) if depthwise and source != tensor.name else ()
+        return self._sums(taps, rows, rows, unit, scale, offset, shape, base, kept)
+
+    def mean(self, tensor: IntegerTensor, node: NodeProto, base: str) -> IntegerTensor:
+        """Return the mean of all pixels: their sum, and a pending division."""
+        tensor = self.integers(tensor, base)
+        _, channels, height, width = tensor.shape
+        count = height * width
+        low, high = tensor.low * count, tensor.high * count
+        self._check(low, high)
+        name = self.graph.add(
+            "ReduceSum",
+            [tensor.name],
+            base,
+            (1, 1, 1, channels),
+            (low, high),
+            constant=np.asarray([1, 2]),
+            keepdims=1,
+        )
+        shape = (1, channels, 1, 1)
+        found = IntegerTensor(name, shape, low, high, tensor.scale, tensor.offset * count)
+        return replace(found, links=(dividing(node, count),))
+
+    def maximum(self, tensor: IntegerTensor, window: dict[str, Any], base: str) -> IntegerTensor:
+        """Return the largest value of each window of an image; pending operators stay pending."""
+        if window["kernel"] == [1, 1] == window["strides"] and not any(window["pads"]):
+            return tensor
+        way = tensor.direction
+        turned = self.scaled(tensor, way, f"{base}_turned")
+        turned = replace(turned, scale=tensor.scale * way)
+        name = self.graph.add(
+            "MaxPoolNHWC", [turned.name], base, self._placed(window["shape"]), (turned.low, turned.high),
+            domain=QONNX, kernel_shape=window["kernel"], strides=window["strides"], pads=window["pads"],
+        )  # fmt: skip
+        return replace(turned, name=name, shape=window["shape"])
+
+    def sum(
+        self, left: IntegerTensor, right: IntegerTensor, signs: tuple[int, int], base: str
+    ) -> IntegerTensor:
+        """Return the sum of two tensors of one shape, each times its sign.
+
+        Raises:
+            NoLayerError: Their scales have no unit in common.
+        """
+        both = [self.integers(each, base) for each in (left, right)]
+        channels = max(each.scale.size for each in both)
+        scales = np.stack([np.broadcast_to(each.scale, (channels,)) for each in both])
+        units, times = [], []
+        for at in range(channels):
+            found = multiples(scales[:, at])
+            if found is None:
+                raise NoLayerError(
+                    f"a sum of values with the scales {scales[0, at]:.6g} and {scales[1, at]:.6g}, which have no unit in "
+                    "common: give both branches quantisers with one scale"
+                )
+            units.append(found[0])
+            times.append(found[1])
+        factors = np.asarray(times).T
+        both = [
+            self.scaled(each, factor * sign, f"{base}_{at}")
+            for at, (each, factor, sign) in enumerate(zip(both, factors, signs, strict=True))
+        ]
+        low, high = both[0].low + both[1].low, both[0].high + both[1].high
+        self._check(low, high)
+        name = self.graph.add(
+            "Add", [each.name for each in both], base, self._placed(left.shape), (low, high)
+        )
+        offset = signs[0] * both[0].offset + signs[1] * both[1].offset
+        return IntegerTensor(name, left.shape, low, high, np.asarray(units), offset, order=left.order)
+
+    def concatenation(
+        self, tensors: Sequence[IntegerTensor], shape: tuple[int, ...], base: str
+    ) -> IntegerTensor:
+        """Return tensors side by side along their channels; each keeps its scales."""
+        plain = [self.integers(each, base) for each in tensors]
+        arrays = {
+            field: np.concatenate([each.each(getattr(each, field)) for each in plain])
+            for field in ("low", "high", "scale", "offset")
+        }
+        arrays = {field: _one(array) for field, array in arrays.items()}
+        name = self.graph.add(
+            "Concat",
+            [each.name for each in plain],
+            base,
+            self._placed(shape),
+            (arrays["low"], arrays["high"]),
+            axis=-1,
+        )
+        return IntegerTensor(name, shape, **arrays)
+
+    def parts(
+        self, tensor: IntegerTensor, shapes: Sequence[tuple[int, ...]], base: str
+    ) -> list[IntegerTensor]:
+        """Return parts of a tensor along its channels, of the given shapes."""
+        tensor = self.integers(tensor, base)
+        sizes = [shape[tensor.axis] for shape in shapes]
+        cuts = np.cumsum(sizes)[:-1]
+        fields = ("low", "high", "scale", "offset")
+        arrays = {field: np.split(tensor.each(getattr(tensor, field)), cuts) for field in fields}
+        names = [self.graph.name(f"{base}_{at}") for at in range(len(shapes))]
+        node = helper.make_node("Split", [tensor.name], names, name=self.graph.name(base), axis=-1)
+        found = [
+            IntegerTensor(name, shape, **{field: _one(arrays[field][at]) for field in fields})
+            for at, (name, shape) in enumerate(zip(names, shapes, strict=True))
+        ]
+        self.graph.put(
+            Layer(node, np.asarray(sizes, np.int64)),
+            *(LayerTensor(self._placed(part.shape), (part.low, part.high)) for part in found),
+        )
+        return found
+
+    def reshaped(self, tensor: IntegerTensor, shape: tuple[int, ...], base: str) -> IntegerTensor | None:
+        """Return an image as a row, or a row as an image of one pixel; None of other shapes."""
+        if shape == tensor.shape:
+            return tensor
+        if tensor.is_image and tensor.shape[0] == 1 and shape == (1, int(np.prod(tensor.shape))):
+            name = self._reshape(tensor, shape, base)
+            return tensor.flattened(name)
+        one_pixel = (*tensor.shape, 1, 1)
+        if len(tensor.shape) == 2 and shape == one_pixel and tensor.order is None and not tensor.links:
+            return replace(tensor, name=self._reshape(tensor, shape, base), shape=shape)
+        return None
+
+    def _reshape(self, tensor: IntegerTensor, shape: tuple[int, ...], base: str) -> str:
+        placed = self._placed(shape)
+        to = np.asarray(placed, np.int64)
+        return self.graph.add("Reshape", [tensor.name], base, placed, (tensor.low, tensor.high), constant=to)
+
+    def divided(self, tensor: IntegerTensor, node: NodeProto, count: int) -> IntegerTensor:
+        """Return a tensor whose values are still to be divided by a whole number."""
+        return replace(tensor, links=(*tensor.links, dividing(node, count)))
+
+    def with_offset(self, tensor: IntegerTensor, node: NodeProto, values: Any) -> IntegerTensor:
+        """Return a tensor to which a bias is still to be added."""
+        found = tensor.behind(adding(node, values, tensor.axis))
+        assert found is not None
+        return found
+
+    def _unit(self, tensor: IntegerTensor) -> tuple[IntegerTensor, float, Whole]:
+        """Return one scale for all channels, and how often each channel's holds it."""
+        found = multiples(tensor.scale)
+        if found is None:
+            raise NoLayerError("the scales of the channels that it sums have no unit in common")
+        return tensor, found[0], tensor.each(found[1])
+
+    def _with_zero(self, tensor: IntegerTensor, base: str) -> IntegerTensor:
+        """Return a tensor whose integer 0 is the value 0, in whose range it is, for padding."""
+        if tensor.offset.any():
+            safe = np.where(tensor.scale == 0, 1, tensor.scale)
+            shift = np.broadcast_to(tensor.offset / safe, np.broadcast(tensor.scale, tensor.offset).shape)
+            whole = np.rint(shift).astype(np.int64)
+            if not np.array_equal(whole * safe, np.broadcast_to(tensor.offset, whole.shape)):
+                raise NoLayerError(
+                    "it pads with 0, which is none of the values that come in: no integer stands for it"
+                )
+            low, high = tensor.low + whole, tensor.high + whole
+            name = self.graph.add(
+                "Add",
+                [tensor.name],
+                f"{base}_shifted",
+                self._placed(tensor.shape),
+                (low, high),
+                constant=whole,
+            )
+            tensor = replace(tensor, name=name, low=low, high=high, offset=np.zeros(1))
+        return replace(tensor, low=np.minimum(tensor.low, 0), high=np.maximum(tensor.high, 0))
+
+    def _sums(
+        self, tensor: IntegerTensor, placed: Whole, weights: Whole, unit: float, scale: Doubles, offset: Doubles,
+        shape: Sequence[int], base: str, depthwise: tuple[int, ...] = (),
+    ) -> IntegerTensor:  # fmt: skip
+        """Return the product of rows and weights, whose scales are made positive."""
+        signs = np.where(scale < 0, -1, 1)
+        weights, placed = weights * signs, placed * signs
+        ends = np.stack(np.broadcast_arrays(tensor.low, tensor.high)).astype(np.float64)
+        least = np.minimum(*(weights * each.reshape(-1, 1) for each in ends)).sum(axis=0)
+        most = np.maximum(*(weights * each.reshape(-1, 1) for each in ends)).sum(axis=0)
+        self._check(least, most)
+        low, high = least.astype(np.int64), most.astype(np.int64)
+        name = self.graph.add(
+            "MatMul", [tensor.name], base, self._placed(shape), (low, high),
+            constant=placed.astype(np.int64), depthwise=depthwise,
+        )  # fmt: skip
+        return IntegerTensor(name, tuple(shape), low, high, unit * np.abs(scale), _one(offset))
+
+    def _check(self, low: Any, high: Any) -> None:
+        most = max(abs(float(np.min(low))), abs(float(np.max(high))))
+        if most >= LARGEST:
+            raise NoLayerError(
+                f"its sums reach {most:.0f}, and integers of more than 24 bits are not supported"
+            )
+
+    def _placed(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Return a shape with channels last."""
+        return (shape[0], *shape[2:], shape[1]) if len(shape) == 4 else tuple(shape)
+
+
+def _offsets(tensor: IntegerTensor, weights: Whole) -> Doubles:
+    """Return what offsets of the channels come to, by result; weights are (channels, results)."""
+    return np.asarray(tensor.each(tensor.offset) @ weights.astype(np.float64))
+
+
+def _dense(weights: Whole, groups: int, channels: int) -> Whole:
+    """Return weights (results, channels, height, width) of one group, 0 where a result does not read a channel."""
+    if groups == 1:
+        return weights
+    results, width = weights.shape[:2]
+    dense = np.zeros((results, channels, *weights.shape[2:]), np.int64)
+    for at in range(results):
+        first = at // (results // groups) * width
+        dense[at, first : first + width] = weights[at]
+    return dense
+
+
+def _of_single_pixels(
+    tensor: IntegerTensor, weights: Whole, window: dict[str, Any]
+) -> tuple[Whole, dict[str, Any]]:
+    """Return weights and window of the same convolution without padding along axes of one pixel.
+
+    There each result is a product by one tap, and several results are several rows of weights.
+
+    Raises:
+        NoLayerError: They would have to be moved.
+    """
+    window = {name: list(value) if isinstance(value, list) else value for name, value in window.items()}
+    shape = list(window["shape"])
+    for axis in (1, 0):
+        taps, (before, behind) = weights.shape[2 + axis], window["pads"][axis::2]
+        if tensor.shape[2 + axis] != 1:
+            continue
+        count = shape[2 + axis]
+        if axis == 0 and count > 1 and tensor.shape[3] > 1:
+            raise NoLayerError("it pads the height of an image of one pixel's height")
+        if count > 1:
+            weights, window["group"] = _dense(weights, window["group"], tensor.channels), 1
+        steps = before - np.arange(count) * window["strides"][axis]
+        taken = [
+            at // window["dilations"][axis] if at % window["dilations"][axis] == 0 else -1 for at in steps
+        ]
+        rows = [
+            weights.take([at], axis=2 + axis)
+            if 0 <= at < taps
+            else np.zeros_like(weights.take([0], axis=2 + axis))
+            for at in taken
+        ]
+        weights = np.concatenate(rows)
+        window["pads"][axis::2] = [0, 0]
+        window["strides"][axis] = 1
+        shape[2 + axis] = 1
+    window["shape"] = (1, len(weights), *shape[2:])
+    return weights, window
+
+
+def _wide_as_strides(
+    tensor: IntegerTensor, weights: Whole, window: dict[str, Any]
+) -> tuple[Whole, dict[str, Any]]:
+    """Return weights whose windows are as wide as the steps between them, with taps of 0, for FINN's sliding window."""
+    window = {**window, "pads": list(window["pads"]), "dilations": list(window["dilations"])}
+    for axis in (0, 1):
+        stride, dilation, taps = window["strides"][axis], window["dilations"][axis], weights.shape[2 + axis]
+        if stride <= dilation * (taps - 1) + 1:
+            continue
+        wide = np.zeros((*weights.shape[: 2 + axis], stride, *weights.shape[3 + axis :]), np.int64)
+        places = np.arange(taps) * dilation
+        wide[(*(slice(None),) * (2 + axis), places)] = weights
+        weights, window["dilations"][axis] = wide, 1
+        size = tensor.shape[2 + axis] + window["pads"][axis] + window["pads"][axis + 2]
+        window["pads"][axis + 2] += max(0, window["shape"][2 + axis] * stride - size)
+    return weights, window
+
+
+def _one(values: Any) -> Any:
+    """Return one number in place of equal ones."""
+    return values[:1] if values.size and (values == values[0]).all() else values

@@ -1,0 +1,220 @@
+"""LayerGraph: the integer layers, and the host's operators around them, before they are written as a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from onnx import ModelProto, TensorProto, helper, numpy_helper
+from qonnx.core.datatype import DataType
+
+from brainsmith.rtl.cores.integers import integer_datatype
+from brainsmith.transforms.graph_view import set_attribute
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.transforms.lattice.array_types import Whole
+
+QONNX = "qonnx.custom_op.general"
+
+
+@dataclass
+class LayerTensor:
+    """A tensor between layers: its shape, channels last, and the least and greatest integer; None of a float."""
+
+    shape: tuple[int, ...]
+    range: tuple[Whole, Whole] | None = None
+
+    @property
+    def datatype(self) -> str:
+        """The least datatype of QONNX that holds it."""
+        if self.range is None:
+            return "FLOAT32"
+        return of_ends(int(self.range[0].min()), int(self.range[1].max()))
+
+
+@dataclass
+class Layer:
+    """One node, with its constant operand.
+
+    Attributes:
+        node: It, without the constant.
+        constant: The second input; None where there is none.
+        depthwise: Its window, (height, width), if its weights are those of a depthwise convolution.
+    """
+
+    node: NodeProto
+    constant: np.ndarray[Any, Any] | None = None
+    depthwise: tuple[int, ...] = ()
+
+    @property
+    def result(self) -> str:
+        """The tensor that it gives."""
+        return str(self.node.output[0])
+
+
+@dataclass
+class LayerGraph:
+    """Layers in the order in which they run.
+
+    Attributes:
+        layers: They.
+        tensors: What is known of each tensor.
+        used: All names that are taken.
+        held: Constants of the host's operators, by name.
+    """
+
+    layers: list[Layer] = field(default_factory=list)
+    tensors: dict[str, LayerTensor] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+    held: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+
+    def hold(self, value: np.ndarray[Any, Any], base: str) -> str:
+        """Add a constant, and return its name."""
+        name = self.name(base)
+        self.held[name] = value
+        return name
+
+    def name(self, base: str) -> str:
+        """Return a name that is not taken, and take it."""
+        name, count = base, 0
+        while name in self.used:
+            count += 1
+            name = f"{base}_{count}"
+        self.used.add(name)
+        return name
+
+    def add(
+        self,
+        op_type: str,
+        inputs: Sequence[str],
+        base: str,
+        shape: Sequence[int],
+        range: tuple[Whole, Whole] | None = None,
+        *,
+        constant: np.ndarray[Any, Any] | None = None,
+        depthwise: tuple[int, ...] = (),
+        domain: str = "",
+        result: str = "",
+        **attributes: Any,
+    ) -> str:
+        """Add a node with one result, and return the result's name."""
+        result = result or self.name(base)
+        node = helper.make_node(op_type, list(inputs), [result], name=result, domain=domain, **attributes)
+        return self.put(
+            Layer(node, constant, depthwise), LayerTensor(tuple(int(size) for size in shape), range)
+        )
+
+    def put(self, layer: Layer, *tensors: LayerTensor) -> str:
+        """Add a layer with its results; return the first one's name."""
+        self.layers.append(layer)
+        for name, tensor in zip(layer.node.output, tensors, strict=True):
+            self.tensors[name] = tensor
+            self.used.add(name)
+        return layer.result
+
+    def fold_factors(self) -> None:
+        """Bring each factor of integers into the weights, or the thresholds, of the layer before it.
+
+        As long as nothing else reads what that layer gives. A factor that stays is a layer of its own.
+        """
+        makers = {layer.result: layer for layer in self.layers}
+        for layer in [each for each in self.layers if each.node.op_type == "Mul" and self._is_integer(each)]:
+            maker = makers.get(layer.node.input[0])
+            if maker is None or layer.constant is None or self._readers(maker.result) != 1:
+                continue
+            factor = layer.constant.reshape(-1).astype(np.int64)
+            if maker.node.op_type == "MatMul":
+                assert maker.constant is not None
+                maker.constant = maker.constant * factor
+            elif not self._repeat_thresholds(maker, factor):
+                continue
+            self.layers.remove(layer)
+            self.tensors[layer.result] = self.tensors.pop(layer.result)
+            maker.node.output[0] = layer.result
+            makers[layer.result] = maker
+
+    def _is_integer(self, layer: Layer) -> bool:
+        return self.tensors[layer.result].range is not None
+
+    def _readers(self, name: str) -> int:
+        return sum(name in layer.node.input for layer in self.layers)
+
+    def _repeat_thresholds(self, maker: Layer, factor: Whole) -> bool:
+        """Let each threshold count as often as the factor says."""
+        if maker.node.op_type != "MultiThreshold" or factor.size > 1 or factor[0] < 1:
+            return False
+        assert maker.constant is not None
+        rows = np.repeat(maker.constant, int(factor[0]), axis=1)
+        if rows.shape[1] > 255:
+            return False
+        maker.constant = rows
+        bias = next(each.f for each in maker.node.attribute if each.name == "out_bias")
+        set_attribute(maker.node, "out_bias", float(bias * factor[0]))
+        return True
+
+    def write(self, model: ModelWrapper) -> ModelWrapper:
+        """Return a model of these layers with another one's inputs and outputs."""
+        from qonnx.core.modelwrapper import ModelWrapper
+
+        copy = ModelProto()
+        copy.CopyFrom(model.model)
+        graph = copy.graph
+        for part in (graph.node, graph.initializer, graph.value_info, graph.quantization_annotation):
+            del part[:]
+        made = ModelWrapper(copy)
+        graph = made.graph
+        for value in graph.input:
+            made.set_tensor_datatype(value.name, model.get_tensor_datatype(value.name))
+        graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in self.held.items())
+        ends = {value.name for value in (*graph.input, *graph.output)}
+        for layer in self.layers:
+            node = layer.node
+            if layer.constant is not None:
+                name = self.name(f"{layer.result}_constant")
+                node.input.insert(1, name)
+                self._constant(made, name, layer)
+            for output in node.output:
+                tensor = self.tensors[output]
+                if tensor.range is None:
+                    continue
+                if output not in ends:
+                    graph.value_info.append(
+                        helper.make_tensor_value_info(output, TensorProto.FLOAT, tensor.shape)
+                    )
+                if node.op_type == "MultiThreshold":
+                    set_attribute(node, "out_dtype", tensor.datatype)
+                made.set_tensor_datatype(output, DataType[tensor.datatype])
+                made.set_tensor_layout(output, list({2: "NC", 4: "NHWC"}.get(len(tensor.shape), "")))
+            graph.node.append(node)
+        return made
+
+    def _constant(self, model: ModelWrapper, name: str, layer: Layer) -> None:
+        value = layer.constant
+        assert value is not None
+        if value.dtype == np.int64 and layer.node.op_type in ("ReduceSum", "Reshape", "Split"):
+            model.graph.initializer.append(numpy_helper.from_array(value, name))
+            return
+        model.set_initializer(name, np.asarray(value, np.float32))
+        if value.dtype == np.int64:
+            model.set_tensor_datatype(name, DataType[datatype_of(value, layer.node.op_type)])
+        if layer.depthwise:
+            model.set_tensor_sparsity(name, {"dw": {"kernel_shape": list(layer.depthwise)}})
+
+
+def datatype_of(values: Whole, op_type: str) -> str:
+    """Return the least datatype of QONNX that holds an operand: BIPOLAR where a product is by -1 and 1 alone."""
+    if op_type in ("MatMul", "Mul") and np.isin(values, (-1, 1)).all():
+        return "BIPOLAR"
+    return of_ends(int(values.min()), int(values.max()))
+
+
+def of_ends(low: int, high: int) -> str:
+    """Return the least datatype of QONNX that holds the integers from low to high; FINN has no INT1."""
+    found = str(integer_datatype(low, high).name)
+    return "INT2" if found == "INT1" else found

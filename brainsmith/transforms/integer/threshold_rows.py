@@ -1,0 +1,116 @@
+"""Thresholds by evaluation: where the level changes, found with the network's own arithmetic over the integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from brainsmith.transforms.integer.integer_tensor import multiples
+from brainsmith.transforms.lattice.search import find_steps
+
+if TYPE_CHECKING:
+    from brainsmith.transforms.integer.integer_tensor import IntegerTensor
+    from brainsmith.transforms.lattice.array_types import Doubles, Whole
+    from brainsmith.transforms.lattice.staircases import Staircase
+
+MOST_LEVELS = 255
+"""More steps are no thresholds: each is a comparison of its own."""
+
+MOST_ENUMERATED = 1 << 16
+"""Integers of a channel that are tried one by one."""
+
+
+@dataclass(frozen=True)
+class ThresholdRows:
+    """What makes levels of integers: `level = low + how many thresholds of the channel are <= n * sign`.
+
+    Attributes:
+        rows: (channels or 1, levels), rising; int64.
+        signs: 1 or -1; one, or one for each channel.
+        low: The level below all thresholds.
+    """
+
+    rows: Whole
+    signs: Whole
+    low: int
+
+    def levels(self, numbers: Whole) -> Whole:
+        """Return the levels of some n, (channels or 1, any)."""
+        turned = np.broadcast_to(
+            numbers * self.signs[:, None],
+            (max(len(self.rows), len(numbers), self.signs.size), numbers.shape[1]),
+        )
+        rows = np.broadcast_to(self.rows, (len(turned), self.rows.shape[1]))
+        found = [np.searchsorted(row, values, "right") for row, values in zip(rows, turned, strict=True)]
+        return self.low + np.stack(found)
+
+
+def quantised(tensor: IntegerTensor, staircase: Staircase) -> ThresholdRows:
+    """Return the thresholds with which integers give a quantiser's levels.
+
+    The levels are computed through the pending operators with the quantiser's own function. All of them rise, or fall,
+    with the integers, also after rounding, so each threshold is found by bisection between the least and the greatest
+    integer of its channel.
+    """
+    told_apart = max(tensor.told_apart, staircase.channels)
+    way = tensor.direction
+    low = np.where(way > 0, tensor.low, -tensor.high)
+    high = np.where(way > 0, tensor.high, -tensor.low)
+    wanted = np.arange(staircase.low + staircase.step, staircase.high + 1, staircase.step)
+
+    def levels(numbers: Whole) -> Whole:
+        return staircase.levels(tensor.values(numbers * way[:, None]))
+
+    with np.errstate(all="ignore"):
+        rows = find_steps(levels, wanted, low, high, told_apart)
+    return _trimmed(ThresholdRows(rows, way, staircase.low), low, high)
+
+
+def _trimmed(found: ThresholdRows, low: Whole, high: Whole) -> ThresholdRows:
+    """Leave out the steps that every channel has behind it from its least integer on, and those that none reaches."""
+    behind = (found.rows <= low[:, None]).all(axis=0)
+    needed = np.flatnonzero(~behind & (found.rows <= high[:, None]).any(axis=0))
+    first = int(needed[0]) if needed.size else int(behind.sum()) - 1 if behind.any() else 0
+    last = int(needed[-1]) if needed.size else first
+    return ThresholdRows(found.rows[:, first : last + 1], found.signs, found.low + first)
+
+
+def tabled(tensor: IntegerTensor) -> tuple[ThresholdRows, Doubles] | str:
+    """Return thresholds that give what the pending operators make of integers, and the unit of their levels.
+
+    A function that only rises, or only falls, is a staircase whose steps may be more than 1 high: a threshold for each
+    unit.
+
+    Returns:
+        The thresholds and the unit; or why there are none.
+    """
+    low, high, way = int(tensor.low.min()), int(tensor.high.max()), tensor.direction
+    if high - low >= MOST_ENUMERATED:
+        return (
+            f"a function of {high - low + 1} different integers, more than {MOST_ENUMERATED}, needs a quantiser "
+            "behind it"
+        )
+    numbers = np.arange(low, high + 1)[None]
+    inside = np.clip(numbers, tensor.low[:, None], tensor.high[:, None])
+    values = tensor.values(inside).astype(np.float64)
+    found = multiples(np.unique(values)) if np.isfinite(values).all() else None
+    if found is None:
+        return "its results have no unit in common: put a quantiser behind it"
+    unit = found[0]
+    steps = np.rint(values / unit).astype(np.int64)
+    least, most = int(steps.min()), int(steps.max())
+    if most - least > MOST_LEVELS:
+        return (
+            f"its results have {most - least + 1} levels, more than the {MOST_LEVELS + 1} that thresholds give: put a "
+            "quantiser behind it"
+        )
+    wanted = np.arange(least + 1, most + 1)
+    signs = np.broadcast_to(way, (len(steps),))
+    rows = []
+    for row, sign in zip(steps, signs, strict=True):
+        rising = row if sign > 0 else row[::-1]
+        first = (low if sign > 0 else -high) + np.searchsorted(rising, wanted, "left")
+        rows.append(first)
+    return ThresholdRows(np.stack(rows), way, least), np.asarray([unit])
