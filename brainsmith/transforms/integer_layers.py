@@ -16,9 +16,12 @@ from brainsmith.transforms.integer.host_part import OPERATORS, HostPart, HostTen
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
 from brainsmith.transforms.integer.layer_builder import LayerBuilder, NoLayerError
 from brainsmith.transforms.integer.layer_graph import LayerGraph
+from brainsmith.transforms.integer.pair_sums import PairTensor
 from brainsmith.transforms.integer.weights import integer_weights
 from brainsmith.transforms.lattice.links import link_of
 from brainsmith.transforms.lattice.staircases import is_quantiser, quantiser_of
+
+_Value = IntegerTensor | PairTensor | HostTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +64,7 @@ class _Reading:
         self._graph = LayerGraph()
         self._build = LayerBuilder(self._graph)
         self._host = HostPart(self._view, self._graph)
-        self._known: dict[str, IntegerTensor | HostTensor] = {}
+        self._known: dict[str, _Value] = {}
         self._fixed: set[str] = set()
         self._reasons: list[str] = []
 
@@ -113,7 +116,7 @@ class _Reading:
             if name:
                 self._known[name] = value
 
-    def _layer(self, node: NodeProto, given: dict[str, Any]) -> list[IntegerTensor | HostTensor]:
+    def _layer(self, node: NodeProto, given: dict[str, Any]) -> list[_Value]:
         base = node.name or node.output[0]
         first = next(iter(given.values()))
         if is_quantiser(node):
@@ -126,6 +129,10 @@ class _Reading:
             if behind is None:
                 raise NoLayerError("its operand is neither one number nor one for each channel")
             return [behind]
+        if any(isinstance(value, PairTensor) for value in given.values()):
+            raise NoLayerError(
+                "it gets a sum of two scales without a unit in common: put a quantiser behind the sum"
+            )
         rule = _RULES.get(node.op_type) if is_standard(node, node.op_type) else None
         if rule is None:
             raise NoLayerError("no layer of integers computes this operator")
@@ -137,19 +144,29 @@ class _Reading:
         if not is_standard(node, *OPERATORS):
             self._reasons.append(f"{node_text(node)}: {reason}")
             return []
-        floats = {
-            name: value if isinstance(value, HostTensor) else self._host.floats(value, reason)
-            for name, value in given.items()
-        }
+        floats = {name: self._on_host_side(value, reason) for name, value in given.items()}
         return list(self._host.apply(node, floats, f"{node_text(node)} stays on the host: {reason}"))
+
+    def _on_host_side(self, value: _Value, reason: str = "") -> HostTensor:
+        """Return a value as the host has it."""
+        if isinstance(value, HostTensor):
+            return value
+        return (
+            self._host.sum(value, reason)
+            if isinstance(value, PairTensor)
+            else self._host.floats(value, reason)
+        )
 
     def _output(self, name: str) -> None:
         value = self._known[name]
-        host = value if isinstance(value, HostTensor) else self._host.floats(value)
+        host = self._on_host_side(value)
         self._graph.add("Identity", [host.name], name, host.shape, result=name)
 
-    def _quantiser(self, node: NodeProto, value: IntegerTensor | HostTensor, base: str) -> IntegerTensor:
+    def _quantiser(self, node: NodeProto, value: _Value, base: str) -> IntegerTensor:
         staircase = quantiser_of(self._view, node)
+        padded = self._meets_padding(node.output[0])
+        if isinstance(value, PairTensor):
+            return self._build.quantised_pair(value, staircase, padded, base)
         if isinstance(value, HostTensor):
             if not value.in_front:
                 raise NoLayerError(f"it gets floats: {value.reason}")
@@ -159,7 +176,7 @@ class _Reading:
             raise NoLayerError(
                 f"it has {steps + 1} levels, more than the {1 << MOST_BITS} that thresholds give"
             )
-        return self._build.thresholds(value, staircase, self._meets_padding(node.output[0]), base)
+        return self._build.thresholds(value, staircase, padded, base)
 
     def _meets_padding(self, name: str) -> bool:
         """Tell whether zeros are put beside a tensor's values, as convolutions and pools do."""

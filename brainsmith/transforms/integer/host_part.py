@@ -13,6 +13,7 @@ from brainsmith.transforms.integer.layer_graph import Layer, LayerGraph, LayerTe
 
 if TYPE_CHECKING:
     from brainsmith.transforms.graph_view import GraphView
+    from brainsmith.transforms.integer.pair_sums import PairTensor
     from brainsmith.transforms.lattice.staircases import Staircase
 
 OPERATORS = (
@@ -108,6 +109,16 @@ class HostPart:
         del key
         found = HostTensor(name, tensor.shape, False, reason)
         for link in tensor.links:
+            found = self._link(link.node, found, reason)
+        return found
+
+    def sum(self, pair: PairTensor, reason: str = "") -> HostTensor:
+        """Return the network's own values of a sum of two scales."""
+        left, right = (self.floats(term, reason) for term in pair.terms)
+        op_type = "Add" if pair.signs == (1, 1) else "Sub"
+        name = self._graph.add(op_type, [left.name, right.name], f"{left.name}_sum", pair.shape)
+        found = HostTensor(name, pair.shape, False, reason)
+        for link in pair.links:
             found = self._link(link.node, found, reason)
         return found
 

@@ -11,6 +11,7 @@ from onnx import helper
 from brainsmith.errors import ModelError
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, adding, dividing, multiples
 from brainsmith.transforms.integer.layer_graph import QONNX, Layer, LayerGraph, LayerTensor
+from brainsmith.transforms.integer.pair_sums import PairTensor, whole_factors
 from brainsmith.transforms.integer.threshold_rows import ThresholdRows, quantised, tabled
 
 if TYPE_CHECKING:
@@ -54,11 +55,18 @@ class LayerBuilder:
         Raises:
             NoLayerError: Its channels are those of another axis.
         """
+        self._check_channels(staircase, tensor)
+        return self._levels(tensor, quantised(tensor, staircase), staircase, padded, base)
+
+    def _check_channels(self, staircase: Staircase, tensor: IntegerTensor) -> None:
         if staircase.channels > 1 and (
             staircase.axis != tensor.axis or staircase.channels != tensor.channels
         ):
             raise NoLayerError("its scale is neither one number nor one for each channel")
-        found = quantised(tensor, staircase)
+
+    def _levels(
+        self, tensor: IntegerTensor, found: ThresholdRows, staircase: Staircase, padded: bool, base: str
+    ) -> IntegerTensor:
         scale = np.ones(1) if staircase.scale is None else staircase.scale.astype(np.float64).reshape(-1)
         offset = np.zeros(1)
         if staircase.step == 2 and padded:
@@ -265,11 +273,13 @@ class LayerBuilder:
         units, times = [], []
         for at in range(channels):
             found = multiples(scales[:, at])
-            if found is None:
+            if found is None and channels > 1:
                 raise NoLayerError(
                     f"a sum of values with the scales {scales[0, at]:.6g} and {scales[1, at]:.6g}, which have no unit in "
                     "common: give both branches quantisers with one scale"
                 )
+            if found is None:
+                return PairTensor((both[0], both[1]), signs)
             units.append(found[0])
             times.append(found[1])
         factors = np.asarray(times).T
@@ -284,6 +294,31 @@ class LayerBuilder:
         )
         offset = signs[0] * both[0].offset + signs[1] * both[1].offset
         return IntegerTensor(name, left.shape, low, high, np.asarray(units), offset, order=left.order)
+
+    def quantised_pair(
+        self, pair: PairTensor, staircase: Staircase, padded: bool, base: str
+    ) -> IntegerTensor:
+        """Return a quantiser's levels of a sum of two scales.
+
+        Raises:
+            NoLayerError: There are no whole factors, or its channels are those of another axis.
+        """
+        self._check_channels(staircase, pair.terms[0])
+        found = whole_factors(pair, staircase)
+        if isinstance(found, str):
+            raise NoLayerError(found)
+        factors, rows = found
+        left, right = (
+            self.scaled(term, np.asarray([factor]), f"{base}_term_{at}")
+            for at, (term, factor) in enumerate(zip(pair.terms, factors, strict=True))
+        )
+        low, high = left.low + right.low, left.high + right.high
+        name = self.graph.add(
+            "Add", [left.name, right.name], f"{base}_sum", self._placed(pair.shape), (low, high)
+        )
+        summed = IntegerTensor(name, pair.shape, low, high, np.ones(1), np.zeros(1), order=left.order)
+        levels = ThresholdRows(rows, pair.direction, staircase.low)
+        return self._levels(summed, levels, staircase, padded, base)
 
     def concatenation(
         self, tensors: Sequence[IntegerTensor], shape: tuple[int, ...], base: str
@@ -442,7 +477,7 @@ def _of_single_pixels(
     window = {name: list(value) if isinstance(value, list) else value for name, value in window.items()}
     shape = list(window["shape"])
     for axis in (1, 0):
-        taps, (before, behind) = weights.shape[2 + axis], window["pads"][axis::2]
+        taps, before = weights.shape[2 + axis], window["pads"][axis]
         if tensor.shape[2 + axis] != 1:
             continue
         count = shape[2 + axis]
