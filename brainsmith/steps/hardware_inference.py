@@ -89,9 +89,10 @@ def _kernel_transforms(registry: Registry, kernels: list[PluginInfo]) -> list[An
 
 
 def _convert(model: ModelWrapper, conversions: tuple[Conversion, ...], registry: Registry) -> ModelWrapper:
-    """Apply the conversions whose operators occur in the model; the others are not even imported."""
+    """Apply the conversions whose operators occur in front of the host's; the others are not even imported."""
     for conversion in conversions:
-        if not any(node.op_type in conversion.op_types for node in model.graph.node):
+        nodes = [node for node in model.graph.node if node.op_type in conversion.op_types]
+        if all(_belongs_to_host(model, node) for node in nodes):
             continue
         check_limits(model, conversion.op_types)
         transform = registry.get("transform", conversion.transform)
@@ -120,7 +121,9 @@ def _convert_elementwise(model: ModelWrapper, registry: Registry) -> ModelWrappe
     check_limits(model, ELEMENTWISE)
     return model.transform(
         transform(
-            _filter=lambda model, node: not (_belongs_to_host(model, node) or _gets_floats_of_inputs(model, node))
+            _filter=lambda model, node: (
+                not (_belongs_to_host(model, node) or _gets_floats_of_inputs(model, node))
+            )
         )
     )
 
@@ -135,8 +138,8 @@ def _gets_floats_of_inputs(model: ModelWrapper, node: NodeProto) -> bool:
 
 
 def _belongs_to_host(model: ModelWrapper, node: NodeProto) -> bool:
-    """Tell whether a Transpose or a float Mul, Add, Sub or Div has nothing but such nodes behind it."""
-    if node.op_type in ("Mul", "Add", "Sub", "Div"):
+    """Tell whether a Transpose or a float Mul, Add, Sub, Div or Relu has nothing but such nodes behind it."""
+    if node.op_type in ("Mul", "Add", "Sub", "Div", "Relu", "Identity"):
         if model.get_tensor_datatype(node.output[0]).is_integer():
             return False
     elif node.op_type != "Transpose":

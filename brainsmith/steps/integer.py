@@ -29,4 +29,5 @@ def integer(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
     if not model.check_all_tensor_shapes_specified():
         model = model.transform(InferShapes())
-    return transformed(model, own_transform("IntegerLayers")(), InferShapes())
+    layers = transformed(model, own_transform("IntegerLayers")(), InferShapes())
+    return transformed(layers, own_transform("InferGlobalSum")())

@@ -283,7 +283,7 @@ class _Reading:
         self._image(tensor)
         return self._build.mean(tensor, node, base)
 
-    def _sum(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor:
+    def _sum(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor | PairTensor:
         left, right = (self._known.get(name) for name in node.input[:2])
         if not isinstance(left, IntegerTensor) or not isinstance(right, IntegerTensor):
             raise NoLayerError(

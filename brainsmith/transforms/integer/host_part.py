@@ -14,6 +14,7 @@ from brainsmith.transforms.integer.layer_graph import Layer, LayerGraph, LayerTe
 if TYPE_CHECKING:
     from brainsmith.transforms.graph_view import GraphView
     from brainsmith.transforms.integer.pair_sums import PairTensor
+    from brainsmith.transforms.lattice.links import ChainLink
     from brainsmith.transforms.lattice.staircases import Staircase
 
 OPERATORS = (
@@ -22,6 +23,9 @@ OPERATORS = (
     "Tanh", "TopK", "Transpose", "Unsqueeze",
 )  # fmt: skip
 """What the host computes of floats: element by element, a class of logits, or the same values in another shape."""
+
+MEANS = ("AveragePool", "GlobalAveragePool")
+"""Operators whose sums are layers, and whose divisor is pending."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,6 @@ class HostPart:
     def __init__(self, view: GraphView, graph: LayerGraph) -> None:
         self._view = view
         self._graph = graph
-        self._floats: dict[tuple[str, int], str] = {}
 
     def quantised(self, tensor: HostTensor, staircase: Staircase, base: str) -> IntegerTensor:
         """Return the levels of an input that the host quantises, with QONNX's own quantiser, channels last."""
@@ -65,7 +68,10 @@ class HostPart:
                 "Add", [name], f"{base}_from_zero", tensor.shape, constant=np.asarray(zero, np.float32)
             )
             others[0] = np.zeros_like(others[0])
-        ends = np.asarray([staircase.low + int(zero)]), np.asarray([staircase.high + int(zero)])
+        low, high = staircase.low, staircase.high
+        if (scale < 0).any():  # what rises with the input falls with its quotient
+            low, high = min(low, -high), max(high, -low)
+        ends = np.asarray([low + int(zero)]), np.asarray([high + int(zero)])
         quantiser = NodeProto()
         quantiser.CopyFrom(node)
         held = [graph.hold(np.ones((), np.float32), f"{base}_one")]
@@ -90,7 +96,6 @@ class HostPart:
 
     def floats(self, tensor: IntegerTensor, reason: str = "") -> HostTensor:
         """Return the network's own values of integers, in its own layout."""
-        key = (tensor.name, len(tensor.links))
         graph = self._graph
         name = tensor.name
         stem = f"{name}_value"
@@ -106,10 +111,9 @@ class HostPart:
         if tensor.offset.any():
             operand = tensor.offset.astype(np.float32).reshape(-1, *ones)
             name = graph.add("Add", [name], f"{stem}_offset", tensor.shape, constant=operand)
-        del key
         found = HostTensor(name, tensor.shape, False, reason)
         for link in tensor.links:
-            found = self._link(link.node, found, reason)
+            found = self._link(link, found, reason)
         return found
 
     def sum(self, pair: PairTensor, reason: str = "") -> HostTensor:
@@ -119,7 +123,7 @@ class HostPart:
         name = self._graph.add(op_type, [left.name, right.name], f"{left.name}_sum", pair.shape)
         found = HostTensor(name, pair.shape, False, reason)
         for link in pair.links:
-            found = self._link(link.node, found, reason)
+            found = self._link(link, found, reason)
         return found
 
     def _gathered(self, name: str, tensor: IntegerTensor, back: np.ndarray) -> str:
@@ -127,8 +131,28 @@ class HostPart:
         node = helper.make_node("Gather", [name, indices], [self._graph.name(f"{name}_row")], axis=1)
         return self._graph.put(Layer(node), LayerTensor(tensor.shape))
 
-    def _link(self, node: NodeProto, tensor: HostTensor, reason: str) -> HostTensor:
-        """Apply one pending operator, whose varying input is the one that is no constant."""
+    def _link(self, link: ChainLink, tensor: HostTensor, reason: str) -> HostTensor:
+        """Apply one pending operator, whose varying input is the one that is no constant.
+
+        A normalisation is a factor and a summand, as ONNX Runtime computes it; so are a bias and a divisor by themselves.
+        """
+        node = link.node
+        if node.op_type in ("Mul", "Add", "Sub", "Div") or link.factor is None or link.added is None:
+            return self._applied(node, tensor, reason)
+        ones = (1,) * (len(tensor.shape) - 2)
+        name = tensor.name
+        if node.op_type in MEANS:
+            count = np.asarray(np.rint(1 / link.factor), np.float32)
+            name = self._graph.add("Div", [name], f"{name}_mean", tensor.shape, constant=count)
+            return HostTensor(name, tensor.shape, tensor.in_front, reason)
+        for op_type, operand, neutral in (("Mul", link.factor, 1), ("Add", link.added, 0)):
+            if (operand != neutral).any():
+                shaped = operand.astype(np.float32).reshape(-1, *ones)
+                stem = f"{node.name or node.output[0]}_{op_type.lower()}"
+                name = self._graph.add(op_type, [name], stem, tensor.shape, constant=shaped)
+        return HostTensor(name, tensor.shape, tensor.in_front, reason)
+
+    def _applied(self, node: NodeProto, tensor: HostTensor, reason: str) -> HostTensor:
         varying = next(at for at, name in enumerate(node.input) if name and self._view.constant(name) is None)
         return self.apply(node, {node.input[varying]: tensor}, reason)[0]
 

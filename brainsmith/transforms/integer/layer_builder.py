@@ -261,11 +261,11 @@ class LayerBuilder:
 
     def sum(
         self, left: IntegerTensor, right: IntegerTensor, signs: tuple[int, int], base: str
-    ) -> IntegerTensor:
-        """Return the sum of two tensors of one shape, each times its sign.
+    ) -> IntegerTensor | PairTensor:
+        """Return the sum of two tensors of one shape, each times its sign; a pair if their scales have no unit in common.
 
         Raises:
-            NoLayerError: Their scales have no unit in common.
+            NoLayerError: A channel's scales have none.
         """
         both = [self.integers(each, base) for each in (left, right)]
         channels = max(each.scale.size for each in both)
@@ -338,7 +338,7 @@ class LayerBuilder:
             (arrays["low"], arrays["high"]),
             axis=-1,
         )
-        return IntegerTensor(name, shape, **arrays)
+        return IntegerTensor(name, shape, arrays["low"], arrays["high"], arrays["scale"], arrays["offset"])
 
     def parts(
         self, tensor: IntegerTensor, shapes: Sequence[tuple[int, ...]], base: str
@@ -431,7 +431,7 @@ class LayerBuilder:
         low, high = least.astype(np.int64), most.astype(np.int64)
         name = self.graph.add(
             "MatMul", [tensor.name], base, self._placed(shape), (low, high),
-            constant=placed.astype(np.int64), depthwise=depthwise,
+            constant=placed.astype(np.int64), taps_of_channels=depthwise,
         )  # fmt: skip
         return IntegerTensor(name, tuple(shape), low, high, unit * np.abs(scale), _one(offset))
 

@@ -45,12 +45,12 @@ class Layer:
     Attributes:
         node: It, without the constant.
         constant: The second input; None where there is none.
-        depthwise: Its window, (height, width), if its weights are those of a depthwise convolution.
+        taps_of_channels: Its window, (height, width), if it is the product of a depthwise convolution.
     """
 
     node: NodeProto
     constant: np.ndarray[Any, Any] | None = None
-    depthwise: tuple[int, ...] = ()
+    taps_of_channels: tuple[int, ...] = ()
 
     @property
     def result(self) -> str:
@@ -98,7 +98,7 @@ class LayerGraph:
         range: tuple[Whole, Whole] | None = None,
         *,
         constant: np.ndarray[Any, Any] | None = None,
-        depthwise: tuple[int, ...] = (),
+        taps_of_channels: tuple[int, ...] = (),
         domain: str = "",
         result: str = "",
         **attributes: Any,
@@ -107,7 +107,7 @@ class LayerGraph:
         result = result or self.name(base)
         node = helper.make_node(op_type, list(inputs), [result], name=result, domain=domain, **attributes)
         return self.put(
-            Layer(node, constant, depthwise), LayerTensor(tuple(int(size) for size in shape), range)
+            Layer(node, constant, taps_of_channels), LayerTensor(tuple(int(size) for size in shape), range)
         )
 
     def put(self, layer: Layer, *tensors: LayerTensor) -> str:
@@ -203,8 +203,8 @@ class LayerGraph:
         model.set_initializer(name, np.asarray(value, np.float32))
         if value.dtype == np.int64:
             model.set_tensor_datatype(name, DataType[datatype_of(value, layer.node.op_type)])
-        if layer.depthwise:
-            model.set_tensor_sparsity(name, {"dw": {"kernel_shape": list(layer.depthwise)}})
+        if layer.taps_of_channels:
+            model.set_tensor_sparsity(name, {"dw": {"kernel_shape": list(layer.taps_of_channels)}})
 
 
 def datatype_of(values: Whole, op_type: str) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.transforms.integer.integer_tensor import multiples
 from brainsmith.transforms.lattice.search import find_steps
+from brainsmith.transforms.lattice.value_lattice import common_unit
 
 if TYPE_CHECKING:
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
@@ -95,10 +95,11 @@ def tabled(tensor: IntegerTensor) -> tuple[ThresholdRows, Doubles] | str:
     numbers = np.arange(low, high + 1)[None]
     inside = np.clip(numbers, tensor.low[:, None], tensor.high[:, None])
     values = tensor.values(inside).astype(np.float64)
-    found = multiples(np.unique(values)) if np.isfinite(values).all() else None
-    if found is None:
+    if not np.isfinite(values).all():
+        return "its results are not finite"
+    unit = 1.0 if np.array_equal(np.rint(values), values) else common_unit(np.unique(values))
+    if unit is None:
         return "its results have no unit in common: put a quantiser behind it"
-    unit = found[0]
     steps = np.rint(values / unit).astype(np.int64)
     least, most = int(steps.min()), int(steps.max())
     if most - least > MOST_LEVELS:

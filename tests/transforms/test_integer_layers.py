@@ -1,0 +1,179 @@
+"""IntegerLayers: a network and its layers of integers compute the same, bit by bit, or a node is named."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from qonnx.core.onnx_exec import execute_onnx
+from qonnx.transformation.infer_shapes import InferShapes
+
+from brainsmith.errors import ModelError
+from brainsmith.execution.read_model import read_model
+from brainsmith.plugins import steps
+from brainsmith.transforms.integer_layers import IntegerLayers
+from tests.hunt.inputs import unseen_inputs
+from tests.hunt.judge import reference
+from tests.hunt.networks import random_network
+from tests.steps.conftest import QONNX, Graph
+
+MODES = ("ROUND", "CEIL", "FLOOR", "UP", "DOWN", "HALF_UP", "HALF_DOWN")
+
+
+def layers(model):
+    return steps.cleanup(model, None).transform(IntegerLayers())
+
+
+def op_types(model):
+    return [node.op_type for node in model.graph.node]
+
+
+def run(model, samples):
+    model = model.transform(InferShapes())
+    (name,) = (value.name for value in model.graph.input)
+    (result,) = (value.name for value in model.graph.output)
+    return np.stack([execute_onnx(model, {name: sample})[result] for sample in samples])
+
+
+def same(model, samples):
+    """Check that a network and its layers give the same bits; return the layers."""
+    expected = run(model, samples)
+    made = layers(model)
+    np.testing.assert_array_equal(run(made, samples), expected)
+    return made
+
+
+@pytest.mark.builds
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 1 << 20))
+def test_a_network_with_scales_that_are_powers_of_two_comes_out_in_every_bit_or_is_refused(seed):
+    network = random_network(seed)
+    if not network.exact:
+        return
+    try:
+        made = layers(read_model(network.file()))
+    except ModelError as error:
+        assert "no integer layers for" in str(error) or "has" in str(error)
+        return
+    samples = unseen_inputs(network.shape, network.datatype, seed)[:16]
+    expected = reference(network, samples)
+    made = made.transform(InferShapes())
+    (name,) = (value.name for value in made.graph.input)
+    for at, sample in enumerate(samples):
+        found = execute_onnx(made, {name: sample})
+        for value, wanted in zip(made.graph.output, expected, strict=True):
+            np.testing.assert_array_equal(found[value.name], wanted[at])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_ties_go_where_the_rounding_mode_says(mode):
+    graph = Graph(1, 1)
+    graph.node("MatMul", graph.weights(np.asarray([[1.0, -1.0, 3.0, 2.0]]), bits=4))
+    graph.node("Quant", 2.0, 0.0, 4.0, domain=QONNX, signed=1, narrow=0, rounding_mode=mode)
+    model = graph.model(1, 4, datatype="INT5")
+    made = same(model, np.arange(-16, 16, dtype=np.float32).reshape(-1, 1, 1))
+    assert op_types(made) == ["MatMul", "MultiThreshold", "Mul", "Identity"]
+
+
+def test_what_is_between_a_product_and_a_quantiser_is_evaluated_not_moved():
+    """Factors of either sign and 0, a normalisation and a ReLU are no layers; those of falling channels turn weights."""
+    graph = Graph(1, 2)
+    graph.node("MatMul", graph.weights(np.asarray([[3.0, -2.0, 5.0], [1.0, 4.0, -6.0]]), bits=5, scale=0.25))
+    graph.node("Mul", [[0.5, -1.0, 0.0]]).node("Add", [[1.0, 0.25, 3.0]])
+    graph.node(
+        "BatchNormalization", [1.0, -2.0, 1.0], [0.5, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 4.0, 1.0], epsilon=0.0
+    )
+    graph.node("Relu").quant(3, 0.5)
+    samples = np.asarray([[[a, b]] for a in range(-8, 8) for b in range(-8, 8)], np.float32)
+    made = same(graph.model(1, 3, datatype="INT4"), samples)
+    assert op_types(made) == ["MatMul", "MultiThreshold", "Mul", "Identity"]
+
+
+def test_a_sum_of_two_scales_has_the_smallest_whole_factors_that_decide_every_pair():
+    graph = Graph(1, 2)
+    first = graph.quant(4, 0.3).tail
+    graph.tail = "in"
+    graph.node("MatMul", graph.weights(np.eye(2), bits=2)).quant(3, 0.7)
+    graph.node("Add", first).quant(3, 1.1)
+    samples = np.asarray([[[a, b]] for a in range(-8, 8) for b in (-3, 0, 2)], np.float32)
+    made = same(graph.model(1, 2, datatype="INT4"), samples)
+    assert op_types(made).count("Add") == 1
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel", "pads", "strides"),
+    [
+        ((4, 1), [1, 1], [1, 1, 1, 1], [1, 1]),  # columns of padding beside one column
+        ((4, 1), [3, 3], [1, 1, 1, 1], [2, 2]),
+        ((1, 1), [3, 3], [2, 2, 1, 1], [1, 1]),
+        ((1, 5), [1, 3], [0, 1, 0, 1], [1, 1]),
+        ((5, 5), [1, 1], [0, 0, 0, 0], [2, 2]),  # steps wider than the kernel
+        ((5, 6), [2, 1], [1, 0, 0, 0], [3, 2]),
+    ],
+)
+def test_windows_of_any_form(size, kernel, pads, strides):
+    graph = Graph(1, 2, *size)
+    weights = np.random.default_rng(0).integers(-3, 4, (3, 2, *kernel)).astype(np.float32)
+    graph.node("Conv", graph.weights(weights, bits=4), kernel_shape=kernel, pads=pads, strides=strides)
+    graph.quant(3, 2.0)
+    out = [(size[at] + pads[at] + pads[at + 2] - kernel[at]) // strides[at] + 1 for at in range(2)]
+    samples = np.random.default_rng(1).integers(-8, 8, (20, 1, 2, *size)).astype(np.float32)
+    same(graph.model(1, 3, *out, datatype="INT4"), samples)
+
+
+def test_an_input_of_floats_is_quantised_by_the_host_with_its_zero_point():
+    graph = Graph(1, 3)
+    graph.node("Quant", 0.5, 2.0, 3.0, domain=QONNX, signed=0, narrow=0, rounding_mode="ROUND")
+    graph.node("MatMul", graph.weights(np.asarray([[1.0], [2.0], [-3.0]]))).quant(4, 0.5)
+    samples = np.random.default_rng(0).uniform(-3, 4, (50, 1, 3)).astype(np.float32)
+    made = same(graph.model(1, 1, datatype="FLOAT32"), samples)
+    assert op_types(made)[:3] == ["Div", "Add", "Quant"]
+
+
+def test_an_image_that_becomes_a_row_turns_the_weights_behind_it():
+    graph = Graph(1, 2, 3, 2)
+    graph.node("Flatten", axis=1)
+    graph.node("MatMul", graph.weights(np.random.default_rng(0).integers(-7, 8, (12, 3)).astype(np.float32)))
+    samples = np.random.default_rng(1).integers(-8, 8, (20, 1, 2, 3, 2)).astype(np.float32)
+    made = same(graph.model(1, 3, datatype="INT4"), samples)
+    assert op_types(made) == ["Transpose", "Reshape", "MatMul", "Identity"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda graph: graph.node("Relu").node("MatMul", graph.weights(np.ones((2, 2)))).quant(4),
+            "no integer layers for node 'matmul2' (MatMul): Relu 'relu0' in front of it: its results have 32768 levels, "
+            "more than the 256 that thresholds give: put a quantiser behind it",
+        ),
+        (
+            lambda graph: graph.quant(4, 0.3).node("MatMul", [[0.1, 0.7], [1.3, 0.2]]).quant(4),
+            "no integer layers for node 'matmul1' (MatMul): its weights are floats without a unit in common: quantise "
+            "them",
+        ),
+        (
+            lambda graph: graph.quant(12),
+            "no integer layers for node 'quant0' (Quant): it has 4096 levels, more than the 256 that thresholds give",
+        ),
+    ],
+)
+def test_a_node_without_layers_is_named_with_its_reason(change, message):
+    graph = Graph(1, 2)
+    change(graph)
+    with pytest.raises(ModelError) as caught:
+        layers(graph.model(1, 2, datatype="INT16"))
+    assert str(caught.value) == message
+
+
+def test_all_reasons_are_given_at_once():
+    graph = Graph(1, 2)
+    graph.quant(12)
+    graph.tail = "in"
+    graph.node("MatMul", [[0.1, 0.7], [1.3, 0.2]])
+    with pytest.raises(ModelError) as caught:
+        layers(graph.model(1, 2, datatype="INT4"))
+    assert str(caught.value) == (
+        "no integer layers for 2 nodes:\n"
+        "  node 'quant0' (Quant): it has 4096 levels, more than the 256 that thresholds give\n"
+        "  node 'matmul1' (MatMul): its weights are floats without a unit in common: quantise them"
+    )
