@@ -137,12 +137,19 @@ def _gets_floats_of_inputs(model: ModelWrapper, node: NodeProto) -> bool:
     return all(maker is None or _gets_floats_of_inputs(model, maker) for maker in makers)
 
 
+HOST = ("Clip", "Flatten", "Gather", "Reshape", "Sigmoid", "Softmax", "Tanh", "TopK")
+"""What the host may compute of floats, beside what it may compute of anything."""
+
+
 def _belongs_to_host(model: ModelWrapper, node: NodeProto) -> bool:
-    """Tell whether a Transpose or a float Mul, Add, Sub, Div or Relu has nothing but such nodes behind it."""
-    if node.op_type in ("Mul", "Add", "Sub", "Div", "Relu", "Identity"):
+    """Tell whether a node has nothing but the host's behind it: transposes, and operators of floats."""
+    if node.op_type in HOST:
+        if model.get_tensor_datatype(node.input[0]).is_integer():
+            return False
+    elif node.op_type in ("Mul", "Add", "Sub", "Div", "Relu"):
         if model.get_tensor_datatype(node.output[0]).is_integer():
             return False
-    elif node.op_type != "Transpose":
+    elif node.op_type not in ("Transpose", "Identity"):
         return False
     following = model.find_direct_successors(node) or []
     return all(_belongs_to_host(model, successor) for successor in following)

@@ -323,6 +323,34 @@ class _Reading:
             )
         return found
 
+    def _top_k(self, node: NodeProto, tensor: IntegerTensor, base: str) -> list[_Value]:
+        """The place of the largest integer is that of the largest value, where one scale and one offset are all's."""
+        plain = tensor.affine()
+        count = None if len(node.input) < 2 else self._view.constant(node.input[1])
+        of_rows = (
+            attribute(node, "axis", -1) % len(tensor.shape) == len(tensor.shape) - 1 and not tensor.is_image
+        )
+        if (
+            plain is None
+            or plain.scale.size > 1
+            or plain.offset.size > 1
+            or plain.scale[0] <= 0
+            or plain.order is not None
+        ):
+            raise NoLayerError("it compares values whose scales or offsets are those of each channel")
+        if (
+            count is None
+            or count.size != 1
+            or count.reshape(-1)[0] != 1
+            or not of_rows
+            or not attribute(node, "largest", 1)
+        ):
+            raise NoLayerError("only the largest value of a row has a layer")
+        if node.output[0] and self._view.readers(node.output[0]):
+            raise NoLayerError("its values are read")
+        shapes = [tuple(self._view.model.get_tensor_shape(name)) for name in node.output]
+        return list(self._build.largest(plain, shapes, base))
+
     def _same(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor:
         return tensor
 
@@ -348,6 +376,7 @@ _RULES: dict[str, Callable[[_Reading, NodeProto, Any, str], Any]] = {
     "Split": _Reading._split,
     "Squeeze": _Reading._reshape,
     "Sub": _Reading._sum,
+    "TopK": _Reading._top_k,
     "Unsqueeze": _Reading._reshape,
 }
 """What makes layers of which operator."""

@@ -378,6 +378,25 @@ class LayerBuilder:
         to = np.asarray(placed, np.int64)
         return self.graph.add("Reshape", [tensor.name], base, placed, (tensor.low, tensor.high), constant=to)
 
+    def largest(
+        self, tensor: IntegerTensor, shapes: Sequence[tuple[int, ...]], base: str
+    ) -> list[IntegerTensor]:
+        """Return the largest integer of each row, and its place."""
+        names = [self.graph.name(f"{base}_{at}") for at in ("values", "places")]
+        node = helper.make_node(
+            "TopK", [tensor.name], names, name=self.graph.name(base), axis=-1, largest=1, sorted=1
+        )
+        places = np.asarray([0]), np.asarray([tensor.channels - 1])
+        ends = (tensor.low.max(keepdims=True), tensor.high.max(keepdims=True)), places
+        self.graph.put(
+            Layer(node, np.asarray([1], np.int64)),
+            *(LayerTensor(shape, each) for shape, each in zip(shapes, ends, strict=True)),
+        )
+        return [
+            IntegerTensor(name, shape, *each, np.ones(1), np.zeros(1))
+            for name, shape, each in zip(names, shapes, ends, strict=True)
+        ]
+
     def divided(self, tensor: IntegerTensor, node: NodeProto, count: int) -> IntegerTensor:
         """Return a tensor whose values are still to be divided by a whole number."""
         return replace(tensor, links=(*tensor.links, dividing(node, count)))
