@@ -12,12 +12,13 @@ from brainsmith.graph.ends import input_values
 from brainsmith.graph.well_formed import node_text
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
+from brainsmith.transforms.integer.constant_weights import integer_weights
 from brainsmith.transforms.integer.host_part import OPERATORS, HostPart, HostTensor
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
-from brainsmith.transforms.integer.layer_builder import LayerBuilder, NoLayerError
+from brainsmith.transforms.integer.layer_builder import LayerBuilder
 from brainsmith.transforms.integer.layer_graph import LayerGraph
+from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.pair_sums import PairTensor
-from brainsmith.transforms.integer.weights import integer_weights
 from brainsmith.transforms.lattice.links import link_of
 from brainsmith.transforms.lattice.staircases import is_quantiser, quantiser_of
 

@@ -9,7 +9,7 @@ import numpy as np
 from onnx import NodeProto, helper
 
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
-from brainsmith.transforms.integer.layer_graph import Layer, LayerGraph, LayerTensor
+from brainsmith.transforms.integer.layer_graph import LayerGraph, LayerTensor
 
 if TYPE_CHECKING:
     from brainsmith.transforms.graph_view import GraphView
@@ -79,7 +79,7 @@ class HostPart:
         quantiser.name = f"{base}_quantiser"
         quantiser.input[:] = [name, *held]
         quantiser.output[0] = graph.name(f"{base}_levels")
-        name = graph.put(Layer(quantiser), LayerTensor(tensor.shape, ends))
+        name = graph.put(LayerNode(quantiser), LayerTensor(tensor.shape, ends))
         size = np.ones(1) if staircase.scale is None else staircase.scale.astype(np.float64).reshape(-1)
         size = size * np.sign(scale).reshape(-1)
         placed = self.channels_last(name, tensor.shape, ends)
@@ -129,7 +129,7 @@ class HostPart:
     def _gathered(self, name: str, tensor: IntegerTensor, back: np.ndarray) -> str:
         indices = self._graph.hold(back.astype(np.int64), f"{name}_places")
         node = helper.make_node("Gather", [name, indices], [self._graph.name(f"{name}_row")], axis=1)
-        return self._graph.put(Layer(node), LayerTensor(tensor.shape))
+        return self._graph.put(LayerNode(node), LayerTensor(tensor.shape))
 
     def _link(self, link: ChainLink, tensor: HostTensor, reason: str) -> HostTensor:
         """Apply one pending operator, whose varying input is the one that is no constant.
@@ -174,7 +174,7 @@ class HostPart:
             results.append(
                 HostTensor(copy.output[at], shape, all(i.in_front for i in inputs.values()), reason)
             )
-        self._graph.put(Layer(copy), *(LayerTensor(each.shape) for each in results))
+        self._graph.put(LayerNode(copy), *(LayerTensor(each.shape) for each in results))
         return results
 
     def _constant(self, name: str) -> np.ndarray:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import helper
 
-from brainsmith.errors import ModelError
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, adding, dividing, multiples
-from brainsmith.transforms.integer.layer_graph import QONNX, Layer, LayerGraph, LayerTensor
+from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode, LayerTensor
+from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.pair_sums import PairTensor, whole_factors
 from brainsmith.transforms.integer.threshold_rows import ThresholdRows, quantised, tabled
+from brainsmith.transforms.integer.window_forms import dense_weights, wide_as_strides, without_single_pixels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
 
 LARGEST = 1 << 24
 """Integers beyond are not exact in float32, in which models of layers are executed."""
-
-
-class NoLayerError(ModelError):
-    """There is no layer of integers for a node; the text says why."""
 
 
 class LayerBuilder:
@@ -177,7 +174,7 @@ class LayerBuilder:
         if any(window["pads"]):
             tensor = self._with_zero(tensor, base)
         results = len(weights)
-        weights, single = _of_single_pixels(tensor, weights, window)
+        weights, single = without_single_pixels(tensor, weights, window)
         times = len(weights) // results
         found = self._windows(
             tensor, weights, np.tile(scale, times) if scale.size > 1 else scale, single, base
@@ -198,10 +195,10 @@ class LayerBuilder:
         self, tensor: IntegerTensor, weights: Whole, scale: Doubles, window: dict[str, Any], base: str
     ) -> IntegerTensor:
         """Return sums of windows times weights; padding is 0 among the integers."""
-        weights, window = _wide_as_strides(tensor, weights, window)
+        weights, window = wide_as_strides(tensor, weights, window)
         results, _, height, width = weights.shape
         depthwise = window["group"] == tensor.channels == results and tensor.channels > 1
-        dense = _dense(weights, window["group"], tensor.channels)  # (results, channels, height, width)
+        dense = dense_weights(weights, window["group"], tensor.channels)  # (results, channels, height, width)
         offset = _offsets(tensor, dense.sum(axis=(2, 3)).T) * scale
         if depthwise:  # each result has the scale of its channel
             unit, times, scale = 1.0, np.ones(1, np.int64), scale * tensor.scale
@@ -356,7 +353,7 @@ class LayerBuilder:
             for at, (name, shape) in enumerate(zip(names, shapes, strict=True))
         ]
         self.graph.put(
-            Layer(node, np.asarray(sizes, np.int64)),
+            LayerNode(node, np.asarray(sizes, np.int64)),
             *(LayerTensor(self._placed(part.shape), (part.low, part.high)) for part in found),
         )
         return found
@@ -389,7 +386,7 @@ class LayerBuilder:
         places = np.asarray([0]), np.asarray([tensor.channels - 1])
         ends = (tensor.low.max(keepdims=True), tensor.high.max(keepdims=True)), places
         self.graph.put(
-            Layer(node, np.asarray([1], np.int64)),
+            LayerNode(node, np.asarray([1], np.int64)),
             *(LayerTensor(shape, each) for shape, each in zip(shapes, ends, strict=True)),
         )
         return [
@@ -469,75 +466,6 @@ class LayerBuilder:
 def _offsets(tensor: IntegerTensor, weights: Whole) -> Doubles:
     """Return what offsets of the channels come to, by result; weights are (channels, results)."""
     return np.asarray(tensor.each(tensor.offset) @ weights.astype(np.float64))
-
-
-def _dense(weights: Whole, groups: int, channels: int) -> Whole:
-    """Return weights (results, channels, height, width) of one group, 0 where a result does not read a channel."""
-    if groups == 1:
-        return weights
-    results, width = weights.shape[:2]
-    dense = np.zeros((results, channels, *weights.shape[2:]), np.int64)
-    for at in range(results):
-        first = at // (results // groups) * width
-        dense[at, first : first + width] = weights[at]
-    return dense
-
-
-def _of_single_pixels(
-    tensor: IntegerTensor, weights: Whole, window: dict[str, Any]
-) -> tuple[Whole, dict[str, Any]]:
-    """Return weights and window of the same convolution without padding along axes of one pixel.
-
-    There each result is a product by one tap, and several results are several rows of weights.
-
-    Raises:
-        NoLayerError: They would have to be moved.
-    """
-    window = {name: list(value) if isinstance(value, list) else value for name, value in window.items()}
-    shape = list(window["shape"])
-    for axis in (1, 0):
-        taps, before = weights.shape[2 + axis], window["pads"][axis]
-        if tensor.shape[2 + axis] != 1:
-            continue
-        count = shape[2 + axis]
-        if axis == 0 and count > 1 and tensor.shape[3] > 1:
-            raise NoLayerError("it pads the height of an image of one pixel's height")
-        if count > 1:
-            weights, window["group"] = _dense(weights, window["group"], tensor.channels), 1
-        steps = before - np.arange(count) * window["strides"][axis]
-        taken = [
-            at // window["dilations"][axis] if at % window["dilations"][axis] == 0 else -1 for at in steps
-        ]
-        rows = [
-            weights.take([at], axis=2 + axis)
-            if 0 <= at < taps
-            else np.zeros_like(weights.take([0], axis=2 + axis))
-            for at in taken
-        ]
-        weights = np.concatenate(rows)
-        window["pads"][axis::2] = [0, 0]
-        window["strides"][axis] = 1
-        shape[2 + axis] = 1
-    window["shape"] = (1, len(weights), *shape[2:])
-    return weights, window
-
-
-def _wide_as_strides(
-    tensor: IntegerTensor, weights: Whole, window: dict[str, Any]
-) -> tuple[Whole, dict[str, Any]]:
-    """Return weights whose windows are as wide as the steps between them, with taps of 0, for FINN's sliding window."""
-    window = {**window, "pads": list(window["pads"]), "dilations": list(window["dilations"])}
-    for axis in (0, 1):
-        stride, dilation, taps = window["strides"][axis], window["dilations"][axis], weights.shape[2 + axis]
-        if stride <= dilation * (taps - 1) + 1:
-            continue
-        wide = np.zeros((*weights.shape[: 2 + axis], stride, *weights.shape[3 + axis :]), np.int64)
-        places = np.arange(taps) * dilation
-        wide[(*(slice(None),) * (2 + axis), places)] = weights
-        weights, window["dilations"][axis] = wide, 1
-        size = tensor.shape[2 + axis] + window["pads"][axis] + window["pads"][axis + 2]
-        window["pads"][axis + 2] += max(0, window["shape"][2 + axis] * stride - size)
-    return weights, window
 
 
 def _one(values: Any) -> Any:

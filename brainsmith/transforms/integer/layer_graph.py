@@ -39,7 +39,7 @@ class LayerTensor:
 
 
 @dataclass
-class Layer:
+class LayerNode:
     """One node, with its constant operand.
 
     Attributes:
@@ -69,7 +69,7 @@ class LayerGraph:
         held: Constants of the host's operators, by name.
     """
 
-    layers: list[Layer] = field(default_factory=list)
+    layers: list[LayerNode] = field(default_factory=list)
     tensors: dict[str, LayerTensor] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     held: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
@@ -107,10 +107,11 @@ class LayerGraph:
         result = result or self.name(base)
         node = helper.make_node(op_type, list(inputs), [result], name=result, domain=domain, **attributes)
         return self.put(
-            Layer(node, constant, taps_of_channels), LayerTensor(tuple(int(size) for size in shape), range)
+            LayerNode(node, constant, taps_of_channels),
+            LayerTensor(tuple(int(size) for size in shape), range),
         )
 
-    def put(self, layer: Layer, *tensors: LayerTensor) -> str:
+    def put(self, layer: LayerNode, *tensors: LayerTensor) -> str:
         """Add a layer with its results; return the first one's name."""
         self.layers.append(layer)
         for name, tensor in zip(layer.node.output, tensors, strict=True):
@@ -139,13 +140,13 @@ class LayerGraph:
             maker.node.output[0] = layer.result
             makers[layer.result] = maker
 
-    def _is_integer(self, layer: Layer) -> bool:
+    def _is_integer(self, layer: LayerNode) -> bool:
         return self.tensors[layer.result].range is not None
 
     def _readers(self, name: str) -> int:
         return sum(name in layer.node.input for layer in self.layers)
 
-    def _repeat_thresholds(self, maker: Layer, factor: Whole) -> bool:
+    def _repeat_thresholds(self, maker: LayerNode, factor: Whole) -> bool:
         """Let each threshold count as often as the factor says."""
         if maker.node.op_type != "MultiThreshold" or factor.size > 1 or factor[0] < 1:
             return False
@@ -194,7 +195,7 @@ class LayerGraph:
             graph.node.append(node)
         return made
 
-    def _constant(self, model: ModelWrapper, name: str, layer: Layer) -> None:
+    def _constant(self, model: ModelWrapper, name: str, layer: LayerNode) -> None:
         value = layer.constant
         assert value is not None
         if value.dtype == np.int64 and layer.node.op_type in ("ReduceSum", "Reshape", "Split", "TopK"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.transforms.graph_view import attribute
-from brainsmith.transforms.integer.layer_builder import NoLayerError
+from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.lattice.staircases import is_quantiser, quantiser_of
 from brainsmith.transforms.lattice.value_lattice import common_unit
 
