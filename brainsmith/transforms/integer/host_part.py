@@ -9,7 +9,7 @@ import numpy as np
 from onnx import NodeProto, helper
 
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
-from brainsmith.transforms.integer.layer_graph import LayerGraph, LayerTensor
+from brainsmith.transforms.integer.layer_graph import LayerGraph, LayerNode, LayerTensor
 
 if TYPE_CHECKING:
     from brainsmith.transforms.graph_view import GraphView
