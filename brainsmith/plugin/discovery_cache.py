@@ -176,17 +176,19 @@ def _full_key(key: Key, settings: Settings, installed: Installed) -> tuple[objec
     return key, settings.key(), tuple(place for place, *_ in installed)
 
 
-def _kept(full_key: tuple[object, ...], settings: Settings, kind: str = "discovery") -> Kept:
-    return Kept(settings.cache_dir, kind, repr(full_key))
+def _kept(full_key: tuple[object, ...], settings: Settings) -> Kept:
+    return Kept(settings.cache_dir, "discovery", repr(full_key))
+
+
+def _definitions(full_key: tuple[object, ...], settings: Settings) -> Kept:
+    return Kept(settings.cache_dir, "definitions", repr(full_key))
 
 
 def _save(full_key: tuple[object, ...], settings: Settings, snapshot: Snapshot) -> bool:
     about: About = {"of": f"the plugins of {settings.project or 'no project'}", "origin": {}}
     if snapshot.sources is not None:
         plain = snapshot.sources.to_plain()
-        _kept(full_key, settings, "definitions").save(
-            snapshot.identity, plain, {**about, "beside": "discovery"}
-        )
+        _definitions(full_key, settings).save(snapshot.identity, plain, {**about, "beside": "discovery"})
     return _kept(full_key, settings).save(None, snapshot.to_plain(), {**about, "stamped": STAMPED})
 
 
@@ -194,7 +196,7 @@ def _load_sources(snapshot: Snapshot, full_key: tuple[object, ...], settings: Se
     """Give a snapshot from disk what it was made of; return whether that was kept."""
     from brainsmith.plugin.adapter_result import SnapshotSources  # parses: only where a file changed
 
-    plain = _kept(full_key, settings, "definitions").load(snapshot.identity)
+    plain = _definitions(full_key, settings).load(snapshot.identity)
     try:
         snapshot.sources = None if plain is None else SnapshotSources.from_plain(plain)
     except (TypeError, ValueError, AttributeError):  # it has another form
