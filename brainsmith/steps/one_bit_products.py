@@ -11,21 +11,27 @@ if TYPE_CHECKING:
 
 KERNELS = ("MVAU", "BinaryMVAU")
 
+DEPTHWISE = ("VVAU", "EmbeddedVVAU")
+
 BYTE = 8
 
 
 class KeepOneBitWeights(Transformation):
-    """Give matrix products whose weights are 1-bit that datatype again, which FINN's minimisation takes for INT2.
+    """Give products whose weights are 1-bit that datatype again, which FINN's minimisation takes for INT2.
 
-    A weight of -1 or 1 is one bit, and FINN looks for the least integer type that holds both.
+    A weight of -1 or 1 is one bit, and FINN looks for the least integer type that holds both. That of the least weight
+    alone, where it is -1 and none is above 0, is BIPOLAR by FINN's rule, which holds no 0 and makes BIPOLAR inputs counts;
+    other weights are INT2 then.
     """
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
-        """Set `weightDataType` to that of the tensor."""
-        for layer in _products(model):
+        """Set `weightDataType` to that of the tensor if it is 1-bit, and never to BIPOLAR if it is not."""
+        for layer in _products(model, (*KERNELS, *DEPTHWISE)):
             kind = model.get_tensor_datatype(layer.onnx_node.input[1])
             if kind.bitwidth() == 1:
                 layer.set_nodeattr("weightDataType", kind.name)
+            elif layer.get_nodeattr("weightDataType") == "BIPOLAR":
+                layer.set_nodeattr("weightDataType", "INT2")
         return model, False
 
 
@@ -51,8 +57,8 @@ class RangesOfCounts(Transformation):
         return model, False
 
 
-def _products(model: ModelWrapper) -> list[Any]:
+def _products(model: ModelWrapper, kernels: tuple[str, ...] = KERNELS) -> list[Any]:
     from qonnx.custom_op.registry import getCustomOp
 
-    found = [node for node in model.graph.node if node.op_type.partition("_")[0] in KERNELS]
+    found = [node for node in model.graph.node if node.op_type.partition("_")[0] in kernels]
     return [getCustomOp(node) for node in found]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.plugin.core import step
 from brainsmith.steps.branches import forks, part_forked_pools, scales_past_forks, transposes_past_forks
 from brainsmith.steps.conversion_limits import check_limits, check_sign_products
+from brainsmith.steps.depthwise_scales import scales_past_depthwise
 from brainsmith.steps.own_transforms import own_transform, transformed
 from brainsmith.steps.pool_forms import pools_behind_thresholds, spatial_means_to_pools
 from brainsmith.steps.strides import drop_strides_of_single_windows
@@ -81,7 +82,11 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     )
     branched = forks(model)
     model = scales_past_forks(model) if branched else model
-    model = part_forked_pools(pools_behind_thresholds(model.transform(Streamline())))
+    scales_past_depthwise(model)
+    model = model.transform(Streamline())
+    if scales_past_depthwise(model):  # from behind a pool, say
+        model = model.transform(Streamline())
+    model = part_forked_pools(pools_behind_thresholds(model))
     check_limits(model, ("Conv",))
     check_sign_products(model)
     lowered = lowering if has_convolutions else ()

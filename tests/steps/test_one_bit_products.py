@@ -65,3 +65,30 @@ def test_one_bit_weights_stay_and_counts_fit(tmp_path, fed, weight, xnor, kept, 
     assert (layer.get_nodeattr("accDataType"), layer.get_nodeattr("outputDataType")) == (given, given)
     assert model.get_tensor_datatype("y").name == given
     assert getCustomOp(model.graph.node[1]).get_nodeattr("inputDataType") == given
+
+
+def test_weights_of_minus_one_and_0_are_not_bipolar(tmp_path):
+    model = two_products("INT4", "INT4", 0, size=8)
+    model.set_initializer("w", np.float32([[-1, 0, 0, 0]] * 8))
+    found = minimise_bit_widths(model, StepConfig(str(tmp_path), 5.0))
+    assert getCustomOp(found.graph.node[0]).get_nodeattr("weightDataType") == "INT2"
+
+
+def test_weights_of_minus_one_of_channels_are_not_bipolar(tmp_path):
+    ends = {"x": [1, 1, 1, 8], "y": [1, 1, 1, 2]}
+    node = helper.make_node(
+        "VVAU", ["x", "w"], ["y"], name="windows", domain=FINN, backend="fpgadataflow", PE=1, Channels=2, Dim=[1, 1],
+        Kernel=[2, 2], noActivation=1, inputDataType="BIPOLAR", weightDataType="TERNARY", outputDataType="INT32",
+    )  # fmt: skip
+    given, taken = (
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, ends[name])] for name in ("y", "x")
+    )
+    weights = [numpy_helper.from_array(np.full((2, 1, 2, 2), -1, np.float32), "w")]
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(FINN, 1)]
+    model = ModelWrapper(
+        helper.make_model(helper.make_graph([node], "channels", taken, given, weights), opset_imports=opsets)
+    )
+    for name, kind in {"x": "BIPOLAR", "w": "TERNARY", "y": "INT32"}.items():
+        model.set_tensor_datatype(name, DataType[kind])
+    found = minimise_bit_widths(model, StepConfig(str(tmp_path), 5.0))
+    assert getCustomOp(found.graph.node[0]).get_nodeattr("weightDataType") == "INT2"
