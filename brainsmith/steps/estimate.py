@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
 from brainsmith.plugin.core import step
+from brainsmith.steps.converters import with_converters
 from brainsmith.steps.hardware_nodes import backend_type
 from brainsmith.steps.resources import RESOURCES, estimated_resources
 from brainsmith.steps.step_reports import write_report
@@ -46,28 +47,40 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     The interval is that of the slowest layer; the latency is the sum along the longest path, as if no layer
     began before the one in front had finished (FINN's measure, so an upper bound). Resources are the analytic
     models of the backends. FINN has none for the LUTs of several layers, MVAU_rtl among them: the report lists
-    those under `lut_not_modelled`, so that a total of LUTs is read as a lower bound. Each layer's attribute
-    `cycles_estimate` is set.
+    those under `lut_not_modelled`, so that a total of LUTs is read as a lower bound. The width converters that
+    `rtl_codegen` will insert between layers are counted too. Each layer's attribute `cycles_estimate` is set.
 
     Raises:
         BuildError: The model has no specialised layer.
     """
     part = cfg._resolve_fpga_part()
-    layers = [_layer(node, part) for node in model.graph.node if backend_type(node)]
-    if not layers:
+    if not any(map(backend_type, model.graph.node)):
         advice = "no layer has a backend yet. Run the step specialize first"
         raise BuildError(f"there is nothing to estimate: {advice}")
+    for node in filter(backend_type, model.graph.node):
+        _state_cycles(node)
+    circuit = with_converters(model, cfg)
+    layers = [_layer(node, part) for node in circuit.graph.node if backend_type(node)]
     interval = max(layer["cycles"] for layer in layers)
     report = {
         "layers": layers,
         "interval_cycles": interval,
-        "latency_cycles": _latency(model, {layer["name"]: layer["cycles"] for layer in layers}),
+        "latency_cycles": _latency(circuit, {layer["name"]: layer["cycles"] for layer in layers}),
         "fps": 1e9 / (max(interval, 1) * cfg.synth_clk_period_ns),
         **{name: sum(layer[name] for layer in layers) for name in RESOURCES},
         "lut_not_modelled": [layer["name"] for layer in layers if not layer["lut"]],
     }
     write_report(cfg, "report/estimates.json", report)
     return model
+
+
+def _state_cycles(node: NodeProto) -> None:
+    """Set the attribute of a layer that says its estimated cycles, where it has one."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    layer = getCustomOp(node)
+    if "cycles_estimate" in layer.get_nodeattr_types():
+        layer.set_nodeattr("cycles_estimate", int(layer.get_exp_cycles()))
 
 
 def _layer(node: NodeProto, part: str) -> dict[str, Any]:
@@ -77,8 +90,6 @@ def _layer(node: NodeProto, part: str) -> dict[str, Any]:
     layer = getCustomOp(node)
     cycles = int(layer.get_exp_cycles())
     known = layer.get_nodeattr_types()
-    if "cycles_estimate" in known:
-        layer.set_nodeattr("cycles_estimate", cycles)
     return {
         "name": node.name,
         "op_type": node.op_type,

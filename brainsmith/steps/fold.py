@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.plugin.core import step
 from brainsmith.steps.backend_choice import choose_backends, chosen_before
 from brainsmith.steps.bit_widths import minimise_bit_widths
+from brainsmith.steps.dividing_widths import prefer_dividing_widths
 from brainsmith.steps.hardware_nodes import has_backend, is_layer
 from brainsmith.steps.own_transforms import transformed
 from brainsmith.steps.stated_parallelism import fold_as_stated, states_parallelism
@@ -41,8 +42,9 @@ def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
     No RTL matrix-vector unit takes a whole row or window at once (SIMD = MW, or the size of Kernel): FINN's
     `mvu_vvu_axi` then loses data when its output stalls. It gets a smaller SIMD and more PE instead, and a warning
-    says if it is slower than the target then. Bit widths are minimised afterwards, since the accumulators of RTL and
-    HLS layers differ.
+    says if it is slower than the target then. Where the beats of a matrix-vector unit and its neighbour do not divide
+    each other, it gets another SIMD and PE for which they do, if that is as small and fast enough. Bit widths are
+    minimised afterwards, since the accumulators of RTL and HLS layers differ.
     """
     cycles = _cycles_per_frame(cfg)
     if cycles is not None:
@@ -58,6 +60,8 @@ def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
                 cycles = slowest
                 model = _fold_all(model, cfg, cycles)
         _avoid_whole_rows(model, cycles)
+        weights = getattr(cfg, "mvau_wwidth_max", WEIGHT_STREAM_BITS)
+        prefer_dividing_widths(model, cycles, cfg._resolve_fpga_part(), weights)
     return minimise_bit_widths(_decompose_shuffles(model, cfg), cfg)
 
 

@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
+from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.errors import BuildError
 from brainsmith.plugins import steps
@@ -21,8 +22,10 @@ def test_cycles_and_rate_follow_from_the_folding(config):
     cycles = {layer["name"]: layer["cycles"] for layer in report["layers"]}
     assert cycles == {
         "Thresholding_rtl_0": 64,
+        "StreamingDataWidthConverterAny_rtl_0": 64,
         "MVAU_rtl_0": 64 * 64 // 8,
         "Thresholding_rtl_1": 64,
+        "StreamingDataWidthConverterAny_rtl_1": 64,
         "MVAU_rtl_1": 64 * 32 // 4,
         "Thresholding_rtl_2": 32,
         "MVAU_rtl_2": 32 * 10,
@@ -36,7 +39,7 @@ def test_cycles_and_rate_follow_from_the_folding(config):
 def test_every_layer_states_its_backend_resources_and_parallelism(config):
     config.target_fps = 200_000
     report = estimates(steps.fold(specialized(digits_model("mlp"), config), config), config)
-    layer = report["layers"][1]
+    layer = report["layers"][2]
     assert (layer["op_type"], layer["backend"], layer["dsp"]) == ("MVAU_rtl", "rtl", 8)
     assert {name: layer["attributes"][name] for name in ("PE", "SIMD", "MW", "MH")} == {
         "PE": 1,
@@ -52,6 +55,20 @@ def test_every_layer_states_its_backend_resources_and_parallelism(config):
 def test_layers_without_a_model_of_their_luts_are_listed(config):
     report = estimates(specialized(digits_model("mlp"), config), config)
     assert report["lut_not_modelled"] == ["MVAU_rtl_0", "MVAU_rtl_1", "MVAU_rtl_2"]
+
+
+@pytest.mark.slow
+def test_converters_are_those_of_the_circuit(config):
+    config.target_fps = 200_000
+    model = steps.fold(specialized(digits_model("mlp"), config), config)
+    report = estimates(model, config)
+    assert [node.name for node in model.graph.node if "WidthConverter" in node.op_type] == []
+    circuit = steps.rtl_codegen(model, config)
+    cycles = {node.name: getCustomOp(node).get_exp_cycles() for node in circuit.graph.node}
+    assert {layer["name"]: layer["cycles"] for layer in report["layers"]} == cycles
+    converter = report["layers"][1]
+    assert converter["backend"] == "rtl"
+    assert converter["lut"] > 0
 
 
 def test_a_model_without_backends_is_an_error(config):
