@@ -48,7 +48,8 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     began before the one in front had finished (FINN's measure, so an upper bound). Resources are the analytic
     models of the backends. FINN has none for the LUTs of several layers, MVAU_rtl among them: the report lists
     those under `lut_not_modelled`, so that a total of LUTs is read as a lower bound. The width converters that
-    `rtl_codegen` will insert between layers are counted too. Each layer's attribute `cycles_estimate` is set.
+    `rtl_codegen` will insert between layers are counted too, but not in the latency, since they pass on what they
+    get. Each layer's attribute `cycles_estimate` is set.
 
     Raises:
         BuildError: The model has no specialised layer.
@@ -57,15 +58,14 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     if not any(map(backend_type, model.graph.node)):
         advice = "no layer has a backend yet. Run the step specialize first"
         raise BuildError(f"there is nothing to estimate: {advice}")
-    for node in filter(backend_type, model.graph.node):
-        _state_cycles(node)
+    cycles = {node.name: _state_cycles(node) for node in model.graph.node if backend_type(node)}
     circuit = with_converters(model, cfg)
     layers = [_layer(node, part) for node in circuit.graph.node if backend_type(node)]
     interval = max(layer["cycles"] for layer in layers)
     report = {
         "layers": layers,
         "interval_cycles": interval,
-        "latency_cycles": _latency(circuit, {layer["name"]: layer["cycles"] for layer in layers}),
+        "latency_cycles": _latency(model, cycles),
         "fps": 1e9 / (max(interval, 1) * cfg.synth_clk_period_ns),
         **{name: sum(layer[name] for layer in layers) for name in RESOURCES},
         "lut_not_modelled": [layer["name"] for layer in layers if not layer["lut"]],
@@ -74,13 +74,15 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     return model
 
 
-def _state_cycles(node: NodeProto) -> None:
-    """Set the attribute of a layer that says its estimated cycles, where it has one."""
+def _state_cycles(node: NodeProto) -> int:
+    """Return the estimated cycles of a layer, and set its attribute that says so, where it has one."""
     from qonnx.custom_op.registry import getCustomOp
 
     layer = getCustomOp(node)
+    cycles = int(layer.get_exp_cycles())
     if "cycles_estimate" in layer.get_nodeattr_types():
-        layer.set_nodeattr("cycles_estimate", int(layer.get_exp_cycles()))
+        layer.set_nodeattr("cycles_estimate", cycles)
+    return cycles
 
 
 def _layer(node: NodeProto, part: str) -> dict[str, Any]:
