@@ -4,7 +4,7 @@ import os
 
 from hypothesis import settings
 
-PART = {"all": 1.0, "part": 0.3}
+PART = {"all": 1.0, "part": 0.2}
 """The part of a law's examples that is tried, by profile."""
 
 FEW = 10

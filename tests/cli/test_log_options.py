@@ -66,7 +66,7 @@ def test_quiet_leaves_the_exit_code(verb, x, capsys):  # noqa: F811
 
 
 def test_verbose_prints_what_steps_say(saying, capsys, monkeypatch):
-    monkeypatch.setattr(runner, "_QUIET", ("project",))  # as it is for steps of the frameworks
+    monkeypatch.setattr(runner, "FRAMEWORKS", ("project",))  # as it is for steps of the frameworks
     assert main([*saying(), "--verbose"]) == 0
     shown = capsys.readouterr()
     assert "printed" not in shown.out

@@ -168,7 +168,7 @@ def test_words_of_weights_hold_the_channels_of_a_position_side_by_side():
         (
             (4, (3, 3), 1, 2, "FLOAT32"),
             {"output": "INT8"},
-            "input 0 is FLOAT32, and its core computes with integers",
+            "input 0 is FLOAT32, but its core computes with integers only",
         ),
     ],
 )
