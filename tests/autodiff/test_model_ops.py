@@ -193,6 +193,18 @@ def test_a_compiled_op_has_the_definition_of_the_op_and_a_chain_that_of_its_expr
     assert definition_hash(chain) == definition_hash(ops.fuse([times(), times(triple)], name="six"))
 
 
+def test_an_op_has_the_definition_of_the_ops_that_it_inherits_from(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    hashes = []
+    for name, factor in (("doubled", 2), ("tripled", 3)):
+        (tmp_path / f"{name}.py").write_text(
+            "from brainsmith.autodiff.op import Op\n\n\nclass Base(Op):\n"
+            f"    def forward(self, x):\n        return x * {factor}\n\n\nclass Scaled(Base):\n    name = 'scaled'\n"
+        )
+        hashes.append(definition_hash(object.__new__(__import__(name).Scaled)))
+    assert len(set(hashes)) == 2
+
+
 def test_code_that_was_typed_in_has_no_hash(register):
     scope = {}
     exec("def typed(inputs):\n    return inputs[0] * 2", scope)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import inspect
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brainsmith.autodiff.builder import BuiltOp
 from brainsmith.autodiff.compiling.chain_op import ChainOp
 from brainsmith.autodiff.compiling.compiled_op import CompiledOp
 from brainsmith.autodiff.compiling.function_op import FunctionOp
-
-if TYPE_CHECKING:
-    from brainsmith.autodiff.op import Op
+from brainsmith.autodiff.op import Op
 
 
 def definition_hash(op: Op) -> str:
     """Return the sha256 of an op's definition; empty if it is not known, as of code that was typed in.
 
-    It covers the class, or the functions that a builder was given, and not what they call. A compiled op has that of the
+    It covers the class with the ops that it inherits from, or the functions that a builder was given, and not what they
+    call. A compiled op has that of the
     op in Python; that of a compiled function, or of a chain of ops, is its expression.
     """
     if isinstance(op, CompiledOp):
@@ -30,7 +29,9 @@ def definition_hash(op: Op) -> str:
         found: str = getattr(library, "sha256", "")
         return found
     parts: list[Any] = (
-        [op.functions[role] for role in sorted(op.functions)] if isinstance(op, BuiltOp) else [type(op)]
+        [op.functions[role] for role in sorted(op.functions)]
+        if isinstance(op, BuiltOp)
+        else [part for part in type(op).__mro__ if issubclass(part, Op) and part is not Op]
     )
     texts = [_text(part) for part in parts]
     return "" if None in texts else sha256("\n".join(map(str, texts)).encode()).hexdigest()
