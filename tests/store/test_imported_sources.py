@@ -117,6 +117,7 @@ def test_a_module_in_an_archive_has_changed_if_the_archive_has(folder):
     )
     with zipfile.ZipFile(folder / "a.zip", "w") as archive:
         archive.writestr("packed.py", "VALUE = 1\n")
+    time.sleep(0.1)  # the process must surely begin after the file was written
     command = [sys.executable, "-c", code, str(folder / "a.zip")]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "1 False\nTrue\n"
