@@ -167,6 +167,7 @@ def test_what_a_shell_installed_before_it_became_python_has_not_changed(tmp_path
         f"open({str(folder / 'installed_late.py')!r}, 'w').write('VALUE = 22')\n"
         "print(has_changed('installed_late'))\n"
     )
-    shell = 'sleep 0.1; echo "VALUE = 1" > "$1"; exec "$2" -c "$3"'
+    # Python may begin within the tick in which the file was written: it must surely be later.
+    shell = 'sleep 0.1; echo "VALUE = 1" > "$1"; sleep 0.1; exec "$2" -c "$3"'
     command = ["sh", "-c", shell, "sh", str(folder / "installed_late.py"), sys.executable, code]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "False\nTrue\n"
