@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from qonnx.core.onnx_exec import execute_onnx
 from qonnx.transformation.infer_shapes import InferShapes
@@ -45,6 +45,7 @@ def same(model, samples):
 @pytest.mark.builds
 @settings(deadline=None, max_examples=60)
 @given(st.integers(0, 1 << 20))
+@example(632)  # an arg-max, whose places are int64
 def test_a_network_with_scales_that_are_powers_of_two_comes_out_in_every_bit_or_is_refused(seed):
     network = random_network(seed)
     if not network.exact:

@@ -180,14 +180,13 @@ class LayerGraph:
                 name = self.name(f"{layer.result}_constant")
                 node.input.insert(1, name)
                 self._constant(made, name, layer)
-            for output in node.output:
+            for at, output in enumerate(node.output):
                 tensor = self.tensors[output]
                 if tensor.range is None:
                     continue
                 if output not in ends:
-                    graph.value_info.append(
-                        helper.make_tensor_value_info(output, TensorProto.FLOAT, tensor.shape)
-                    )
+                    kind = TensorProto.INT64 if node.op_type == "TopK" and at else TensorProto.FLOAT
+                    graph.value_info.append(helper.make_tensor_value_info(output, kind, tensor.shape))
                 if node.op_type == "MultiThreshold":
                     set_attribute(node, "out_dtype", tensor.datatype)
                 made.set_tensor_datatype(output, DataType[tensor.datatype])

@@ -1,6 +1,7 @@
 """Cases as FINN's tests stitch them, between shallow FIFOs, but stitched here: one design for many cases."""
 
 import numpy as np
+import pytest
 from onnx import helper
 from qonnx.core.modelwrapper import ModelWrapper
 
@@ -20,7 +21,9 @@ def check_stitched(make_case, parameters, tmp_path, library, simulations):
     """Stitch the cases of some parameters, and simulate them without and with stalls."""
     cases = [make_case(*one) for one in parameters]
     model = generate_layers(side_by_side(cases), tmp_path / "code", cases[0].part)
-    design = stitch(model)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("brainsmith.rtl.stitching.stitch.find_library", lambda: library)
+        design = stitch(model)
     design = design.with_depths({link.name: SHALLOW for link in design.links if not link.weights})
     simulator = build_simulator(plan_design(design), cache=simulations, quick=True)
     for share in (0.0, SHARE):
