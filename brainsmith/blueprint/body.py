@@ -8,6 +8,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode
 
 from brainsmith.blueprint.entries import read_kernels, read_steps, read_transforms
 from brainsmith.blueprint.goal import read_goal
+from brainsmith.blueprint.input_datatypes import read_inputs
 from brainsmith.blueprint.nodes import Document, describe, is_null
 from brainsmith.blueprint.outputs import OUTPUTS, wrong_output
 from brainsmith.blueprint.schema import (
@@ -15,6 +16,7 @@ from brainsmith.blueprint.schema import (
     PHASES,
     Blueprint,
     Goal,
+    InputDatatypes,
     Position,
     StepEntry,
     Verify,
@@ -60,6 +62,7 @@ def _read_body(doc: Document, node: Node) -> Blueprint:
     blueprint = Blueprint(
         file=doc.file,
         goal=read_goal(doc, values["target"]) if "target" in values else Goal(),
+        inputs=read_inputs(doc, values["inputs"]) if "inputs" in values else InputDatatypes(),
         kernels=read_kernels(doc, values["kernels"], "kernels") if "kernels" in values else (),
         **_phases(doc, values, positions),
         steps=read_steps(doc, values["steps"], "steps") if "steps" in values else None,

@@ -15,6 +15,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "": ("hw_compiler",),
     "hw_compiler": (
         "target",
+        "inputs",
         "kernels",
         "transforms",
         "transforms_phased",
@@ -24,6 +25,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "strict",
     ),
     "target": ("part", "device", "clock", "fps"),
+    "input": ("datatype",),
     "device": ("lut", "ff", "bram18", "uram", "dsp"),
     "transforms_phased": ("pre_hw", "post_hw"),
     "verify": (
@@ -165,6 +167,21 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
+class InputDatatypes:
+    """Which integers the inputs of the model are made of.
+
+    Attributes:
+        every: The datatype of each input that has none of its own, such as ``UINT8``; empty where none is stated.
+        named: Datatypes by input.
+        positions: Place of each, by input; that of `every` has the key ``""``.
+    """
+
+    every: str = ""
+    named: Mapping[str, str] = field(default_factory=dict)
+    positions: Mapping[str, Position] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Approximation:
     """How far a step may depart from what the model computed before it.
 
@@ -228,6 +245,7 @@ class Blueprint:
 
     file: str
     goal: Goal = field(default_factory=Goal)
+    inputs: InputDatatypes = field(default_factory=InputDatatypes)
     kernels: tuple[KernelEntry, ...] = ()
     transforms: tuple[StepEntry, ...] = ()
     pre_hw: tuple[StepEntry, ...] = ()

@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.build.declared_inputs import with_input_datatypes
 from brainsmith.build.job import BuildJob
 from brainsmith.build.model import model_name, read_for_build
 from brainsmith.build.needs import require_part, require_reader, require_tools
@@ -19,7 +20,7 @@ from brainsmith.steps.unsupported_nodes import unsupported_nodes
 from brainsmith.store.imported_sources import note_imports
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -45,6 +46,7 @@ def build(
     use_cache: bool = True,
     strict: bool | None = None,
     part: str | None = None,
+    input_datatype: str | Mapping[str, str] | None = None,
 ) -> BuildResult:
     """Build a model.
 
@@ -68,6 +70,8 @@ def build(
         strict: Whether a build that is not proven in full raises, with its output written; None takes the blueprint's
             `strict`.
         part: The device, in place of the blueprint's: "xczu7ev-ffvc1156-2-e".
+        input_datatype: Which integers the inputs are made of, in place of the blueprint's `inputs`: "UINT8" for the pixels
+            of an image, or a datatype for each input by name, also as "image=UINT8,mask=INT4".
 
     Raises:
         ModelError: The model cannot be built.
@@ -87,7 +91,9 @@ def build(
     with _nothing_half_written(workspace):
         source = read_for_build(model)
         golden = (verify_inputs, verify_labels, verify_expected)
-        task = _task(BuildArguments(blueprint, steps, *golden, produce, strict, part), source)
+        arguments = BuildArguments(blueprint, steps, *golden, produce, strict, part, input_datatype)
+        task = _task(arguments, source)
+        source = with_input_datatypes(source, task.inputs, model_name(model))
         shown = {"explain": explain, "page": report}
         job = BuildJob(task, source, workspace, model_name(model), progress, use_cache=use_cache, **shown)
         job.prepare(verify)

@@ -200,6 +200,7 @@ def described(name: str, source: Artifact) -> dict[str, Any]:
         "digest": source.digest,
         "nodes": len(model.graph.node),
         "types": {spec.name: spec.dtype for spec in (*ends.inputs, *ends.outputs)},
+        "datatypes": {spec.name: spec.datatype for spec in ends.inputs},
         "inputs": {spec.name: list(spec.shape) for spec in ends.inputs},
         "outputs": {spec.name: list(spec.shape) for spec in ends.outputs},
     }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from brainsmith.blueprint.build_step import BuildStep
-    from brainsmith.blueprint.schema import Blueprint, Verify
+    from brainsmith.blueprint.schema import Blueprint, InputDatatypes, Verify
     from brainsmith.blueprint.selection import Selection
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.plugin_registry import Registry
@@ -39,6 +39,7 @@ class BuildArguments:
     produce: str | None = None
     strict: bool | None = None
     part: str | None = None
+    input_datatype: Any = None
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class BuildTask:
         steps: The pipeline.
         output: How far it goes: one of `outputs.OUTPUTS`.
         config: Fields of the steps' config.
+        inputs: Which integers the model's inputs are made of.
         device: What the target's part holds; None if there is no part.
         golden: Inputs, labels, expected outputs and a float model's outputs: a path, an array or None each.
         verify: What the blueprint says of verification: tolerances, and the steps that are excepted.
@@ -65,6 +67,7 @@ class BuildTask:
     steps: tuple[BuildStep, ...]
     output: str
     config: dict[str, Any]
+    inputs: InputDatatypes
     device: FpgaDevice | None
     golden: tuple[Any, Any, Any, Any]
     verify: Verify
@@ -86,7 +89,8 @@ def task_of(arguments: BuildArguments) -> BuildTask:
 
     Raises:
         BlueprintError: All that is wrong with the blueprint.
-        BuildError: `produce` names no output; the steps given cannot run in their order.
+        BuildError: `produce` names no output; `input_datatype` is no datatype of integers; the steps given cannot run in
+            their order.
     """
     _check_output(arguments.produce)
     from brainsmith.plugin import get_plugin_manager
@@ -103,6 +107,10 @@ def task_of(arguments: BuildArguments) -> BuildTask:
         blueprint, chosen = _resolved(arguments, registry, [step.name for step in steps])
     if arguments.part is not None:
         blueprint = replace(blueprint, goal=replace(blueprint.goal, part=arguments.part, device={}))
+    if arguments.input_datatype is not None:
+        from brainsmith.blueprint.input_datatypes import stated_inputs
+
+        blueprint = replace(blueprint, inputs=stated_inputs(arguments.input_datatype))
     targets = _targets(chosen, registry, output)
     settings = load_settings()
     if settings.discovery_mode == "blueprint":
@@ -112,6 +120,7 @@ def task_of(arguments: BuildArguments) -> BuildTask:
         steps=steps,
         output=output,
         config=_config(blueprint, chosen),
+        inputs=blueprint.inputs,
         device=_device(blueprint),
         golden=_golden(arguments, blueprint),
         verify=blueprint.verify,

@@ -50,6 +50,7 @@ def run(options: Options, terminal: Terminal) -> int:
             options.required("--output"),
             produce=options.text("--produce"),
             part=options.text("--part"),
+            input_datatype=options.text("--input-datatype"),
             verify_inputs=options.text("--verify-inputs"),
             verify_labels=options.text("--verify-labels"),
             verify_expected=options.text("--verify-expected"),

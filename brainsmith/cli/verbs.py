@@ -85,6 +85,9 @@ VERBS = (
         Argument("--output", "DIR", "the folder for the output", required=True),
         Argument("--produce", "OUTPUT", "how far to go; wins over the blueprint", choices=OUTPUTS),
         Argument("--part", "PART", "the device, in place of the blueprint's"),
+        Argument(
+            "--input-datatype", "TYPE", "which integers the input is made of: UINT8, or image=UINT8,mask=INT4"
+        ),
         Argument("--verify-inputs", "X.npy", "golden inputs, in place of the blueprint's"),
         Argument("--verify-labels", "Y.npy", "the correct class of each golden input"),
         Argument("--verify-expected", "Z.npy", "the correct output of each golden input"),

@@ -8,6 +8,8 @@ MOST_BITS = 64
 """QONNX's accumulators and NumPy's widest whole numbers end here."""
 _MOST_EXPONENT, _MOST_MANTISSA = 11, 52
 """Those of a double."""
+INTEGERS = ("BINARY", "BIPOLAR", "TERNARY")
+"""The datatypes of integers that are not named after their bits."""
 _PLAIN = ("BINARY", "BIPOLAR", "TERNARY", "FLOAT16", "FLOAT32")
 _INTEGER = re.compile(r"U?INT([0-9]+)")
 _SCALED = re.compile(r"SCALEDINT<([0-9]+)>")
@@ -29,6 +31,14 @@ def datatype_fault(text: str) -> str:
     if found := _FLOAT.fullmatch(text):
         return _float_fault(*found.groups())
     return f"which is not a datatype; examples are {_FORMS}"
+
+
+def integer_datatype_fault(text: str) -> str:
+    """Return what is wrong with the name of a datatype of integers, to follow it in a sentence; nothing if it is one."""
+    if text in INTEGERS:
+        return ""
+    found = _INTEGER.fullmatch(text)
+    return bits_fault(found[1]) if found else "which is not one"
 
 
 def bits_fault(digits: str) -> str:

@@ -157,7 +157,8 @@ def _belongs_to_host(model: ModelWrapper, node: NodeProto) -> bool:
 
 def _moves_data_on_chip(model: ModelWrapper, node: NodeProto) -> bool:
     """Tell whether a Transpose lies between hardware layers: the host brings its data into any layout."""
-    return node != model.graph.node[0] and not _belongs_to_host(model, node)
+    at_an_end = _belongs_to_host(model, node) or _gets_floats_of_inputs(model, node)
+    return node != model.graph.node[0] and not at_an_end
 
 
 def _tidy(model: ModelWrapper, registry: Registry) -> ModelWrapper:

@@ -79,7 +79,7 @@ class BuildFolder:
         if self.alignment is not None:
             found = {name: change(found[new]) for name, (new, change) in self.alignment.read.items()}
         types = {spec.name: spec.dtype for spec in self.signature.outputs}
-        return {**{name: values.astype(types[name], copy=False) for name, values in found.items()}, **kept}
+        return {**{name: found[name].astype(kind, copy=False) for name, kind in types.items()}, **kept}
 
 
 def read_build_folder(folder: Path) -> BuildFolder:

@@ -178,3 +178,37 @@ def test_all_reasons_are_given_at_once():
         "  node 'quant0' (Quant): it has 4096 levels, more than the 256 that thresholds give\n"
         "  node 'matmul1' (MatMul): its weights are floats without a unit in common: quantise them"
     )
+
+
+def image(signed=1, bits=8, mode="ROUND"):
+    """Return a network of images as PyTorch exports it: pixels / 255, mean and deviation of each channel, a quantiser."""
+    graph = Graph(1, 3, 4, 4)
+    graph.node("Div", 255.0)
+    graph.node("Sub", np.asarray([0.485, 0.456, 0.406]).reshape(1, 3, 1, 1))
+    graph.node("Div", np.asarray([0.229, 0.224, 0.225]).reshape(3, 1, 1))
+    quantiser = {"domain": QONNX, "signed": signed, "narrow": 0, "rounding_mode": mode}
+    return graph.node("Quant", 2.7 / 127, 0.0, float(bits), **quantiser)
+
+
+@pytest.mark.parametrize(("signed", "bits", "mode"), [(1, 8, "ROUND"), (0, 5, "FLOOR"), (1, 3, "CEIL")])
+def test_a_pixel_scale_in_front_of_the_first_quantiser_is_part_of_its_thresholds(signed, bits, mode):
+    pixels = (
+        np.arange(256, dtype=np.float32).reshape(16, 1, 1, 4, 4).repeat(3, axis=2)
+    )  # each pixel in each channel
+    made = same(image(signed, bits, mode).model(1, 3, 4, 4, datatype="UINT8"), pixels)
+    assert op_types(made)[:3] == ["Transpose", "MultiThreshold", "Transpose"]
+    assert not {"Div", "Sub", "Quant"} & set(op_types(made))
+
+
+def test_floats_are_put_into_the_layers_layout_before_the_host_quantises_them():
+    samples = np.random.default_rng(0).normal(0.5, 0.4, (20, 1, 3, 4, 4)).astype(np.float32)
+    made = same(image(bits=5).model(1, 3, 4, 4, datatype="FLOAT32"), samples)
+    assert op_types(made)[:6] == ["Div", "Sub", "Div", "Transpose", "Div", "Quant"]
+
+
+def test_scales_of_channels_of_a_host_quantiser_follow_the_layout():
+    graph = Graph(1, 3, 2, 2)
+    scales = np.asarray([0.5, 0.25, -2.0]).reshape(1, 3, 1, 1)
+    graph.node("Quant", scales, 0.0, 4.0, domain=QONNX, signed=1, narrow=0, rounding_mode="ROUND")
+    samples = np.random.default_rng(0).normal(0, 3, (20, 1, 3, 2, 2)).astype(np.float32)
+    same(graph.model(1, 3, 2, 2, datatype="FLOAT32"), samples)

@@ -58,15 +58,19 @@ class HostPart:
         self._graph = graph
 
     def quantised(self, tensor: HostTensor, staircase: Staircase, base: str) -> IntegerTensor:
-        """Return the levels of an input that the host quantises, with QONNX's own quantiser, channels last."""
+        """Return the levels of an input that the host quantises, with QONNX's own quantiser, channels last.
+
+        The floats are put into the layers' layout first, so that nothing lies between the quantiser and the circuit.
+        """
         graph, node = self._graph, staircase.node
         scale, *others = (self._constant(name) for name in node.input[1:])
-        name = graph.add("Div", [tensor.name], f"{base}_scaled", tensor.shape, constant=scale)
+        source = self.channels_last(tensor.name, tensor.shape, None)
+        shape = graph.tensors[source].shape if source != tensor.name else tensor.shape
+        operand = _channels_last(scale) if source != tensor.name else scale
+        name = graph.add("Div", [source], f"{base}_scaled", shape, constant=operand)
         zero = float(others[0]) if others else 0.0
         if zero:  # which the quantiser adds after it has divided, and takes away again
-            name = graph.add(
-                "Add", [name], f"{base}_from_zero", tensor.shape, constant=np.asarray(zero, np.float32)
-            )
+            name = graph.add("Add", [name], f"{base}_from_zero", shape, constant=np.asarray(zero, np.float32))
             others[0] = np.zeros_like(others[0])
         low, high = staircase.low, staircase.high
         if (scale < 0).any():  # what rises with the input falls with its quotient
@@ -79,11 +83,10 @@ class HostPart:
         quantiser.name = f"{base}_quantiser"
         quantiser.input[:] = [name, *held]
         quantiser.output[0] = graph.name(f"{base}_levels")
-        name = graph.put(LayerNode(quantiser), LayerTensor(tensor.shape, ends))
+        name = graph.put(LayerNode(quantiser), LayerTensor(shape, ends))
         size = np.ones(1) if staircase.scale is None else staircase.scale.astype(np.float64).reshape(-1)
         size = size * np.sign(scale).reshape(-1)
-        placed = self.channels_last(name, tensor.shape, ends)
-        return IntegerTensor(placed, tensor.shape, *ends, size, -zero * size)
+        return IntegerTensor(name, tensor.shape, *ends, size, -zero * size)
 
     def channels_last(
         self, name: str, shape: tuple[int, ...], ends: tuple[np.ndarray, np.ndarray] | None
@@ -181,3 +184,10 @@ class HostPart:
         found = self._view.constant(name)
         assert found is not None
         return found
+
+
+def _channels_last(operand: np.ndarray) -> np.ndarray:
+    """Return an operand of images in the network's layout as one of images whose channels are last."""
+    if operand.size == 1:
+        return operand
+    return operand.reshape((1,) * (4 - operand.ndim) + operand.shape).transpose(0, 2, 3, 1)
