@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.artifact import Artifact
 from brainsmith.errors import ModelError
+from brainsmith.execution.fixed_batch import fix_batch
 from brainsmith.execution.model_signature import signature_of
 from brainsmith.graph.declarations import declare_once
 from brainsmith.graph.ends import input_values
@@ -126,6 +127,8 @@ def _check_ends(model: ModelWrapper, name: str) -> None:
         )
     if not model.graph.output:
         raise ModelError(f"{name} has no outputs: every result would be thrown away")
+    if _is_fixed(inputs[0], first=1):
+        fix_batch(model)
     _check_shape(inputs[0], f"{name}: input '{inputs[0].name}'")
 
 
@@ -147,9 +150,10 @@ def _dimensions(value: Any) -> list[int | str]:
     return [dim.dim_value or dim.dim_param or "?" for dim in value.type.tensor_type.shape.dim]
 
 
-def _is_fixed(value: Any) -> bool:
+def _is_fixed(value: Any, first: int = 0) -> bool:
+    """Tell whether the dimensions from the given one on are numbers."""
     has_shape = bool(value.type.tensor_type.HasField("shape"))
-    return has_shape and all(isinstance(dim, int) and dim > 0 for dim in _dimensions(value))
+    return has_shape and all(isinstance(dim, int) and dim > 0 for dim in _dimensions(value)[first:])
 
 
 def _check_shape(value: Any, what: str) -> None:
@@ -161,7 +165,7 @@ def _check_shape(value: Any, what: str) -> None:
     at, dim = next((at, dim) for at, dim in enumerate(dims) if not isinstance(dim, int) or dim < 1)
     raise ModelError(
         f"{what} has the dynamic shape [{', '.join(map(str, dims))}]: dimension {at} ('{dim}') is not a number. "
-        "Hardware has fixed sizes: export the model with fixed shapes and a batch of 1."
+        "Hardware has fixed sizes: export the model with fixed shapes; only its batch may be open, and is 1 then."
     )
 
 

@@ -54,14 +54,16 @@ def align(original: ModelSignature, changed: ModelSignature, name: str = "the or
     if reason or (reason := _other_count("output", original.outputs, changed.outputs, name)):
         return Alignment({}, {}, reason=reason)
     read: Feed = {}
+    batch = _split_batch(original, changed)
     for old, new in zip(original.outputs, changed.outputs, strict=True):
-        change, note = change_of(new.shape, old.shape)
+        change, note = _from_samples(new.shape, old.shape, batch)
         if change is None:
             if len(changed.outputs) == 1 and _holds_classes(new.shape, old.shape):
                 notes.append(
                     f"output '{new.name}' is a class number, compared with the largest of '{old.name}'"
                 )
-                return Alignment(feed, {old.name: (new.name, _same)}, True, tuple(notes))
+                of_batch = _same if batch == 1 else _reshaped((batch, *new.shape))
+                return Alignment(feed, {old.name: (new.name, of_batch)}, True, tuple(notes))
             reason = f"its output '{new.name}' has shape {new.shape}, and '{old.name}' of {name} {old.shape}"
             return Alignment({}, {}, reason=reason)
         read[old.name] = (new.name, change)
@@ -81,15 +83,54 @@ def align_inputs(
     if reason := _other_count("input", original.inputs, changed.inputs, name):
         return {}, [], reason
     feed: Feed = {}
-    notes: list[str] = []
+    batch = _split_batch(original, changed)
+    notes = [f"a batch of {batch} is fed as {batch} samples, one after the other"] if batch > 1 else []
     for old, new in zip(original.inputs, changed.inputs, strict=True):
-        change, note = change_of(old.shape, new.shape)
+        change, note = _to_samples(old.shape, new.shape, batch)
         if change is None:
             reason = f"its input '{new.name}' has shape {new.shape}, and '{old.name}' of {name} {old.shape}"
             return {}, [], reason
         feed[new.name] = (old.name, change)
         notes.extend(f"input '{new.name}' {note}" for note in note)
     return feed, notes, ""
+
+
+def _split_batch(original: ModelSignature, changed: ModelSignature) -> int:
+    """Return how many of a changed model's runs are one of the original's; 1 but where its batch was made smaller."""
+    if len(original.inputs) != len(changed.inputs):
+        return 1
+    pairs = [(old.shape, new.shape) for old, new in zip(original.inputs, changed.inputs, strict=True)]
+    sizes = {divmod(int(np.prod(old)), max(int(np.prod(new)), 1)) for old, new in pairs}
+    batch, rest = sizes.pop() if len(sizes) == 1 else (1, 0)
+    split = batch > 1 and not rest and all(old and old[0] % batch == 0 for old, _ in pairs)
+    return batch if split else 1
+
+
+def _to_samples(have: Shape, want: Shape, batch: int) -> tuple[Change | None, list[str]]:
+    """Find how stacks of batches become stacks of samples."""
+    if batch == 1:
+        return change_of(have, want)
+    one = (have[0] // batch, *have[1:])
+    change, notes = change_of(one, want)
+    return None if change is None else _after(_reshaped(one), change), notes
+
+
+def _from_samples(have: Shape, want: Shape, batch: int) -> tuple[Change | None, list[str]]:
+    """Find how stacks of samples become stacks of batches."""
+    if batch == 1:
+        return change_of(have, want)
+    if not want or want[0] % batch:
+        return None, []
+    change, notes = change_of(have, (want[0] // batch, *want[1:]))
+    return None if change is None else _after(change, _reshaped(want)), notes
+
+
+def _reshaped(shape: Shape) -> Change:
+    return lambda stack: stack.reshape(-1, *shape)
+
+
+def _after(first: Change, second: Change) -> Change:
+    return lambda stack: second(first(stack))
 
 
 def _other_count(kind: str, first: tuple[TensorSpec, ...], second: tuple[TensorSpec, ...], name: str) -> str:

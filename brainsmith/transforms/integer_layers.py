@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from qonnx.core.datatype import DataType
 from qonnx.transformation.base import Transformation
 
 from brainsmith.errors import ModelError
@@ -12,6 +13,7 @@ from brainsmith.graph.ends import input_values
 from brainsmith.graph.well_formed import node_text
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
+from brainsmith.transforms.integer.batch_of_one import with_batch_of_one
 from brainsmith.transforms.integer.constant_weights import integer_weights
 from brainsmith.transforms.integer.host_part import OPERATORS, HostPart, HostTensor
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
@@ -61,6 +63,7 @@ class _Reading:
     """One network on its way to layers."""
 
     def __init__(self, model: ModelWrapper) -> None:
+        model, self._why_batch = with_batch_of_one(model)
         self._view = GraphView(model)
         self._graph = LayerGraph()
         self._build = LayerBuilder(self._graph)
@@ -93,6 +96,8 @@ class _Reading:
             self._known[name] = HostTensor(name, shape, True, "it has no quantiser, and no integer datatype")
             return
         low, high = int(datatype.min()), int(datatype.max())
+        if datatype.name == "BIPOLAR" and self._meets_padding(name):
+            model.set_tensor_datatype(name, DataType["INT2"])  # zeros will stand beside the values
         source = self._host.channels_last(name, shape, (np.asarray([low]), np.asarray([high])))
         self._known[name] = of_range(source, shape, low, high)
 
@@ -257,8 +262,9 @@ class _Reading:
 
     def _image(self, tensor: IntegerTensor) -> None:
         if not tensor.is_image or tensor.shape[0] != 1:
+            why = f"; {self._why_batch}" if self._why_batch else ""
             raise NoLayerError(
-                f"it slides over the shape {list(tensor.shape)}, and layers take one image, (1, C, H, W)"
+                f"it slides over the shape {list(tensor.shape)}, and layers take one image, (1, C, H, W){why}"
             )
 
     def _max_pool(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor:

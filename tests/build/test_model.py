@@ -133,14 +133,23 @@ def test_a_constant_listed_as_an_input_is_none():
     read_for_build(model)
 
 
-@pytest.mark.parametrize(("dim", "shown"), [("batch", "batch"), (0, "?")])
+@pytest.mark.parametrize(("dim", "shown"), [("width", "width"), (0, "?")])
 def test_dynamic_shapes(dim, shown):
     model = graphs.quant_mlp()
-    model.graph.input[0].CopyFrom(helper.make_tensor_value_info("x", TensorProto.FLOAT, [dim, 6]))
+    model.graph.input[0].CopyFrom(helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", dim]))
     assert failure(model) == (
-        f"the model: input 'x' has the dynamic shape [{shown}, 6]: dimension 0 ('{shown}') is not a number. "
-        "Hardware has fixed sizes: export the model with fixed shapes and a batch of 1."
+        f"the model: input 'x' has the dynamic shape [batch, {shown}]: dimension 0 ('batch') is not a number. "
+        "Hardware has fixed sizes: export the model with fixed shapes; only its batch may be open, and is 1 then."
     )
+
+
+@pytest.mark.parametrize("dim", ["batch", 0])
+def test_a_batch_that_is_open_is_one(dim):
+    model = graphs.quant_mlp()
+    model.graph.input[0].CopyFrom(helper.make_tensor_value_info("x", TensorProto.FLOAT, [dim, 6]))
+    model.graph.output[0].CopyFrom(helper.make_tensor_value_info("m1", TensorProto.FLOAT, [dim, 3]))
+    read = read_for_build(model).peek()
+    assert (read.get_tensor_shape("x"), read.get_tensor_shape("m1")) == ([1, 6], [1, 3])
 
 
 def test_no_shape_at_all():

@@ -53,6 +53,23 @@ def test_an_argmax_over_a_batch(numbers):
     assert not align(one((4, 8), (4, 10)), one((4, 8), (4, 7))).classes
 
 
+def test_a_batch_that_was_made_one():
+    found = align(one((4, 3, 8, 8), (4, 2)), one((1, 8, 8, 3), (1, 1, 1, 2)))
+    assert found.notes == (
+        "a batch of 4 is fed as 4 samples, one after the other",
+        "input 'x' transposed from (1, 3, 8, 8) to (1, 8, 8, 3)",
+        "output 'y' reshaped from (1, 1, 1, 2) to (1, 2)",
+    )
+    stack = np.random.default_rng(0).random((5, 4, 3, 8, 8))
+    fed = found.feed["x"][1](stack)
+    np.testing.assert_array_equal(fed, stack.reshape(20, 1, 3, 8, 8).transpose(0, 1, 3, 4, 2))
+    results = np.random.default_rng(0).random((20, 1, 1, 1, 2))
+    np.testing.assert_array_equal(found.read["y"][1](results), results.reshape(5, 4, 2))
+    classes = align(one((4, 8), (4, 10)), one((1, 8), (1, 1)))
+    assert classes.classes
+    assert classes.read["y"][1](np.zeros((20, 1, 1))).shape == (5, 4, 1, 1)
+
+
 @pytest.mark.parametrize(
     ("after", "reason"),
     [

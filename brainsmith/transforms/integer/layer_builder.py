@@ -11,6 +11,7 @@ from onnx import helper
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, adding, dividing, multiples
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode, LayerTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
+from brainsmith.transforms.integer.padding import with_border
 from brainsmith.transforms.integer.pair_sums import PairTensor, whole_factors
 from brainsmith.transforms.integer.threshold_rows import ThresholdRows, quantised, tabled
 from brainsmith.transforms.integer.window_forms import dense_weights, wide_as_strides, without_single_pixels
@@ -196,6 +197,11 @@ class LayerBuilder:
     ) -> IntegerTensor:
         """Return sums of windows times weights; padding is 0 among the integers."""
         weights, window = wide_as_strides(tensor, weights, window)
+        if tensor.shape[2] == 1 and any(window["pads"][::2]):  # QONNX's windows of one row have no padding
+            tensor, window = (
+                with_border(self.graph, tensor, window["pads"], base),
+                {**window, "pads": [0] * 4},
+            )
         results, _, height, width = weights.shape
         depthwise = window["group"] == tensor.channels == results and tensor.channels > 1
         dense = dense_weights(weights, window["group"], tensor.channels)  # (results, channels, height, width)

@@ -197,7 +197,7 @@ class LayerGraph:
     def _constant(self, model: ModelWrapper, name: str, layer: LayerNode) -> None:
         value = layer.constant
         assert value is not None
-        if value.dtype == np.int64 and layer.node.op_type in ("ReduceSum", "Reshape", "Split", "TopK"):
+        if value.dtype == np.int64 and layer.node.op_type in ("Pad", "ReduceSum", "Reshape", "Split", "TopK"):
             model.graph.initializer.append(numpy_helper.from_array(value, name))
             return
         model.set_initializer(name, np.asarray(value, np.float32))

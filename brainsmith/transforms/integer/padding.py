@@ -1,0 +1,36 @@
+"""Zeros around images, as a layer of their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brainsmith.transforms.integer.integer_tensor import IntegerTensor
+    from brainsmith.transforms.integer.layer_graph import LayerGraph
+
+
+def with_border(graph: LayerGraph, tensor: IntegerTensor, pads: Sequence[int], base: str) -> IntegerTensor:
+    """Return an image with zeros around it, among its integers; pending operators stay pending.
+
+    Args:
+        graph: Where the layer is added.
+        tensor: An image.
+        pads: At the top, left, bottom and right.
+        base: Of the layer's name.
+    """
+    if not any(pads):
+        return tensor
+    _, channels, height, width = tensor.shape
+    top, left, bottom, right = pads
+    height, width = height + top + bottom, width + left + right
+    low, high = np.minimum(tensor.low, 0), np.maximum(tensor.high, 0)
+    ends = np.asarray([0, top, left, 0, 0, bottom, right, 0], np.int64)
+    name = graph.add(
+        "Pad", [tensor.name], f"{base}_padded", (1, height, width, channels), (low, high), constant=ends
+    )
+    return replace(tensor, name=name, shape=(1, channels, height, width), low=low, high=high)
