@@ -165,6 +165,17 @@ CASES: dict[str, KernelCases] = {
         {"out0_V": "0000111000"},
         cycles=32,
     ),
+    "EmbeddedMVAURTL": KernelCases(
+        "embedded_mvau_core",
+        "Eight inputs, four at a time, by four rows, two at a time",
+        nodes.embedded_mvau(8, 4, 4, 2, "UINT4", "INT3", "INT9"),
+        {
+            "64x32 UINT4 by UINT4, SIMD 8, PE 4": nodes.embedded_mvau(64, 32, 8, 4, "UINT4", "UINT4", "UINT14"),
+            "64x64 UINT8 by INT12, SIMD 8, PE 4": nodes.embedded_mvau(64, 64, 8, 4, "UINT8", "INT12", "INT25"),
+            "16x16 INT4 by TERNARY, SIMD 16, PE 2": nodes.embedded_mvau(16, 16, 16, 2, "INT4", "TERNARY", "INT9"),
+            "1x16 UINT8 by INT8, PE 4": nodes.embedded_mvau(1, 16, 1, 4, "UINT8", "INT8", "INT17"),
+        },
+    ),
     "CropRTL": KernelCases(
         "crop_window_core",
         "The middle two of four rows of two beats",

@@ -129,6 +129,16 @@ def embedded_vvau(
     return Case("EmbeddedVVAU_rtl", [(fed, kind)], attributes, constants=[(values, held)])
 
 
+def embedded_mvau(width: int, height: int, simd: int, pe: int, kind: str, held: str, given: str) -> Case:
+    """A product with a matrix of any integers."""
+    attributes = {
+        "MW": width, "MH": height, "SIMD": simd, "PE": pe, "inputDataType": kind, "weightDataType": held,
+        "outputDataType": given, "noActivation": 1, "numInputVectors": [1],
+    }  # fmt: skip
+    values = random_values(np.random.default_rng(0), held, (width, height))
+    return Case("EmbeddedMVAU_rtl", [((1, width), kind)], attributes, constants=[(values, held)])
+
+
 def crop(shape: Shape, starts: Shape, sizes: Shape, simd: int, kind: str) -> Case:
     """A part of a tensor."""
     attributes = {

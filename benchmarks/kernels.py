@@ -31,6 +31,7 @@ HLS = "finn.custom_op.fpgadataflow.hls"
 HLS_NODES = {
     "ElementwiseAddInt_rtl": "ElementwiseAdd_hls",
     "BinaryMVAU_rtl": "MVAU_hls",
+    "EmbeddedMVAU_rtl": "MVAU_hls",
     "EmbeddedVVAU_rtl": "VVAU_hls",
 }
 """FINN's nodes whose names are not those of the RTL with another ending."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
-LAYERS = ("MVAU_rtl", "MVAU_hls", "BinaryMVAU_rtl")
+LAYERS = ("MVAU_rtl", "MVAU_hls", "BinaryMVAU_rtl", "EmbeddedMVAU_rtl")
 """Layers whose SIMD and PE can be exchanged for each other: their inputs are SIMD values a beat, their outputs PE."""
 
 

@@ -11,7 +11,8 @@ from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.dividing_widths import prefer_dividing_widths
 from brainsmith.steps.hardware_nodes import has_backend, is_layer
 from brainsmith.steps.own_transforms import transformed
-from brainsmith.steps.stated_parallelism import fold_as_stated, states_parallelism
+from brainsmith.steps.stated_parallelism import fold_as_stated, raise_attribute, states_parallelism
+from brainsmith.steps.whole_rows import avoid_whole_rows
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -25,9 +26,6 @@ HIDDEN = "brainsmith.folded"
 PARALLELISM = {"SIMD": ("MW", "NumChannels", "ifm_dim"), "PE": ("MH", "NumChannels")}
 """What folding may raise in a layer that does not state it, and the attributes that give the limit."""
 
-ROWS = {"MVAU_rtl": "MH", "VVAU_rtl": "Channels"}
-"""Layers that are FINN's matrix-vector unit, and the attribute that limits their PE."""
-
 
 @step(
     description="Set PE and SIMD of every layer for the target frame rate",
@@ -40,11 +38,12 @@ def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     sliding window in front; FINN's SetFolding folds its own. If a layer cannot be as fast, all others are folded for
     its rate, unless `cfg.folding_two_pass_relaxation` is False.
 
-    No RTL matrix-vector unit takes a whole row or window at once (SIMD = MW, or the size of Kernel): FINN's
-    `mvu_vvu_axi` then loses data when its output stalls. It gets a smaller SIMD and more PE instead, and a warning
-    says if it is slower than the target then. Where the beats of a matrix-vector unit and its neighbour do not divide
-    each other, it gets another SIMD and PE for which they do, if that is as small and fast enough. Bit widths are
-    minimised afterwards, since the accumulators of RTL and HLS layers differ.
+    FINN's matrix-vector unit takes no whole row or window at once (SIMD = MW, or the size of Kernel): its
+    `mvu_vvu_axi` then loses data when its output stalls. It gets a smaller SIMD and more PE instead. Where that is
+    slower than the target, another RTL backend of the kernel takes its place, or a warning says so. Where the beats
+    of a matrix-vector unit and its neighbour do not divide each other, it gets another SIMD and PE for which they do,
+    if that is as small and fast enough. Bit widths are minimised afterwards, since the accumulators of RTL and HLS
+    layers differ.
     """
     cycles = _cycles_per_frame(cfg)
     if cycles is not None:
@@ -59,7 +58,7 @@ def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
                 )  # fmt: skip
                 cycles = slowest
                 model = _fold_all(model, cfg, cycles)
-        _avoid_whole_rows(model, cycles)
+        model = avoid_whole_rows(model, cfg, cycles)
         weights = getattr(cfg, "mvau_wwidth_max", WEIGHT_STREAM_BITS)
         prefer_dividing_widths(model, cycles, cfg._resolve_fpga_part(), weights)
     return minimise_bit_widths(_decompose_shuffles(model, cfg), cfg)
@@ -120,30 +119,6 @@ def _cycles_per_frame(cfg: Any) -> int | None:
     return max(1, int(1e9 / (cfg.synth_clk_period_ns * cfg.target_fps)))
 
 
-def _avoid_whole_rows(model: ModelWrapper, cycles: int) -> None:
-    """Give RTL matrix-vector units whose SIMD is all that a result needs the next smaller one, and more PE."""
-    from qonnx.custom_op.registry import getCustomOp
-
-    from brainsmith.rtl.stitching.suitable import dot_length
-
-    for node in model.graph.node:
-        if node.op_type not in ROWS:
-            continue
-        layer = getCustomOp(node)
-        width = dot_length(layer)
-        if width == 1 or layer.get_nodeattr("SIMD") != width:
-            continue
-        before = layer.get_exp_cycles()
-        layer.set_nodeattr("SIMD", max(d for d in range(1, width) if width % d == 0))
-        _raise(layer, "PE", layer.get_nodeattr(ROWS[node.op_type]), cycles)
-        after = layer.get_exp_cycles()
-        if after > max(cycles, before):
-            logging.getLogger(__name__).warning(
-                "%s takes %d cycles per frame, and the target is %d: in RTL it cannot take a whole row at once",
-                node.name, after, cycles,
-            )  # fmt: skip
-
-
 def _fold_own(model: ModelWrapper, cycles: int) -> None:
     """Fold layers of other frameworks than FINN that do not state what makes them faster."""
     from qonnx.custom_op.registry import getCustomOp
@@ -157,13 +132,4 @@ def _fold_own(model: ModelWrapper, cycles: int) -> None:
             stating = [layer.get_nodeattr(other) for other in limits if other in stated]
             if name in stated and stating:
                 limit = stating[0] if isinstance(stating[0], int) else stating[0][-1]
-                _raise(layer, name, int(limit), cycles)
-
-
-def _raise(layer: Any, name: str, limit: int, cycles: int) -> None:
-    """Raise an attribute through the divisors of its limit until the layer is fast enough."""
-    for value in range(max(1, layer.get_nodeattr(name)), limit + 1):
-        if limit % value == 0:
-            layer.set_nodeattr(name, value)
-            if layer.get_exp_cycles() <= cycles:
-                return
+                raise_attribute(layer, name, int(limit), cycles)

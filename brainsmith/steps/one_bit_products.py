@@ -9,7 +9,7 @@ from qonnx.transformation.base import Transformation
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
-KERNELS = ("MVAU", "BinaryMVAU")
+KERNELS = ("MVAU", "BinaryMVAU", "EmbeddedMVAU")
 
 DEPTHWISE = ("VVAU", "EmbeddedVVAU")
 

@@ -45,6 +45,15 @@ def fold_as_stated(model: ModelWrapper, node: NodeProto, cycles: int) -> None:
                 return
 
 
+def raise_attribute(layer: Any, name: str, limit: int, cycles: int) -> None:
+    """Raise an attribute through the divisors of its limit until the layer is fast enough."""
+    for value in range(max(1, layer.get_nodeattr(name)), limit + 1):
+        if limit % value == 0:
+            layer.set_nodeattr(name, value)
+            if layer.get_exp_cycles() <= cycles:
+                return
+
+
 def _may_change(one: Parallelism, window: Any) -> bool:
     """Tell whether an attribute is free: without a window in front, one that goes with it stays as it was inferred."""
     return window is not None or not one.window

@@ -5,7 +5,7 @@ from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.plugins import steps
 from brainsmith.steps.backend_choice import chosen_before
-from brainsmith.steps.fold import _avoid_whole_rows
+from brainsmith.steps.whole_rows import avoid_whole_rows
 from tests.steps.conftest import Graph, digits_model, hardware, integers
 from tests.steps.test_networks import max_pool_and_arg_max
 from tests.steps.test_specialize import own_kernel
@@ -48,8 +48,21 @@ def test_no_rtl_product_takes_a_whole_row_at_once(config, caplog):
     assert said not in caplog.messages
 
 
+def test_a_product_that_is_too_slow_without_whole_rows_gets_another_backend(config, caplog):
+    config.target_fps = 200_000_000
+    graph = Graph(1, 8).quant(4)
+    graph.node("MatMul", graph.weights(integers(1, 8, 6))).quant(4, scale=16.0)
+    graph.node("MatMul", graph.weights(integers(2, 6, 1))).quant(4, scale=16.0)  # one row: nothing to raise
+    graph.node("MatMul", graph.weights(integers(3, 1, 6))).quant(4, scale=16.0)  # one column
+    model = steps.fold(specialized(graph.model(1, 6), config), config)
+    assert folding(model, "EmbeddedMVAU_rtl") == [(6, 8), (1, 6), (6, 1)]
+    assert [one["layer"] for one in chosen_before(config)] == [node.name for node in model.graph.node][:-1]
+    assert caplog.messages == []
+
+
 def test_a_product_that_is_too_slow_without_whole_rows_is_warned_of(config, caplog):
     config.target_fps = 200_000_000
+    config.kernel_preferences = {"MVAU": ("finn:MVAU_rtl",)}
     graph = Graph(1, 8).quant(4)
     graph.node("MatMul", graph.weights(integers(1, 8, 6))).quant(4, scale=16.0)
     model = steps.fold(specialized(graph.model(1, 6), config), config)
@@ -61,13 +74,13 @@ def test_a_product_that_is_too_slow_without_whole_rows_is_warned_of(config, capl
 
 
 @pytest.mark.parametrize(("kernel", "before", "after"), [([3, 3], 9, (6, 3)), ([1, 1], 1, (1, 1))])
-def test_no_rtl_window_is_taken_at_once(kernel, before, after):
+def test_no_rtl_window_is_taken_at_once(config, kernel, before, after):
     node = helper.make_node(
         "VVAU_rtl", ["x", "w"], ["y"], domain="finn.custom_op.fpgadataflow.rtl", PE=1, SIMD=before, Channels=6,
         Kernel=kernel, Dim=[4, 4],
     )  # fmt: skip
     model = ModelWrapper(helper.make_model(helper.make_graph([node], "window", [], [])))
-    _avoid_whole_rows(model, 1)
+    avoid_whole_rows(model, config, 1)
     assert folding(model, "VVAU_rtl") == [after]
 
 

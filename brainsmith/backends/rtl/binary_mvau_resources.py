@@ -31,7 +31,7 @@ def mvau_resources(node: Any, counts: bool) -> Resources:
         node: QONNX's instance of it.
         counts: Whether it counts products of signs; else it adds integers.
     """
-    return _input_memory(node) + _weights(node) + _rows(node, counts) + _control(node)
+    return input_memory(node) + _weights(node) + _rows(node, counts) + _control(node)
 
 
 def _folding(node: Any) -> tuple[int, int, int, int]:
@@ -40,7 +40,7 @@ def _folding(node: Any) -> tuple[int, int, int, int]:
     return simd, pe, int(node.get_nodeattr("MW")) // simd, int(node.get_nodeattr("MH")) // pe
 
 
-def _input_memory(node: Any) -> Resources:
+def input_memory(node: Any) -> Resources:
     """Return the memory of two vectors in LUTs, and the register behind it."""
     simd, _, beats, folds = _folding(node)
     bits, words = simd * int(node.get_input_datatype(0).bitwidth()), 2 * beats
@@ -104,15 +104,24 @@ def _tree(count: int, bits: int, sets: int, constant: bool = False) -> tuple[Res
 
 
 def _control(node: Any) -> Resources:
-    """Return the counters of words, beats, turns and places, and the handshakes."""
+    """Return the counters of words and beats, the handshakes, and what gives vectors again."""
     _, _, beats, folds = _folding(node)
-    lengths = [beats * folds, beats]
-    if folds > 1:
-        written = [] if _whole(beats) else [beats]
-        lengths += [2 * beats, 2 * beats, 2 * beats, folds, *written]
+    return _counters([beats * folds, beats]) + Resources(lut=4, ff=8) + replay_control(beats, folds)
+
+
+def replay_control(beats: int, folds: int) -> Resources:
+    """Return the counters of turns and places of a memory that gives each vector several times."""
+    if folds == 1:
+        return Resources()
+    written = [] if _whole(beats) else [beats]
+    return _counters([2 * beats, 2 * beats, 2 * beats, folds, *written])
+
+
+def _counters(lengths: list[int]) -> Resources:
+    """Return counters that begin again after so many steps."""
     bits = sum((length - 1).bit_length() * (1.0 if _whole(length) else 1.25) for length in lengths)
     flops = sum((length - 1).bit_length() for length in lengths)
-    return Resources(lut=round(bits) + 4, ff=flops + 8)
+    return Resources(lut=round(bits), ff=flops)
 
 
 def _whole(length: int) -> bool:

@@ -141,12 +141,7 @@ class BinaryMVAURTL(CoreBackend, MVAU):
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return SIMD up to 64 values, then PE, then the rest of SIMD."""
-        simd, pe = divisors(self.get_nodeattr("MW")), divisors(self.get_nodeattr("MH"))
-        narrow = tuple(value for value in simd if value <= NARROW_SIMD)
-        found = [Parallelism("SIMD", narrow), Parallelism("PE", pe)]
-        if len(narrow) < len(simd):
-            found.append(Parallelism("SIMD", simd[len(narrow) - 1 :]))
-        return tuple(found)
+        return narrow_beats_first(self)
 
     def get_instream_width(self, ind: int = 0) -> int:
         """Return the bits of a beat; 0 for the weights, which no stream carries."""
@@ -176,6 +171,16 @@ class BinaryMVAURTL(CoreBackend, MVAU):
 def _counts(node: Any) -> bool:
     """Tell whether a node counts products that are 1, as FINN's model does wherever inputs are 1-bit signs too."""
     return bool(node.get_nodeattr("binaryXnorMode")) or node.get_nodeattr("inputDataType") == "BIPOLAR"
+
+
+def narrow_beats_first(node: Any) -> tuple[Parallelism, ...]:
+    """Return what folding may raise in a product with a matrix: SIMD up to 64 values, then PE, then the rest of SIMD."""
+    simd, pe = divisors(node.get_nodeattr("MW")), divisors(node.get_nodeattr("MH"))
+    narrow = tuple(value for value in simd if value <= NARROW_SIMD)
+    found = [Parallelism("SIMD", narrow), Parallelism("PE", pe)]
+    if len(narrow) < len(simd):
+        found.append(Parallelism("SIMD", simd[len(narrow) - 1 :]))
+    return tuple(found)
 
 
 def weight_words(ones: npt.NDArray[np.bool_], simd: int, pe: int) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from brainsmith.plugin.info import FINN_RTL
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
@@ -23,10 +25,24 @@ FRAMEWORK = "finn"
 STYLE = "preferred_impl_style"
 """The attribute of FINN's layers that asks for `hls` or `rtl`; no backend has it."""
 
+DOTS = {"MVAU": ("MW", "MW"), "VVAU": ("Kernel", "the size of Kernel")}
+"""Kernels whose RTL is FINN's matrix-vector unit (`mvu_vvu_axi`), and the attribute that gives the products of one
+result: its name, and how messages call it."""
+
 _LATER = ("Shuffle",)
 """FINN folds these kernels as a whole, and takes them apart into others afterwards."""
 
 _NOISE = re.compile(r"There is no \w+ variant (of|for) \S+|.*will automatically be set to \w+ variant")
+
+
+def dot_length(layer: Any) -> int:
+    """Return how many products FINN's matrix-vector unit adds up to one result in a layer; 0 if it is another layer.
+
+    Args:
+        layer: QONNX's instance of a node, of the kernel or of its RTL.
+    """
+    attribute, _ = DOTS.get(layer.onnx_node.op_type.removesuffix("_rtl"), ("", ""))
+    return int(np.prod(layer.get_nodeattr(attribute))) if attribute else 0
 
 
 def waits_for_folding(kernel: PluginInfo) -> bool:
@@ -56,6 +72,11 @@ def finn_supports(model: ModelWrapper, node: NodeProto, backend_type: str, part:
         and (reason := _unfit_window(node))
     ):
         return unsupported(reason)
+    if backend_type == "rtl" and node.op_type in DOTS and _takes_all(getCustomOp(node)):
+        return unsupported(
+            f"with SIMD equal to {DOTS[node.op_type][1]}, FINN's matrix-vector unit loses results under back-pressure at "
+            "its output"
+        )
     asked = NodeProto()
     asked.CopyFrom(node)
     getCustomOp(asked).set_nodeattr(STYLE, backend_type)
@@ -65,6 +86,11 @@ def finn_supports(model: ModelWrapper, node: NodeProto, backend_type: str, part:
         except FINNUserError as error:
             return unsupported(f"FINN refuses it: {' '.join(str(error).split())}")
     return SUPPORTED if style == backend_type else unsupported(_reason(warnings))
+
+
+def _takes_all(layer: Any) -> bool:
+    """Tell whether a layer takes all that one result needs in one cycle: the unit's output queue is too short then."""
+    return bool(layer.get_nodeattr("SIMD") == dot_length(layer))
 
 
 def _input_type(node: NodeProto) -> str:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from brainsmith.errors import BrainsmithError, BuildError
 from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.plugin.precedence import split_name
-from brainsmith.rtl.cores.finn_choice import FRAMEWORK, finn_supports
+from brainsmith.rtl.cores.finn_choice import DOTS, FRAMEWORK, dot_length, finn_supports
 from brainsmith.rtl.cores.node_support import SUPPORTED
 from brainsmith.rtl.stitching.orders import check_windows
 
@@ -23,10 +21,6 @@ if TYPE_CHECKING:
 
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.plugin_registry import Registry
-
-_DOTS = {"MVAU_rtl": ("MW", "MW"), "VVAU_rtl": ("Kernel", "the size of Kernel")}
-"""Layers that are FINN's matrix-vector unit (`mvu_vvu_axi`), and the attribute that gives the products of one result: its
-name, and how messages call it."""
 
 
 def is_rtl(node: NodeProto) -> bool:
@@ -115,16 +109,6 @@ def check_attributes(nodes: Mapping[str, Any]) -> None:
     check_windows(nodes)
 
 
-def dot_length(layer: Any) -> int:
-    """Return how many products FINN's matrix-vector unit adds up to one result in a layer; 0 if it is another layer.
-
-    Args:
-        layer: QONNX's instance of a node.
-    """
-    attribute, _ = _DOTS.get(layer.onnx_node.op_type, ("", ""))
-    return int(np.prod(layer.get_nodeattr(attribute))) if attribute else 0
-
-
 def _takes_all(layer: Any) -> bool:
     """Tell whether a layer takes all that one result needs in one cycle: the unit's output queue is too short then."""
     return bool(dot_length(layer) == layer.get_nodeattr("SIMD"))
@@ -132,8 +116,8 @@ def _takes_all(layer: Any) -> bool:
 
 def _limits(nodes: Mapping[str, Any], names: list[str]) -> str:
     """Name what SIMD must stay below in some layers."""
-    kinds = {nodes[name].onnx_node.op_type for name in names}
-    return " or ".join(text for kind, (_, text) in _DOTS.items() if kind in kinds)
+    kinds = {nodes[name].onnx_node.op_type.removesuffix("_rtl") for name in names}
+    return " or ".join(text for kind, (_, text) in DOTS.items() if kind in kinds)
 
 
 def _what_to_do(node: NodeProto, model: ModelWrapper, part: str) -> str:

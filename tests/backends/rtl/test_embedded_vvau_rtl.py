@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from qonnx.core.datatype import DataType
 from qonnx.custom_op.registry import getCustomOp
 
-from brainsmith.backends.rtl.embedded_vvau_rtl import EmbeddedVVAURTL, weight_words
+from brainsmith.backends.rtl.embedded_products import weight_words
+from brainsmith.backends.rtl.embedded_vvau_rtl import EmbeddedVVAURTL
 from brainsmith.errors import BuildError
 from brainsmith.rtl.cores.parallelism import Parallelism
 from tests.backends.rtl.bench import (
@@ -152,8 +153,8 @@ def test_words_of_weights_hold_the_channels_of_a_position_side_by_side():
         (
             (4, (3, 3), 1, 2, "BINARY", "BINARY"),
             {"binaryXnorMode": 1},
-            "its bits stand for -1 and 1 (binaryXnorMode), which its Python model does not know: give BIPOLAR inputs "
-            "and weights",
+            "its bits stand for -1 and 1 (binaryXnorMode), which its core does not count: give BIPOLAR inputs and "
+            "weights",
         ),
         (
             (4, (3, 3), 1, 2, "BIPOLAR", "BIPOLAR"),

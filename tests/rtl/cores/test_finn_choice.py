@@ -38,3 +38,22 @@ def test_a_window_that_finn_cannot_generate_has_its_reason(image, kernel, stride
         f"FINN's circuit cannot slide a window of {window} with stride {by} over an image of {size} ({said}): change the "
         "stride, the padding or the window"
     )
+
+
+@pytest.mark.parametrize(
+    ("op_type", "sizes", "said"),
+    [
+        ("MVAU", {"MW": 6, "MH": 4, "SIMD": 6}, "MW"),
+        ("MVAU", {"MW": 1, "MH": 4, "SIMD": 1}, "MW"),
+        ("VVAU", {"Kernel": [3, 2], "Channels": 4, "Dim": [2, 2], "SIMD": 6}, "the size of Kernel"),
+    ],
+)
+def test_a_matrix_vector_unit_that_takes_all_of_a_result_at_once_is_no_rtl(op_type, sizes, said):
+    node = helper.make_node(
+        op_type, ["x", "w"], ["y"], domain="finn.custom_op.fpgadataflow", PE=1, noActivation=1, inputDataType="INT4",
+        weightDataType="INT4", outputDataType="INT16", **sizes,
+    )  # fmt: skip
+    answer = finn_supports(None, node, "rtl", "xcvc1902-vsva2197-2MP-e-S")
+    assert answer.reason == (
+        f"with SIMD equal to {said}, FINN's matrix-vector unit loses results under back-pressure at its output"
+    )

@@ -1,10 +1,10 @@
-"""What the core of EmbeddedVVAURTL needs of a part: the weights' memory, multipliers, adders, registers."""
+"""What cores of EmbeddedProducts need of a part: memories, multipliers, adders, registers."""
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any, NamedTuple
 
+from brainsmith.backends.rtl.binary_mvau_resources import input_memory, replay_control
 from brainsmith.backends.rtl.multiplier import multiplier
 from brainsmith.rtl.cores.tables import Table, make_table
 from brainsmith.rtl.synthesis.cells import Resources
@@ -39,19 +39,34 @@ def weight_table(node: Any) -> Table:
 
 
 def vvau_resources(node: Any) -> Resources:
-    """Return what a node's core needs.
+    """Return what a core of windows needs: of its inputs, each channel has its own.
 
     Args:
         node: QONNX's instance of it.
     """
+    inputs = node.get_nodeattr("PE") * node.get_nodeattr("SIMD") * int(node.get_input_datatype(0).bitwidth())
+    return Resources(ff=inputs) + _products(node)
+
+
+def mvau_resources(node: Any) -> Resources:
+    """Return what a core of vectors needs: it keeps two of them, and gives each to all rows.
+
+    Args:
+        node: QONNX's instance of it.
+    """
+    beats, folds = node.products // node.get_nodeattr("SIMD"), node.rows // node.get_nodeattr("PE")
+    return input_memory(node) + replay_control(beats, folds) + _products(node)
+
+
+def _products(node: Any) -> Resources:
+    """Return what any core of products needs, beside its inputs."""
     simd, pe = int(node.get_nodeattr("SIMD")), int(node.get_nodeattr("PE"))
     given = int(node.get_output_datatype().bitwidth())
-    beats = prod(map(int, node.get_nodeattr("Kernel"))) // simd
+    beats = node.products // simd
     product, tree = _product(node), _tree(simd, _product(node))
     sums = Resources(lut=given if beats > 1 else 0, ff=given)
-    inputs = Resources(ff=simd * pe * int(node.get_input_datatype(0).bitwidth()))
     products = product.resources.times(simd)
-    return _weights(node) + inputs + (products + tree + sums).times(pe) + _control(node, beats)
+    return _weights(node) + (products + tree + sums).times(pe) + _control(node, beats)
 
 
 def _weights(node: Any) -> Resources:
