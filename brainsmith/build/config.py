@@ -23,6 +23,7 @@ class StepConfig:
         kernel_preferences: The backends that each kernel of the blueprint may have, the preferred one first: both by
             qualified names (`finn:MVAU`). By hand, bare names, `hls` and `rtl`, and `*` for all other kernels do too.
         verify_input_npy: The golden inputs, (samples, ...) in a .npy file; None where there are none.
+        approximate: The largest error of each step that may approximate, as the blueprint states.
     """
 
     output_dir: str = ""
@@ -31,6 +32,7 @@ class StepConfig:
     target_fps: int | None = None
     kernel_preferences: dict[str, tuple[str, ...]] = field(default_factory=dict)
     verify_input_npy: str | Path | None = None
+    approximate: dict[str, float] = field(default_factory=dict)
 
     def _resolve_fpga_part(self) -> str:
         if self.fpga_part is None:
@@ -74,6 +76,7 @@ def finn_config(config: StepConfig) -> Any:
     # FINN's own default is a file name; here None says that there are no golden inputs.
     made.verify_input_npy = config.verify_input_npy
     made.kernel_preferences = config.kernel_preferences
+    made.approximate = config.approximate
     return made
 
 

@@ -169,6 +169,7 @@ def _config(blueprint: Blueprint, chosen: Selection) -> dict[str, Any]:
     config["kernel_preferences"] = {
         use.record.qualified: tuple(backend.qualified for backend in use.backends) for use in chosen.kernels
     }
+    config["approximate"] = {name: each.error for name, each in blueprint.verify.approximate.items()}
     return config
 
 

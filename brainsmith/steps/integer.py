@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.core import step
 from brainsmith.steps.own_transforms import own_transform, transformed
+from brainsmith.steps.step_reports import write_report
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
+
+REPORT = "report/approximations.json"
 
 
 @step(
@@ -22,6 +26,10 @@ def integer(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     integers that reach it (transform IntegerLayers). An input of floats that a quantiser follows is quantised by the
     host, and so are the scales behind the last layer.
 
+    A sum of scales without a unit in common, for which no whole factors give the network's levels, is refused, unless
+    `cfg.approximate` names this step (`verify: {approximate: {integer: ...}}` in a blueprint). Then it gets the closest
+    factors, and `report/approximations.json` says by how much each such sum is off.
+
     Raises:
         ModelError: A node has no layer of integers; the text names each such node, and why.
     """
@@ -29,5 +37,10 @@ def integer(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
     if not model.check_all_tensor_shapes_specified():
         model = model.transform(InferShapes())
-    layers = transformed(model, own_transform("IntegerLayers")(), InferShapes())
+    integer_layers = own_transform("IntegerLayers")("integer" in getattr(cfg, "approximate", ()))
+    layers = transformed(model, integer_layers, InferShapes())
+    if integer_layers.approximated:
+        write_report(cfg, REPORT, {"sums": [found.record() for found in integer_layers.approximated]})
+        for found in integer_layers.approximated:
+            logging.getLogger(__name__).warning("approximated: %s", found.text())
     return transformed(layers, own_transform("InferGlobalSum")())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,11 +21,12 @@ from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
 from brainsmith.transforms.integer.layer_builder import LayerBuilder
 from brainsmith.transforms.integer.layer_graph import LayerGraph
 from brainsmith.transforms.integer.no_layer import NoLayerError
-from brainsmith.transforms.integer.pair_sums import PairTensor
+from brainsmith.transforms.integer.scaled_sum import ScaledSum
+from brainsmith.transforms.integer.sums_of_scales import Approximated, SumsOfScales
 from brainsmith.transforms.lattice.links import link_of
 from brainsmith.transforms.lattice.staircases import is_quantiser, quantiser_of
 
-_Value = IntegerTensor | PairTensor | HostTensor
+_Value = IntegerTensor | ScaledSum | HostTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,23 +52,39 @@ class IntegerLayers(Transformation):
     the integers that can come in, where a quantiser follows. Its thresholds are where the level changes, so every
     rounding mode, sign and zero point comes out as in the network, ties included.
 
+    Args:
+        approximate: Whether sums of scales without a unit in common may have the closest whole factors, where none give
+            the same levels.
+
+    Attributes:
+        approximated: The sums that are not exact, and by how much they are off, of the last model.
+
     Raises:
         ModelError: A node has no layer of integers; the text names each such node, and why.
     """
 
+    def __init__(self, approximate: bool = False) -> None:
+        super().__init__()
+        self._approximate = approximate
+        self.approximated: list[Approximated] = []
+
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
         """Rewrite all of it; the flag is always False."""
-        return _Reading(model).network(), False
+        reading = _Reading(model, self._approximate)
+        made = reading.network()
+        self.approximated = reading.sums.approximated
+        return made, False
 
 
 class _Reading:
     """One network on its way to layers."""
 
-    def __init__(self, model: ModelWrapper) -> None:
+    def __init__(self, model: ModelWrapper, approximate: bool) -> None:
         model, self._why_batch = with_batch_of_one(model)
         self._view = GraphView(model)
         self._graph = LayerGraph()
         self._build = LayerBuilder(self._graph)
+        self.sums = SumsOfScales(self._build, approximate)
         self._host = HostPart(self._view, self._graph)
         self._known: dict[str, _Value] = {}
         self._fixed: set[str] = set()
@@ -135,13 +153,16 @@ class _Reading:
             if behind is None:
                 raise NoLayerError("its operand is neither one number nor one for each channel")
             return [behind]
-        if any(isinstance(value, PairTensor) for value in given.values()):
-            raise NoLayerError(
-                "it gets a sum of two scales without a unit in common: put a quantiser behind the sum"
-            )
         rule = _RULES.get(node.op_type) if is_standard(node, node.op_type) else None
         if rule is None:
             raise NoLayerError("no layer of integers computes this operator")
+        if rule is not _Reading._sum:
+            self._known.update(
+                (name, self.sums.of_one_scale(value, node_text(node)))
+                for name, value in given.items()
+                if isinstance(value, ScaledSum)
+            )
+            first = self._known[next(iter(given))]
         found = rule(self, node, first, base)
         return found if isinstance(found, list) else [found]
 
@@ -157,11 +178,9 @@ class _Reading:
         """Return a value as the host has it."""
         if isinstance(value, HostTensor):
             return value
-        return (
-            self._host.sum(value, reason)
-            if isinstance(value, PairTensor)
-            else self._host.floats(value, reason)
-        )
+        if isinstance(value, ScaledSum):
+            return self._host.sum(self.sums.terms(value, "an output"), value.chain.links, reason)
+        return self._host.floats(value, reason)
 
     def _output(self, name: str) -> None:
         value = self._known[name]
@@ -171,8 +190,8 @@ class _Reading:
     def _quantiser(self, node: NodeProto, value: _Value, base: str) -> IntegerTensor:
         staircase = quantiser_of(self._view, node)
         padded = self._meets_padding(node.output[0])
-        if isinstance(value, PairTensor):
-            return self._build.quantised_pair(value, staircase, padded, base)
+        if isinstance(value, ScaledSum):
+            return self.sums.quantised(value, staircase, padded, node_text(node), base)
         if isinstance(value, HostTensor):
             if not value.in_front:
                 raise NoLayerError(f"it gets floats: {value.reason}")
@@ -199,7 +218,7 @@ class _Reading:
 
     # --- one method for each operator ---
 
-    def _matmul(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor:
+    def _matmul(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor | ScaledSum:
         weights = integer_weights(self._view, node.input[1], columns=True)
         if self._view.constant(node.input[0]) is not None or weights is None:
             raise NoLayerError(
@@ -209,7 +228,7 @@ class _Reading:
             raise NoLayerError("its weights are no matrix behind rows")
         return self._product(node, tensor, weights.values, weights.scale, base)
 
-    def _gemm(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor:
+    def _gemm(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor | ScaledSum:
         flipped = bool(attribute(node, "transB", 0))
         weights = integer_weights(self._view, node.input[1], columns=not flipped)
         plain = attribute(node, "alpha", 1.0) == attribute(node, "beta", 1.0) == 1 and not attribute(
@@ -225,19 +244,19 @@ class _Reading:
 
     def _product(
         self, node: NodeProto, tensor: IntegerTensor, values: Any, scale: Any, base: str
-    ) -> IntegerTensor:
+    ) -> IntegerTensor | ScaledSum:
         shape = (*tensor.shape[:-1], values.shape[1])
         return self._build.product(tensor, values, scale, shape, base)
 
-    def _biased(self, node: NodeProto, found: IntegerTensor) -> IntegerTensor:
+    def _biased(self, node: NodeProto, found: IntegerTensor | ScaledSum) -> IntegerTensor | ScaledSum:
         if len(node.input) < 3 or not node.input[2]:
             return found
         bias = self._view.constant(node.input[2])
-        if bias is None or bias.size not in (1, found.channels):
+        if bias is None or bias.size not in (1, found.shape[1]):
             raise NoLayerError("its bias is not constant, or not one number for each channel")
         return self._build.with_offset(found, node, bias.reshape(-1))
 
-    def _conv(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor:
+    def _conv(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor | ScaledSum:
         weights = integer_weights(self._view, node.input[1], columns=False)
         self._image(tensor)
         if weights is None or weights.values.ndim != 4:
@@ -274,7 +293,7 @@ class _Reading:
             raise NoLayerError("it gives indices, or has dilations")
         return self._build.maximum(tensor, window, base)
 
-    def _average_pool(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor:
+    def _average_pool(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor | ScaledSum:
         self._image(tensor)
         window = self._window(node)
         if any(window["pads"]) and not attribute(node, "count_include_pad", 0):
@@ -290,15 +309,29 @@ class _Reading:
         self._image(tensor)
         return self._build.mean(tensor, node, base)
 
-    def _sum(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor | PairTensor:
-        left, right = (self._known.get(name) for name in node.input[:2])
-        if not isinstance(left, IntegerTensor) or not isinstance(right, IntegerTensor):
-            raise NoLayerError(
-                "one of its terms is a constant that is neither one number nor one for each channel"
-            )
-        if left.shape != right.shape or not _same_order(left, right):
+    def _sum(self, node: NodeProto, _: object, base: str) -> IntegerTensor | ScaledSum:
+        """Add two tensors; what the first one is a sum of is added one by one."""
+        given = [self._known.get(name) for name in node.input[:2]]
+        if node.op_type == "Add" and isinstance(given[1], ScaledSum):
+            given.reverse()
+        terms: list[IntegerTensor] = []
+        for at, value in enumerate(given):
+            if isinstance(value, ScaledSum) and at == 0 and value.added and not value.chain.links:
+                terms += value.terms()
+            elif isinstance(value, ScaledSum):
+                terms.append(self.sums.of_one_scale(value, node_text(node)))
+            elif isinstance(value, IntegerTensor):
+                terms.append(value)
+            else:
+                raise NoLayerError(
+                    "one of its terms is a constant that is neither one number nor one for each channel"
+                )
+        if any(each.shape != terms[0].shape or not _same_order(each, terms[0]) for each in terms):
             raise NoLayerError("its terms have different shapes")
-        return self._build.sum(left, right, (1, -1 if node.op_type == "Sub" else 1), base)
+        if node.op_type == "Sub":
+            last = self._build.integers(terms[-1], base)
+            terms[-1] = replace(last, scale=-last.scale, offset=-last.offset)
+        return self._build.sum(terms, base)
 
     def _concat(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor:
         parts = [self._known.get(name) for name in node.input]

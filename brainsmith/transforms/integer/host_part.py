@@ -12,8 +12,9 @@ from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.layer_graph import LayerGraph, LayerNode, LayerTensor
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from brainsmith.transforms.graph_view import GraphView
-    from brainsmith.transforms.integer.pair_sums import PairTensor
     from brainsmith.transforms.lattice.links import ChainLink
     from brainsmith.transforms.lattice.staircases import Staircase
 
@@ -119,13 +120,13 @@ class HostPart:
             found = self._link(link, found, reason)
         return found
 
-    def sum(self, pair: PairTensor, reason: str = "") -> HostTensor:
-        """Return the network's own values of a sum of two scales."""
-        left, right = (self.floats(term, reason) for term in pair.terms)
-        op_type = "Add" if pair.signs == (1, 1) else "Sub"
-        name = self._graph.add(op_type, [left.name, right.name], f"{left.name}_sum", pair.shape)
-        found = HostTensor(name, pair.shape, False, reason)
-        for link in pair.links:
+    def sum(self, terms: Sequence[IntegerTensor], links: Sequence[ChainLink], reason: str = "") -> HostTensor:
+        """Return the network's own values of a sum of tensors, added from the first on, and what is pending behind it."""
+        found, *others = (self.floats(term, reason) for term in terms)
+        for other in others:
+            name = self._graph.add("Add", [found.name, other.name], f"{found.name}_sum", found.shape)
+            found = HostTensor(name, found.shape, False, reason)
+        for link in links:
             found = self._link(link, found, reason)
         return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from brainsmith.transforms.integer.integer_tensor import IntegerTensor, adding, 
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode, LayerTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.padding import with_border
-from brainsmith.transforms.integer.pair_sums import PairTensor, whole_factors
+from brainsmith.transforms.integer.sums_of_scales import product_of, sum_of
 from brainsmith.transforms.integer.threshold_rows import ThresholdRows, quantised, tabled
 from brainsmith.transforms.integer.window_forms import dense_weights, wide_as_strides, without_single_pixels
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from onnx import NodeProto
 
+    from brainsmith.transforms.integer.scaled_sum import ScaledSum
     from brainsmith.transforms.lattice.array_types import Doubles, Whole
     from brainsmith.transforms.lattice.staircases import Staircase
 
@@ -53,18 +55,20 @@ class LayerBuilder:
         Raises:
             NoLayerError: Its channels are those of another axis.
         """
-        self._check_channels(staircase, tensor)
-        return self._levels(tensor, quantised(tensor, staircase), staircase, padded, base)
+        self.check_channels(staircase, tensor)
+        return self.levels(tensor, quantised(tensor, staircase), staircase, padded, base)
 
-    def _check_channels(self, staircase: Staircase, tensor: IntegerTensor) -> None:
+    def check_channels(self, staircase: Staircase, tensor: IntegerTensor) -> None:
+        """Raise a NoLayerError if a quantiser's channels are those of another axis than the tensor's."""
         if staircase.channels > 1 and (
             staircase.axis != tensor.axis or staircase.channels != tensor.channels
         ):
             raise NoLayerError("its scale is neither one number nor one for each channel")
 
-    def _levels(
+    def levels(
         self, tensor: IntegerTensor, found: ThresholdRows, staircase: Staircase, padded: bool, base: str
     ) -> IntegerTensor:
+        """Return a quantiser's levels, of which the thresholds are found."""
         scale = np.ones(1) if staircase.scale is None else staircase.scale.astype(np.float64).reshape(-1)
         offset = np.zeros(1)
         if staircase.step == 2 and padded:
@@ -131,7 +135,7 @@ class LayerBuilder:
 
     def product(
         self, tensor: IntegerTensor, weights: Whole, scale: Doubles, shape: Sequence[int], base: str
-    ) -> IntegerTensor:
+    ) -> IntegerTensor | ScaledSum:
         """Return sums of a row's integers times weights.
 
         Args:
@@ -142,12 +146,31 @@ class LayerBuilder:
             base: Of the layer's name.
 
         Raises:
-            NoLayerError: Scales of the channels have no unit in common, or sums are too large.
+            NoLayerError: Sums are too large.
         """
-        tensor, unit, times = self._unit(self.integers(tensor, base))
+        tensor = self.integers(tensor, base)
+        found = multiples(tensor.scale)
+        if found is None:
+            taps = weights.T[:, :, None]
+            return product_of(
+                tensor,
+                taps,
+                scale,
+                shape,
+                lambda times: self._counted(tensor, weights * times.T, shape, base),
+            )
+        unit, times = found[0], tensor.each(found[1])
         offset = _offsets(tensor, weights) * scale
         weights = weights * times[:, None]
         return self._sums(tensor, tensor.in_layer_order(weights), weights, unit, scale, offset, shape, base)
+
+    def _counted(
+        self, tensor: IntegerTensor, weights: Whole, shape: Sequence[int], base: str
+    ) -> IntegerTensor:
+        """Return a product of integers that stand for themselves."""
+        found = self.product(_plain(tensor), weights, np.ones(1), shape, base)
+        assert isinstance(found, IntegerTensor)
+        return found
 
     def convolution(
         self,
@@ -157,7 +180,7 @@ class LayerBuilder:
         node: NodeProto,
         window: dict[str, Any],
         base: str,
-    ) -> IntegerTensor:
+    ) -> IntegerTensor | ScaledSum:
         """Return a convolution of integers.
 
         Args:
@@ -169,13 +192,17 @@ class LayerBuilder:
             base: Of the layer's name.
 
         Raises:
-            NoLayerError: Scales of the channels have no unit in common, padding is no integer, or sums are too large.
+            NoLayerError: Padding is no integer, or sums are too large.
         """
         tensor = self.integers(tensor, base)
         if any(window["pads"]):
             tensor = self._with_zero(tensor, base)
         results = len(weights)
+        given = weights
         weights, single = without_single_pixels(tensor, weights, window)
+        depthwise = single["group"] == tensor.channels == len(weights)
+        if multiples(tensor.scale) is None and not depthwise:
+            return self._several_scales(tensor, given, scale, node, window, base)
         times = len(weights) // results
         found = self._windows(
             tensor, weights, np.tile(scale, times) if scale.size > 1 else scale, single, base
@@ -191,6 +218,28 @@ class LayerBuilder:
         of_one = {name: array if array.size == 1 else array[:results] for name, array in of_one.items()}
         name = self._reshape(found, window["shape"], f"{base}_pixels")
         return IntegerTensor(name, window["shape"], **pixels, **of_one)
+
+    def _several_scales(
+        self,
+        tensor: IntegerTensor,
+        weights: Whole,
+        scale: Doubles,
+        node: NodeProto,
+        window: dict[str, Any],
+        base: str,
+    ) -> ScaledSum:
+        """Return a convolution of integers whose channels' scales have no unit in common."""
+        dense = dense_weights(weights, window["group"], tensor.channels)
+        one_group = {**window, "group": 1}
+
+        def layers(times: Whole) -> IntegerTensor:
+            whole = dense * times[:, :, None, None]
+            found = self.convolution(_plain(tensor), whole, np.ones(1), node, one_group, base)
+            assert isinstance(found, IntegerTensor)
+            return found
+
+        taps = dense.reshape(*dense.shape[:2], -1)
+        return product_of(tensor, taps, scale, window["shape"], layers)
 
     def _windows(
         self, tensor: IntegerTensor, weights: Whole, scale: Doubles, window: dict[str, Any], base: str
@@ -209,7 +258,9 @@ class LayerBuilder:
         if depthwise:  # each result has the scale of its channel
             unit, times, scale = 1.0, np.ones(1, np.int64), scale * tensor.scale
         else:
-            tensor, unit, times = self._unit(tensor)
+            found = multiples(tensor.scale)
+            assert found is not None
+            unit, times = found
         rows = (dense * tensor.each(times)[None, :, None, None]).transpose(2, 3, 1, 0).reshape(-1, results)
         source, shape = tensor.name, window["shape"]
         if (height, width) != (1, 1) or any(window["pads"]) or any(each != 1 for each in window["strides"]):
@@ -262,66 +313,36 @@ class LayerBuilder:
         )  # fmt: skip
         return replace(turned, name=name, shape=window["shape"])
 
-    def sum(
-        self, left: IntegerTensor, right: IntegerTensor, signs: tuple[int, int], base: str
-    ) -> IntegerTensor | PairTensor:
-        """Return the sum of two tensors of one shape, each times its sign; a pair if their scales have no unit in common.
+    def sum(self, tensors: Sequence[IntegerTensor], base: str) -> IntegerTensor | ScaledSum:
+        """Return the sum of tensors of one shape, added from the first on."""
+        plain = [self.integers(each, base) for each in tensors]
+        channels = max(each.scale.size for each in plain)
+        scales = np.stack([np.broadcast_to(each.scale, (channels,)) for each in plain])
+        found = [multiples(scales[:, at]) for at in range(channels)]
 
-        Raises:
-            NoLayerError: A channel's scales have none.
-        """
-        both = [self.integers(each, base) for each in (left, right)]
-        channels = max(each.scale.size for each in both)
-        scales = np.stack([np.broadcast_to(each.scale, (channels,)) for each in both])
-        units, times = [], []
-        for at in range(channels):
-            found = multiples(scales[:, at])
-            if found is None and channels > 1:
-                raise NoLayerError(
-                    f"a sum of values with the scales {scales[0, at]:.6g} and {scales[1, at]:.6g}, which have no unit in "
-                    "common: give both branches quantisers with one scale"
-                )
-            if found is None:
-                return PairTensor((both[0], both[1]), signs)
-            units.append(found[0])
-            times.append(found[1])
-        factors = np.asarray(times).T
-        both = [
-            self.scaled(each, factor * sign, f"{base}_{at}")
-            for at, (each, factor, sign) in enumerate(zip(both, factors, signs, strict=True))
-        ]
-        low, high = both[0].low + both[1].low, both[0].high + both[1].high
-        self._check(low, high)
-        name = self.graph.add(
-            "Add", [each.name for each in both], base, self._placed(left.shape), (low, high)
-        )
-        offset = signs[0] * both[0].offset + signs[1] * both[1].offset
-        return IntegerTensor(name, left.shape, low, high, np.asarray(units), offset, order=left.order)
+        def layers(factors: Sequence[Whole]) -> IntegerTensor:
+            return self._added(plain, np.stack(factors), base)
 
-    def quantised_pair(
-        self, pair: PairTensor, staircase: Staircase, padded: bool, base: str
-    ) -> IntegerTensor:
-        """Return a quantiser's levels of a sum of two scales.
+        if None in found:
+            return sum_of(plain, layers)
+        units = [each for each in found if each is not None]
+        added = layers([times for _, times in units])
+        offset = np.asarray(reduce(np.add, (each.offset for each in plain)))
+        return replace(added, scale=np.asarray([unit for unit, _ in units]), offset=offset)
 
-        Raises:
-            NoLayerError: There are no whole factors, or its channels are those of another axis.
-        """
-        self._check_channels(staircase, pair.terms[0])
-        found = whole_factors(pair, staircase)
-        if isinstance(found, str):
-            raise NoLayerError(found)
-        factors, rows = found
-        left, right = (
-            self.scaled(term, np.asarray([factor]), f"{base}_term_{at}")
-            for at, (term, factor) in enumerate(zip(pair.terms, factors, strict=True))
+    def _added(self, tensors: Sequence[IntegerTensor], factors: Whole, base: str) -> IntegerTensor:
+        """Return the sum of integers times whole factors, (channels or 1, tensors)."""
+        total, *others = (
+            replace(self.scaled(each, factors[:, at], f"{base}_{at}"), scale=np.ones(1), offset=np.zeros(1))
+            for at, each in enumerate(tensors)
         )
-        low, high = left.low + right.low, left.high + right.high
-        name = self.graph.add(
-            "Add", [left.name, right.name], f"{base}_sum", self._placed(pair.shape), (low, high)
-        )
-        summed = IntegerTensor(name, pair.shape, low, high, np.ones(1), np.zeros(1), order=left.order)
-        levels = ThresholdRows(rows, pair.direction, staircase.low)
-        return self._levels(summed, levels, staircase, padded, base)
+        for other in others:
+            low, high = total.low + other.low, total.high + other.high
+            self._check(low, high)
+            shape = self._placed(total.shape)
+            name = self.graph.add("Add", [total.name, other.name], base, shape, (low, high))
+            total = replace(total, name=name, low=low, high=high)
+        return total
 
     def concatenation(
         self, tensors: Sequence[IntegerTensor], shape: tuple[int, ...], base: str
@@ -400,22 +421,21 @@ class LayerBuilder:
             for name, shape, each in zip(names, shapes, ends, strict=True)
         ]
 
-    def divided(self, tensor: IntegerTensor, node: NodeProto, count: int) -> IntegerTensor:
+    def divided(
+        self, tensor: IntegerTensor | ScaledSum, node: NodeProto, count: int
+    ) -> IntegerTensor | ScaledSum:
         """Return a tensor whose values are still to be divided by a whole number."""
-        return replace(tensor, links=(*tensor.links, dividing(node, count)))
-
-    def with_offset(self, tensor: IntegerTensor, node: NodeProto, values: Any) -> IntegerTensor:
-        """Return a tensor to which a bias is still to be added."""
-        found = tensor.behind(adding(node, values, tensor.axis))
+        found = tensor.behind(dividing(node, count))
         assert found is not None
         return found
 
-    def _unit(self, tensor: IntegerTensor) -> tuple[IntegerTensor, float, Whole]:
-        """Return one scale for all channels, and how often each channel's holds it."""
-        found = multiples(tensor.scale)
-        if found is None:
-            raise NoLayerError("the scales of the channels that it sums have no unit in common")
-        return tensor, found[0], tensor.each(found[1])
+    def with_offset(
+        self, tensor: IntegerTensor | ScaledSum, node: NodeProto, values: Any
+    ) -> IntegerTensor | ScaledSum:
+        """Return a tensor to which a bias is still to be added."""
+        found = tensor.behind(adding(node, values, -3 if len(tensor.shape) == 4 else -1))
+        assert found is not None
+        return found
 
     def _with_zero(self, tensor: IntegerTensor, base: str) -> IntegerTensor:
         """Return a tensor whose integer 0 is the value 0, in whose range it is, for padding."""
@@ -467,6 +487,11 @@ class LayerBuilder:
     def _placed(self, shape: Sequence[int]) -> tuple[int, ...]:
         """Return a shape with channels last."""
         return (shape[0], *shape[2:], shape[1]) if len(shape) == 4 else tuple(shape)
+
+
+def _plain(tensor: IntegerTensor) -> IntegerTensor:
+    """Return integers that stand for themselves."""
+    return replace(tensor, scale=np.ones(1), offset=np.zeros(1))
 
 
 def _offsets(tensor: IntegerTensor, weights: Whole) -> Doubles:

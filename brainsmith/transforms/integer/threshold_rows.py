@@ -65,10 +65,10 @@ def quantised(tensor: IntegerTensor, staircase: Staircase) -> ThresholdRows:
 
     with np.errstate(all="ignore"):
         rows = find_steps(levels, wanted, low, high, told_apart)
-    return _trimmed(ThresholdRows(rows, way, staircase.low), low, high)
+    return trimmed(ThresholdRows(rows, way, staircase.low), low, high)
 
 
-def _trimmed(found: ThresholdRows, low: Whole, high: Whole) -> ThresholdRows:
+def trimmed(found: ThresholdRows, low: Whole, high: Whole) -> ThresholdRows:
     """Leave out the steps that every channel has behind it from its least integer on, and those that none reaches."""
     behind = (found.rows <= low[:, None]).all(axis=0)
     needed = np.flatnonzero(~behind & (found.rows <= high[:, None]).any(axis=0))

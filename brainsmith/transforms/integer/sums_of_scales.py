@@ -1,0 +1,259 @@
+"""SumsOfScales: makes layers of sums whose scales have no unit in common, exact where there is a way."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
+from brainsmith.transforms.integer.no_layer import NoLayerError
+from brainsmith.transforms.integer.scaled_sum import MOST_POINTS, ScaledSum, Term, row_of
+from brainsmith.transforms.integer.threshold_rows import trimmed
+from brainsmith.transforms.integer.whole_factors import (
+    CommonUnit,
+    common_units,
+    deciding_factors,
+    differing,
+    error_bound,
+    float_steps,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from brainsmith.transforms.integer.layer_builder import LayerBuilder
+    from brainsmith.transforms.lattice.array_types import Doubles, Whole
+    from brainsmith.transforms.lattice.staircases import Staircase
+
+MOST_APART = 4
+"""Terms that the host adds as floats."""
+
+_TRIED = 512
+"""Random combinations of integers of each channel with which an approximation is measured."""
+
+ALLOWING = "`verify: {approximate: {integer: {error: ERROR, classes: SAMPLES}}}`"
+"""What a blueprint says to allow it."""
+
+
+@dataclass(frozen=True)
+class Approximated:
+    """One sum that is not exact.
+
+    Attributes:
+        node: What it is in front of, or what reads it.
+        scale_error: By how much the worth of a factor is off the scale it stands for, as a part of it: the greatest.
+        error: By how much the sum can be off, in the network's units.
+        differing: Share of levels that differ from the network's, on random integers; None where no quantiser follows.
+        steps: By how many levels at most.
+    """
+
+    node: str
+    scale_error: float
+    error: float
+    differing: float | None = None
+    steps: int | None = None
+
+    def text(self) -> str:
+        """Say it in one line."""
+        off = (
+            f"{self.node}: scales without a unit in common are off by at most {self.scale_error:.2g} of each"
+        )
+        if self.differing is None:
+            return f"{off}, its sum by at most {self.error:.3g}"
+        return f"{off}; {self.differing:.2%} of its levels differ on random integers, by at most {self.steps} for any"
+
+    def record(self) -> dict[str, Any]:
+        """Return its fields, for a report."""
+        return asdict(self)
+
+
+class SumsOfScales:
+    """Gives whole factors to sums of several scales.
+
+    Args:
+        build: Makes the layers.
+        approximate: Whether the closest factors may be taken where none are exact.
+
+    Attributes:
+        approximated: What is not exact.
+    """
+
+    def __init__(self, build: LayerBuilder, approximate: bool) -> None:
+        self._build = build
+        self._approximate = approximate
+        self.approximated: list[Approximated] = []
+
+    def quantised(
+        self, total: ScaledSum, staircase: Staircase, padded: bool, reader: str, base: str
+    ) -> IntegerTensor:
+        """Return a quantiser's levels of a sum.
+
+        Raises:
+            NoLayerError: No factors decide them, and none may approximate; or its channels are those of another axis.
+        """
+        self._build.check_channels(staircase, total.chain)
+        found = deciding_factors(total, staircase)
+        if found is not None:
+            summed = replace(total.layers(found[0]), links=total.chain.links)
+            way = found[1].signs
+            low = np.where(way > 0, summed.low, -summed.high)
+            high = np.where(way > 0, summed.high, -summed.low)
+            return self._build.levels(summed, trimmed(found[1], low, high), staircase, padded, base)
+        near = self._near(total)
+        if near is None:
+            near = self._closest(total, reader, staircase)
+        return self._build.thresholds(near, staircase, padded, base)
+
+    def of_one_scale(self, total: ScaledSum, reader: str) -> IntegerTensor:
+        """Return a sum as a tensor of one scale for each channel, with its pending operators.
+
+        Raises:
+            NoLayerError: It has none, and none may approximate.
+        """
+        return self._near(total) or self._closest(total, reader)
+
+    def terms(self, total: ScaledSum, reader: str) -> list[IntegerTensor]:
+        """Return tensors of one scale for each channel whose sum is this one, for the host; one if that is near enough.
+
+        Raises:
+            NoLayerError: They are too many, and none may approximate.
+        """
+        near = self._near(total)
+        if near is not None:
+            return [replace(near, links=())]
+        if max(len(row.scales) for row in total.rows) <= MOST_APART:
+            return total.terms()
+        return [replace(self._closest(total, reader), links=())]
+
+    def _near(self, total: ScaledSum) -> IntegerTensor | None:
+        """Return a sum by factors that are exact but for the rounding of float32; None if there are none."""
+        units = common_units(total.rows, exact=True)
+        return None if units is None else _in_units(total, units)
+
+    def _closest(self, total: ScaledSum, reader: str, staircase: Staircase | None = None) -> IntegerTensor:
+        if not self._approximate:
+            raise NoLayerError(
+                f"it gets {_listed_scales(total)}, which have no unit in common, and no whole factors of them give the "
+                "same levels: give what is added quantisers with one scale, or let the closest factors stand for them: "
+                f"{ALLOWING}"
+            )
+        units = common_units(total.rows, exact=False)
+        if units is None:
+            raise NoLayerError(f"it gets {_listed_scales(total)}, whose closest factors make sums too large")
+        error = max(error_bound(row, unit) for row, unit in zip(total.rows, units, strict=True))
+        found = Approximated(reader, max(unit.error for unit in units), error)
+        if staircase is not None:
+            steps, way = float_steps(total.chain, staircase), total.chain.direction
+            share, most = differing(total, units, steps, way, _TRIED)
+            found = replace(found, differing=share, steps=most)
+        self.approximated.append(found)
+        return _in_units(total, units)
+
+
+def _listed_scales(total: ScaledSum) -> str:
+    scales = np.unique(np.concatenate([row.scales for row in total.rows]))
+    shown = ", ".join(f"{scale:.6g}" for scale in scales[:3])
+    return f"a sum of values with the scales {shown}{' and others' if len(scales) > 3 else ''}"
+
+
+def _in_units(total: ScaledSum, units: Sequence[CommonUnit]) -> IntegerTensor:
+    made = total.layers([unit.factors for unit in units])
+    scale = np.asarray([unit.unit for unit in units])
+    offset = np.asarray([row.offset for row in total.rows])
+    return replace(made, scale=scale, offset=offset, links=total.chain.links)
+
+
+def sum_of(tensors: Sequence[IntegerTensor], layers: Callable[[Sequence[Whole]], IntegerTensor]) -> ScaledSum:
+    """Return the sum of tensors of one shape, added from the first on.
+
+    Args:
+        tensors: Without pending operators.
+        layers: Adds them, each times whole numbers, (channels or 1, tensors).
+    """
+    count = max(max(each.scale.size, each.offset.size) for each in tensors)
+    first = tensors[0]
+    ends = [(int(each.low.min()), int(each.high.max())) for each in tensors]
+    rows = []
+    for at in range(count):
+        scales = [float(each.scale[at % each.scale.size]) for each in tensors]
+        offsets = [float(each.offset[at % each.offset.size]) for each in tensors]
+        one = np.ones(1, np.int64)
+        terms = [
+            Term(scale, one, one * low, one * high) for scale, (low, high) in zip(scales, ends, strict=True)
+        ]
+        rows.append(row_of(terms, np.asarray(offsets), MOST_POINTS // count))
+    random = np.random.default_rng(0)
+
+    def draw(_: int, points: int) -> Whole:
+        return np.stack([random.integers(low, high + 1, points) for low, high in ends])
+
+    chain = replace(of_range("", first.shape, 0, 0), order=first.order)
+    return ScaledSum(chain, tuple(rows), layers, draw, lambda: list(tensors), added=True)
+
+
+def product_of(
+    tensor: IntegerTensor,
+    taps: Whole,
+    scale: Doubles,
+    shape: Sequence[int],
+    layers: Callable[[Whole], IntegerTensor],
+) -> ScaledSum:
+    """Return a product of integers whose channels have several scales.
+
+    Args:
+        tensor: Without pending operators.
+        taps: Weights, (results, channels, places in a window).
+        scale: Of the weights, one or one for each result.
+        shape: Of the result, in the network.
+        layers: Makes the product with the weights times whole numbers, (results, channels).
+    """
+    results = len(taps)
+    of_channel = tensor.each(tensor.scale)
+    sizes = np.unique(np.abs(of_channel[of_channel != 0]))
+    signs = np.sign(of_channel).astype(np.int64)
+    weights = taps * signs[None, :, None]
+    low, high = (
+        np.broadcast_to(tensor.each(end)[:, None], taps.shape[1:]) for end in (tensor.low, tensor.high)
+    )
+    offsets = taps.sum(axis=2) @ tensor.each(tensor.offset) * scale
+    used = (weights != 0) & (np.broadcast_to(scale, (results,)) != 0)[:, None, None]
+    held: list[list[int]] = []
+    rows = []
+    for at in range(results):
+        found = [
+            (place, used[at] & (np.abs(of_channel) == size)[:, None]) for place, size in enumerate(sizes)
+        ]
+        own = [(place, mask) for place, mask in found if mask.any()]
+        factor = float(scale[at % scale.size])
+        terms = [Term(factor * sizes[place], weights[at][mask], low[mask], high[mask]) for place, mask in own]
+        rows.append(row_of(terms, offsets[at : at + 1], MOST_POINTS // results))
+        held.append([place for place, _ in own])
+
+    def spread(factors: Sequence[Whole]) -> Whole:
+        found = np.zeros((results, len(of_channel)), np.int64)
+        for at, (places, values) in enumerate(zip(held, factors, strict=True)):
+            for place, value in zip(places, values, strict=True):
+                found[at, np.abs(of_channel) == sizes[place]] = value
+        return np.asarray(found * signs, np.int64)
+
+    random = np.random.default_rng(0)
+
+    def draw(at: int, points: int) -> Whole:
+        values = random.integers(low[..., None], high[..., None] + 1, (*low.shape, points))
+        masks = [(np.abs(of_channel) == sizes[place])[:, None] for place in held[at]]
+        return np.stack([np.tensordot(weights[at] * mask, values, 2) for mask in masks])
+
+    def terms_apart() -> list[IntegerTensor]:
+        """Give each scale a product of its own."""
+        found = []
+        for place, size in enumerate(sizes):
+            made = layers(spread([np.asarray([int(each == place) for each in own]) for own in held]))
+            found.append(replace(made, scale=size * scale, offset=offsets if place == 0 else np.zeros(1)))
+        return found
+
+    chain = of_range("", tuple(shape), 0, 0)
+    return ScaledSum(
+        chain, tuple(rows), lambda factors: layers(spread(factors)), draw, terms_apart, added=False
+    )
