@@ -287,14 +287,15 @@ class BuildJob:
 
 
 def _state_proof(staging: Path, content: dict[str, Any]) -> None:
-    """Let the README of the packed accelerator, if there is one, say what the banner of the report says."""
+    """Let the packed accelerator, if there is one, say what the banner of the report says, and name the model's ends."""
     if not (staging / PACKAGE).is_dir():
         return
-    from brainsmith.rtl.package.proof import state_proof
+    from brainsmith.rtl.package.proof import name_ends, state_proof
     from brainsmith.web.step_result import read_steps
     from brainsmith.web.verdict import judge
 
     verdict = judge(content, read_steps(content))
+    name_ends(staging / PACKAGE, content["model"]["inputs"], content["model"]["outputs"])
     state_proof(staging / PACKAGE, verdict.title, verdict.sentence, verdict.points)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from brainsmith.graph.ends import input_values, numpy_type
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
     Stack = np.ndarray[Any, Any]
@@ -38,26 +39,14 @@ class HostParts:
     """
 
     def __init__(self, parent: ModelWrapper) -> None:
-        nodes = parent.get_nodes_by_op_type(PARTITION)
-        if len(nodes) != 1:
-            raise BuildError(
-                f"the model around an accelerator must have one node that stands for it, not {len(nodes)}"
-            )
-        (node,) = nodes
-        constants = {tensor.name for tensor in parent.graph.initializer}
-        self.wanted = tuple(name for name in node.input if name not in constants)
-        self.given = tuple(node.output)
+        parts = host_nodes(parent)
+        self.wanted, self.given = parts.wanted, parts.given
         ends = input_values(parent.graph), parent.graph.output
         self.signature = ModelSignature(*(tuple(_spec(parent, value) for value in each) for each in ends))
         fed, given = ([value.name for value in each] for each in ends)
-        behind = _behind(parent, self.given)
-        after = [one for one in parent.graph.node if set(one.output) & behind]
-        before = [one for one in parent.graph.node if one is not node and one not in after]
-        made = {name for one in before for name in one.output}
-        needed = {name for one in after for name in one.input} | set(given)
-        handed = sorted((made | set(fed)) & needed)
-        self._before = ModelPart(parent, before, fed, [*dict.fromkeys([*self.wanted, *handed])])
-        self._after = ModelPart(parent, after, [*dict.fromkeys([*handed, *self.given])], given)
+        handed = parts.handed
+        self._before = ModelPart(parent, parts.before, fed, [*dict.fromkeys([*self.wanted, *handed])])
+        self._after = ModelPart(parent, parts.behind, [*dict.fromkeys([*handed, *self.given])], given)
 
     def run(
         self,
@@ -85,6 +74,47 @@ class HostParts:
     def tensors(self) -> tuple[str, ...]:
         """Return the tensors that the host computes, in the order of execution."""
         return (*self._before.tensors, *self._after.tensors)
+
+
+class HostNodes(NamedTuple):
+    """The nodes around an accelerator.
+
+    Attributes:
+        before: What the host computes of the model's inputs alone, in order.
+        behind: What it computes with the accelerator's results, in order.
+        wanted: The tensors that the accelerator takes, in the order of its inputs.
+        given: The tensors that it gives, in the order of its outputs.
+        handed: Further tensors that nodes behind it read, or that are outputs: inputs of the model, or made before it.
+    """
+
+    before: list[NodeProto]
+    behind: list[NodeProto]
+    wanted: tuple[str, ...]
+    given: tuple[str, ...]
+    handed: list[str]
+
+
+def host_nodes(parent: ModelWrapper) -> HostNodes:
+    """Sort the nodes of a model that has one node which stands for its accelerator.
+
+    Raises:
+        BuildError: It has none, or several.
+    """
+    nodes = parent.get_nodes_by_op_type(PARTITION)
+    if len(nodes) != 1:
+        raise BuildError(
+            f"the model around an accelerator must have one node that stands for it, not {len(nodes)}"
+        )
+    (node,) = nodes
+    constants = {tensor.name for tensor in parent.graph.initializer}
+    wanted = tuple(name for name in node.input if name not in constants)
+    reached = _behind(parent, tuple(node.output))
+    behind = [one for one in parent.graph.node if set(one.output) & reached]
+    before = [one for one in parent.graph.node if one is not node and one not in behind]
+    made = {name for one in before for name in one.output}
+    made.update(value.name for value in input_values(parent.graph))
+    needed = {name for one in behind for name in one.input} | {value.name for value in parent.graph.output}
+    return HostNodes(before, behind, wanted, tuple(node.output), sorted(made & needed))
 
 
 def _behind(parent: ModelWrapper, tensors: Sequence[str]) -> set[str]:

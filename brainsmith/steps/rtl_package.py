@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BuildError
 from brainsmith.plugin.core import step
 from brainsmith.steps.design_files import take_design
-from brainsmith.steps.host_ends import PARTITION, parent_model
+from brainsmith.steps.host_ends import parent_model
 from brainsmith.steps.step_reports import read_report
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def rtl_package(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         simulated=read_report(folder / SIMULATED),
         synthesised=read_report(folder / SYNTHESISED),
         licences=_licences(),
-        host=_host(folder),
+        host=_host(folder, design),
     )
     write_package(design, folder / FOLDER, golden, facts)
     return model
@@ -148,8 +148,9 @@ def _licences() -> dict[str, str]:
     return found
 
 
-def _host(folder: Path) -> tuple[str, ...]:
-    """Return the nodes that stay on the host, if some were cut off."""
+def _host(folder: Path, design: Design) -> dict[str, Any]:
+    """Return what the host computes, if nodes were cut off."""
+    from brainsmith.rtl.package.host_description import host_description
+
     parent = parent_model(folder)
-    nodes = () if parent is None else parent.graph.node
-    return tuple(f"{node.name} ({node.op_type})" for node in nodes if node.op_type != PARTITION)
+    return {} if parent is None else host_description(design, parent)

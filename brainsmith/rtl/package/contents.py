@@ -22,6 +22,8 @@ COMPONENT = "component.xml"
 IMPORT = "import.tcl"
 README = "README.md"
 BENCH = "cocotb"
+HOST = "host.json"
+HOST_MODULE = "host.py"
 LICENCES = "licenses"
 
 MANIFEST_FORMAT = 1
@@ -39,7 +41,8 @@ class Facts:
         simulated: What `report/rtl_simulation.json` says; None if it was not simulated.
         synthesised: What `report/rtl_synthesis.json` says; None if it was not synthesised.
         licences: Texts of the licences of what is inside, by file name.
-        host: Nodes of the network that are not in the accelerator, because the host computes them.
+        host: What the host computes around the accelerator, as `host_description` gives it; empty for one that is all of
+            its network.
         version: Of BrainSmith.
     """
 
@@ -50,7 +53,7 @@ class Facts:
     simulated: Mapping[str, Any] | None = None
     synthesised: Mapping[str, Any] | None = None
     licences: Mapping[str, str] = field(default_factory=dict)
-    host: tuple[str, ...] = ()
+    host: Mapping[str, Any] = field(default_factory=dict)
     version: str = __version__
 
 

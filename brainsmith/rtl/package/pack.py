@@ -18,6 +18,8 @@ from brainsmith.rtl.package.contents import (
     BENCH,
     COMPONENT,
     GOLDEN,
+    HOST,
+    HOST_MODULE,
     IMPORT,
     LICENCES,
     MANIFEST,
@@ -25,6 +27,7 @@ from brainsmith.rtl.package.contents import (
     README,
 )
 from brainsmith.rtl.package.frame_order import as_frames, stored_type
+from brainsmith.rtl.package.host_description import host_description
 from brainsmith.rtl.package.readme import readme
 from brainsmith.rtl.package.vivado import import_tcl
 from brainsmith.rtl.stitching.design_folder import MEMORIES, write_design
@@ -108,6 +111,8 @@ def _fill(work: Path, design: Design, vectors: Mapping[str, NDArray[Any]], facts
         COMPONENT: component_xml(design, sources, memories, facts),
         IMPORT: import_tcl(design, facts),
         README: readme(design, frames, facts),
+        HOST: json.dumps(facts.host or host_description(design, None), indent=1) + "\n",
+        HOST_MODULE: (BENCH_FILES / "host_functions.py").read_text("utf-8"),
         **{f"{LICENCES}/{name}": text for name, text in facts.licences.items()},
         **{
             f"{BENCH}/{name}": (BENCH_FILES / source).read_text("utf-8")

@@ -51,10 +51,28 @@ def readme(design: Design, frames: int, facts: Facts) -> str:
 def _host(facts: Facts) -> str:
     if not facts.host:
         return ""
+    parts = {place: [node["operator"] for node in facts.host[key]] for place, key in _PLACES.items()}
+    listed = " and ".join(f"{place} {', '.join(names)}" for place, names in parts.items() if names)
     return (
-        f"\n\nNot in it, and left to the host: {', '.join(facts.host)}. `intermediate_models/dataflow_parent.onnx` of "
-        "the build has\nthese nodes, with the accelerator as one node between them."
+        f"\n\nNot in it, and left to the host: {listed}. `host.json` lists these operators with their constants,\n"
+        "and `host.py` computes them with numpy alone."
     )
+
+
+_PLACES = {"in front of it": "before", "behind it": "behind"}
+
+
+def _quantised(stream: str, facts: Facts) -> list[str]:
+    """Say which levels the host gives to a stream."""
+    ends = facts.host["accelerator"]["inputs"] if facts.host else []
+    found = next((one["quantiser"] for one in ends if one["stream"] == stream and "quantiser" in one), None)
+    if found is None:
+        return []
+    scale = f"{found['scale'][0]:.9g}" if len(found["scale"]) == 1 else f"{len(found['scale'])} scales"
+    mode = f", rounded by {found['rounding_mode']}" if "rounding_mode" in found else ""
+    return [
+        f"They are the levels of a quantiser that the host computes: x / {scale} + {found['zero_point']:g}{mode}."
+    ]
 
 
 def _layers(design: Design) -> str:
@@ -98,6 +116,7 @@ def _stream(stream: DesignStream, fed: bool, facts: Facts) -> str:
     if unused:
         what = "not read" if fed else "without meaning"
         lines.append(f"The highest {unused} bits of {stream.bits} are {what}.")
+    lines += _quantised(stream.name, facts) if fed else []
     order = facts.orders.get(stream.name)
     if order is not None and (order.shape not in (layout.shape, layout.shape[1:]) or order.moves):
         lines.append(

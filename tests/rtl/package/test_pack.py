@@ -12,7 +12,7 @@ import pytest
 from brainsmith.errors import BuildError, OutputError
 from brainsmith.rtl.package.licences import licence_of
 from brainsmith.rtl.package.pack import file_digest
-from brainsmith.rtl.package.proof import state_proof
+from brainsmith.rtl.package.proof import name_ends, state_proof
 from brainsmith.rtl.package.reading import read_package
 from brainsmith.rtl.simulation.toolchain import find_toolchain
 from brainsmith.rtl.stitching.design_folder import read_design
@@ -27,7 +27,7 @@ def test_all_of_it_is_there(folder, small):
     found = files_of(folder)
     assert {name for name in found if not name.startswith(("hdl/", "memory/"))} == {
         "README.md", "cocotb/run.py", "cocotb/test_accelerator.py", "component.xml", "design.json", "filelist.f",
-        "golden/m_axis_0.npy", "golden/s_axis_0.npy", "import.tcl", "manifest.json",
+        "golden/m_axis_0.npy", "golden/s_axis_0.npy", "host.json", "host.py", "import.tcl", "manifest.json",
     }  # fmt: skip
     assert {name for name in found if name.startswith("hdl/")} == set(
         (folder / "filelist.f").read_text().split()
@@ -180,6 +180,24 @@ def test_the_readme_says_how_tensors_lie(folder):
     assert "Not known: the circuit was not synthesised." in text
 
 
+def test_the_network_s_own_names_of_its_ends_are_in_the_hosts_description_where_the_shapes_are_the_same(
+    folder,
+):
+    name_ends(folder, {"image": [1, 24]}, {"logits": [1, 6]})
+    known = json.loads((folder / "host.json").read_text())
+    ends = known["inputs"][0]["shape"], known["outputs"][0]["shape"]
+    before = known["inputs"][0]["name"], known["outputs"][0]["name"]
+    assert "image" not in before
+    name_ends(folder, {"image": ends[0]}, {"logits": [7, *ends[1]]})
+    found = json.loads((folder / "host.json").read_text())
+    assert (found["inputs"][0]["name"], found["outputs"][0]["name"]) == ("image", before[1])
+    assert not read_package(folder).changed
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["files"]["host.json"] == file_digest(folder / "host.json")
+    (folder / "host.json").unlink()
+    name_ends(folder, {}, {})  # of an older version
+
+
 def test_the_readme_says_what_was_measured(small, tmp_path):
     folder = small.write(
         tmp_path / "accelerator",
@@ -192,7 +210,9 @@ def test_the_readme_says_what_was_measured(small, tmp_path):
             "place": {"device": "ecp5-85k", "fmax_mhz": 61.4, "lut": 5210, "ff": 4821, "bram": 6, "dsp": 12, "seconds": 9},
         },
         licences={"FINN.txt": "the licence", "BrainSmith.txt": "another"},
-        host=("Mul_0 (Mul)",),
+        host={"before": [{"operator": "Div"}, {"operator": "Quant"}], "behind": [{"operator": "Mul"}],
+              "accelerator": {"inputs": [{"stream": "s_axis_0", "quantiser": {
+                  "scale": [0.5], "zero_point": 2.0, "rounding_mode": "ROUND"}}]}},
     )  # fmt: skip
     text = (folder / "README.md").read_text()
     assert (
@@ -210,7 +230,14 @@ def test_the_readme_says_what_was_measured(small, tmp_path):
         "Placed and routed by nextpnr on ecp5-85k it reaches 61.4 MHz, with 5,210 LUTs of four inputs,\n"
         in text
     )
-    assert "Not in it, and left to the host: Mul_0 (Mul)." in text
+    assert (
+        "Not in it, and left to the host: in front of it Div, Quant and behind it Mul. `host.json` lists"
+        in text
+    )
+    assert (
+        "\nThey are the levels of a quantiser that the host computes: x / 0.5 + 2, rounded by ROUND.\n"
+        in text
+    )
     assert "cores,\nMIT: `licenses/BrainSmith.txt`. Their headers are kept." in text
     assert "BSD-3-Clause: `licenses/FINN.txt`.\n" in text
     assert (folder / "licenses" / "FINN.txt").read_text() == "the licence"
