@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class InferGlobalSum(NodeRewrite):
     """Convert ReduceSum of integers over tokens (1, T, C) or pixels (1, H, W, C) into FINN's GlobalAccPool.
 
-    A Reshape before and one behind, which move no data, give the kernel the four axes that it wants. Left alone:
+    A Reshape before and one behind, which move no data, give tokens the four axes that the kernel wants. Left alone:
     other axes, a first dimension other than 1, floats, shapes that are not known, and integers whose sums the kernel's
     output would not hold: FINN checks only the least ones, and takes INT3 for four values that are -1 or 1.
     """
@@ -61,9 +61,16 @@ def _convert(view: GraphView, node: NodeProto) -> None:
     taken = model.get_tensor_datatype(node.input[0])
     total = _sum_datatype(taken, pixels)
     result, stem = node.output[0], node.name or node.output[0]
-    image = view.new_tensor(f"{stem}_image", [1, 1, pixels, channels], taken)
-    summed = view.new_tensor(f"{stem}_pooled", [1, 1, 1, channels], total)
     model.set_tensor_datatype(result, total)
+    nodes = []
+    image, summed, size = node.input[0], result, list(shape[1:-1])
+    if len(shape) != 4:
+        size = [1, pixels]
+        image = view.new_tensor(f"{stem}_image", [1, *size, channels], taken)
+        nodes.append(view.reshape(node.input[0], image, [-1, *size, channels], f"{stem}_to_image"))
+    behind = model.get_tensor_shape(result)
+    if behind != [1, 1, 1, channels]:
+        summed = view.new_tensor(f"{stem}_pooled", [1, 1, 1, channels], total)
     pool = helper.make_node(
         "GlobalAccPool",
         [image],
@@ -74,11 +81,12 @@ def _convert(view: GraphView, node: NodeProto) -> None:
         NumChannels=channels,
         PE=1,
         inputDataType=taken.name,
-        numInputVectors=[1, 1, pixels],
+        numInputVectors=[1, *size],
     )
-    before = view.reshape(node.input[0], image, [-1, 1, pixels, channels], f"{stem}_to_image")
-    behind = view.reshape(summed, result, model.get_tensor_shape(result), f"{stem}_from_image")
-    view.replace(node, [before, pool, behind], node.input[1:])
+    nodes.append(pool)
+    if summed != result:
+        nodes.append(view.reshape(summed, result, behind, f"{stem}_from_image"))
+    view.replace(node, nodes, node.input[1:])
 
 
 def _sum_datatype(taken: BaseDataType, count: int) -> BaseDataType:

@@ -23,6 +23,7 @@ from brainsmith.transforms.integer.layer_graph import LayerGraph
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.scaled_sum import ScaledSum
 from brainsmith.transforms.integer.sums_of_scales import Approximated, SumsOfScales
+from brainsmith.transforms.integer.xnor_products import count_equal_bits, with_negatives
 from brainsmith.transforms.lattice.links import link_of
 from brainsmith.transforms.lattice.staircases import is_quantiser, quantiser_of
 
@@ -105,6 +106,7 @@ class _Reading:
         for value in view.graph.output:
             self._output(value.name)
         self._graph.fold_factors()
+        count_equal_bits(self._graph)
         return self._graph.write(view.model)
 
     def _input(self, name: str) -> None:
@@ -185,7 +187,8 @@ class _Reading:
     def _output(self, name: str) -> None:
         value = self._known[name]
         host = self._on_host_side(value)
-        self._graph.add("Identity", [host.name], name, host.shape, result=name)
+        if not self._graph.rename(host.name, name, [end.name for end in self._view.graph.output]):
+            self._graph.add("Identity", [host.name], name, host.shape, result=name)
 
     def _quantiser(self, node: NodeProto, value: _Value, base: str) -> IntegerTensor:
         staircase = quantiser_of(self._view, node)
@@ -366,6 +369,8 @@ class _Reading:
     def _top_k(self, node: NodeProto, tensor: IntegerTensor, base: str) -> list[_Value]:
         """The place of the largest integer is that of the largest value, where one scale and one offset are all's."""
         plain = tensor.affine()
+        if plain is not None and self._view.readers(node.input[0]) == 1:
+            plain = with_negatives(self._graph, plain)
         count = None if len(node.input) < 2 else self._view.constant(node.input[1])
         of_rows = (
             attribute(node, "axis", -1) % len(tensor.shape) == len(tensor.shape) - 1 and not tensor.is_image

@@ -119,6 +119,7 @@ def expand_norms(model, cfg): ...
     + "".join(
         f"\n@step\ndef {name}(model, cfg): ...\n"
         for name in (
+            "integer",
             "qonnx_to_finn",
             "streamline",
             "hardware_inference",

@@ -28,7 +28,7 @@ def here():
         PluginInfo(type="transform", name=name, framework=framework, reference=f"m:{name}")
         for framework, name in (("brainsmith", "A"), ("brainsmith", "B"), ("qonnx", "C"))
     ]
-    steps = ("cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold", "estimate")
+    steps = ("cleanup", "integer", "hardware_inference", "specialize", "fold", "estimate")
     records += [PluginInfo(type="step", name=n, framework="brainsmith", reference=f"m:{n}") for n in steps]
     groups = {
         "some": ("A", "finn:X", "qonnx:C", "finn:Y", "finn:X"),

@@ -66,7 +66,7 @@ def test_a_plugin_wins_over_a_group_of_its_name(files):
     assert transforms(files.resolve("transforms: [fold]", registry)) == ["project:Fold"]
 
 
-COUNT = {"kernel": 6, "transform": 8, "step": 16}
+COUNT = {"kernel": 6, "transform": 8, "step": 17}
 
 
 def registered(kind):

@@ -119,6 +119,25 @@ class LayerGraph:
             self.used.add(name)
         return layer.result
 
+    def rename(self, name: str, to: str, ends: Sequence[str]) -> bool:
+        """Give what a layer gives the name of an output; False if it is an input, or an output already."""
+        maker = self.maker(name)
+        if maker is None or name in ends:
+            return False
+        for layer in self.layers:
+            for names in (layer.node.input, layer.node.output):
+                names[:] = [to if each == name else each for each in names]
+        self.tensors[to] = self.tensors.pop(name)
+        return True
+
+    def maker(self, name: str) -> LayerNode | None:
+        """Return the layer that gives a tensor."""
+        return next((layer for layer in self.layers if name in layer.node.output), None)
+
+    def readers(self, name: str) -> list[LayerNode]:
+        """Return the layers that read a tensor."""
+        return [layer for layer in self.layers if name in layer.node.input]
+
     def fold_factors(self) -> None:
         """Bring each factor of integers into the weights, or the thresholds, of the layer before it.
 
@@ -127,7 +146,7 @@ class LayerGraph:
         makers = {layer.result: layer for layer in self.layers}
         for layer in [each for each in self.layers if each.node.op_type == "Mul" and self._is_integer(each)]:
             maker = makers.get(layer.node.input[0])
-            if maker is None or layer.constant is None or self._readers(maker.result) != 1:
+            if maker is None or layer.constant is None or len(self.readers(maker.result)) != 1:
                 continue
             factor = layer.constant.reshape(-1).astype(np.int64)
             if maker.node.op_type == "MatMul":
@@ -142,9 +161,6 @@ class LayerGraph:
 
     def _is_integer(self, layer: LayerNode) -> bool:
         return self.tensors[layer.result].range is not None
-
-    def _readers(self, name: str) -> int:
-        return sum(name in layer.node.input for layer in self.layers)
 
     def _repeat_thresholds(self, maker: LayerNode, factor: Whole) -> bool:
         """Let each threshold count as often as the factor says."""
@@ -209,6 +225,8 @@ class LayerGraph:
 
 def datatype_of(values: Whole, op_type: str) -> str:
     """Return the least datatype of QONNX that holds an operand: BIPOLAR where a product is by -1 and 1 alone."""
+    if op_type == "XnorPopcountMatMul":
+        return "BINARY"
     if op_type in ("MatMul", "Mul") and np.isin(values, (-1, 1)).all():
         return "BIPOLAR"
     return of_ends(int(values.min()), int(values.max()))
