@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.errors import ModelError
 from brainsmith.plugin.core import step
+from brainsmith.steps.hardware_nodes import is_layer
 from brainsmith.steps.own_transforms import own_transform, transformed
 from brainsmith.steps.step_reports import write_report
+from brainsmith.transforms.graph_view import attribute
+from brainsmith.transforms.lattice.staircases import is_quantiser, is_thresholds
 
 if TYPE_CHECKING:
+    from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
 REPORT = "report/approximations.json"
+
+LOWERED = ("Im2Col", "MaxPoolNHWC", "QuantAvgPool2d", "XnorPopcountMatMul")
+"""Operators of QONNX that only a front end writes."""
+
+NO_QUANTISERS = (
+    "The model has no quantisers, and layers compute with integers: quantise its weights and activations, with Brevitas "
+    "for example, and export it as QONNX"
+)
 
 
 @step(
@@ -24,7 +38,8 @@ def integer(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
     No scale is moved by rules of algebra: each threshold is found by evaluating the network's own operators over the
     integers that reach it (transform IntegerLayers). An input of floats that a quantiser follows is quantised by the
-    host, and so are the scales behind the last layer.
+    host, and so are the scales behind the last layer. A model without quantisers that has layers already, be they
+    FINN's hardware or what a front end lowers to, stays as it is; the step says so.
 
     A sum of scales without a unit in common, for which no whole factors give the network's levels, is refused, unless
     `cfg.approximate` names this step (`verify: {approximate: {integer: ...}}` in a blueprint). Then it gets the closest
@@ -37,10 +52,31 @@ def integer(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
     if not model.check_all_tensor_shapes_specified():
         model = model.transform(InferShapes())
+    quantised = any(is_quantiser(node) for node in model.graph.node)
+    lowered = Counter(node.op_type for node in model.graph.node if _is_lowered(node))
+    if lowered and not quantised:
+        named = ", ".join(f"{count} {op_type}" for op_type, count in lowered.items())
+        logging.getLogger(__name__).info(
+            "nothing to do: the model has no quantisers, and is lowered to layers already (%s)", named
+        )
+        return model
     integer_layers = own_transform("IntegerLayers")("integer" in getattr(cfg, "approximate", ()))
-    layers = transformed(model, integer_layers, InferShapes())
+    try:
+        layers = transformed(model, integer_layers, InferShapes())
+    except ModelError as error:
+        if quantised or any(is_thresholds(node) for node in model.graph.node):
+            raise
+        raise ModelError(f"{error}. {NO_QUANTISERS}") from error
     if integer_layers.approximated:
         write_report(cfg, REPORT, {"sums": [found.record() for found in integer_layers.approximated]})
         for found in integer_layers.approximated:
             logging.getLogger(__name__).warning("approximated: %s", found.text())
     return transformed(layers, own_transform("InferGlobalSum")())
+
+
+def _is_lowered(node: NodeProto) -> bool:
+    """Tell whether a node is hardware, or channels last as a front end leaves it."""
+    if is_layer(node) or any(each.name == "backend" for each in node.attribute):
+        return True
+    last = is_thresholds(node) and attribute(node, "data_layout", b"") == b"NHWC"
+    return last or (node.op_type in LOWERED and node.domain.startswith("qonnx"))

@@ -16,6 +16,7 @@ from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
 from brainsmith.transforms.integer.batch_of_one import with_batch_of_one
 from brainsmith.transforms.integer.constant_weights import integer_weights
+from brainsmith.transforms.integer.given_thresholds import given_thresholds
 from brainsmith.transforms.integer.host_part import OPERATORS, HostPart, HostTensor
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
 from brainsmith.transforms.integer.layer_builder import LayerBuilder
@@ -25,7 +26,7 @@ from brainsmith.transforms.integer.scaled_sum import ScaledSum
 from brainsmith.transforms.integer.sums_of_scales import Approximated, SumsOfScales
 from brainsmith.transforms.integer.xnor_products import count_equal_bits, with_negatives
 from brainsmith.transforms.lattice.links import link_of
-from brainsmith.transforms.lattice.staircases import is_quantiser, quantiser_of
+from brainsmith.transforms.lattice.staircases import Staircase, is_quantiser, is_thresholds, quantiser_of
 
 _Value = IntegerTensor | ScaledSum | HostTensor
 
@@ -146,7 +147,9 @@ class _Reading:
         base = node.name or node.output[0]
         first = next(iter(given.values()))
         if is_quantiser(node):
-            return [self._quantiser(node, first, base)]
+            return [self._quantiser(node, quantiser_of(self._view, node), first, base)]
+        if is_thresholds(node):
+            return [self._quantiser(node, given_thresholds(self._view, node), first, base)]
         on_host = [value for value in given.values() if isinstance(value, HostTensor)]
         if on_host:
             raise NoLayerError(f"it gets floats: {on_host[0].reason}")
@@ -190,13 +193,12 @@ class _Reading:
         if not self._graph.rename(host.name, name, [end.name for end in self._view.graph.output]):
             self._graph.add("Identity", [host.name], name, host.shape, result=name)
 
-    def _quantiser(self, node: NodeProto, value: _Value, base: str) -> IntegerTensor:
-        staircase = quantiser_of(self._view, node)
+    def _quantiser(self, node: NodeProto, staircase: Staircase, value: _Value, base: str) -> IntegerTensor:
         padded = self._meets_padding(node.output[0])
         if isinstance(value, ScaledSum):
             return self.sums.quantised(value, staircase, padded, node_text(node), base)
         if isinstance(value, HostTensor):
-            if not value.in_front:
+            if not value.in_front or is_thresholds(node):
                 raise NoLayerError(f"it gets floats: {value.reason}")
             return self._host.quantised(value, staircase, base)
         steps = (staircase.high - staircase.low) // staircase.step

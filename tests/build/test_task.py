@@ -13,8 +13,7 @@ def test_the_blueprint_says_all():
     chosen = task_of(BuildArguments(ROOT / "blueprints" / "digits_mlp.yaml"))
     assert [step.name for step in chosen.steps] == [
         "cleanup",
-        "qonnx_to_finn",
-        "streamline",
+        "integer",
         "hardware_inference",
         "specialize",
         "fold",
@@ -23,13 +22,18 @@ def test_the_blueprint_says_all():
     assert chosen.config["fpga_part"] == "xczu7ev-ffvc1156-2-e"
     assert chosen.config["synth_clk_period_ns"] == 5.0
     assert chosen.config["target_fps"] == 200000
-    preferences = chosen.config["kernel_preferences"]
-    assert list(preferences) == ["finn:Thresholding", "finn:MVAU"]
-    assert preferences["finn:Thresholding"] == ("finn:Thresholding_rtl",)
-    assert preferences["finn:MVAU"][-1] == "finn:MVAU_rtl"
+    assert chosen.config["kernel_preferences"] == {}
     inputs, labels, expected, floats = chosen.golden
     assert (Path(inputs).name, Path(labels).name) == ("digits_mlp_x.npy", "digits_y.npy")
     assert (expected, floats, chosen.verify.approximate) == (None, None, {})
+
+
+def test_kernels_are_preferred_with_the_backends_that_the_blueprint_names():
+    chosen = task_of(BuildArguments(ROOT / "blueprints" / "encoder_rtl.yaml"))
+    preferences = chosen.config["kernel_preferences"]
+    assert list(preferences)[:2] == ["finn:Thresholding", "finn:MVAU"]
+    assert preferences["finn:Thresholding"] == ("finn:Thresholding_rtl",)
+    assert preferences["finn:MVAU"][-1] == "finn:MVAU_rtl"
 
 
 def test_steps_take_the_place_of_the_blueprints():
@@ -70,8 +74,7 @@ def test_the_shipped_circuits_are_the_estimates_and_the_rtl_steps(name, output):
 def test_without_a_blueprint_the_default_steps_run():
     assert [step.name for step in task_of(BuildArguments()).steps] == [
         "cleanup",
-        "qonnx_to_finn",
-        "streamline",
+        "integer",
         "hardware_inference",
         "specialize",
         "fold",
@@ -83,7 +86,7 @@ def test_groups_become_steps_of_their_own():
     chosen = task_of(BuildArguments(ROOT / "blueprints" / "transformer.yaml"))
     names = [step.name for step in chosen.steps]
     assert names[0] == "cleanup"
-    assert names.index("FoldConstants") < names.index("qonnx_to_finn") < names.index("hardware_inference")
+    assert names.index("FoldConstants") < names.index("integer") < names.index("hardware_inference")
     assert {step.kind for step in chosen.steps} == {"step", "transform"}
 
 

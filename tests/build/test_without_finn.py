@@ -54,9 +54,8 @@ def test_the_first_blueprint_is_checked_and_says_where_a_build_ends(without_finn
     (without_finn / ".brainsmith" / "config.yaml").write_text(config)
     _, selection = check_blueprint("production_model.yaml", get_registry())
     assert selection.skipped[0] == (
-        "production_model.yaml: FINN is not installed, so a build ends before step 'qonnx_to_finn'; what needs it: kernel "
-        "'MatMul', kernel 'Softmax', step 'qonnx_to_finn', step 'streamline', step 'hardware_inference', step "
-        "'specialize', step 'fold', step 'estimate'. To install it: brainsmith install-finn"
+        "production_model.yaml: FINN is not installed, so a build ends before step 'hardware_inference'; what needs it: "
+        "kernel 'MatMul', kernel 'Softmax', step 'hardware_inference', step 'specialize', step 'fold', step 'estimate'. To install it: brainsmith install-finn"
     )
     with pytest.raises(PluginUnavailableError, match="requires finn-plus, which is not installed"):
         steps.qonnx_to_finn

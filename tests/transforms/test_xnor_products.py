@@ -47,7 +47,10 @@ def test_thresholds_rise_by_the_weights_that_are_minus_one_and_counts_compare_as
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda graph: graph.node("Add", [[0.5, 0.25]]), "MatMul"),  # what is added decides too: the host compares
+        (
+            lambda graph: graph.node("Add", [[0.5, 0.25]]),
+            "MatMul",
+        ),  # what is added decides too: the host compares
         (lambda graph: graph, "XnorPopcountMatMul"),
     ],
 )
