@@ -123,6 +123,13 @@ def test_the_pictures_of_the_readme_are_there():
     assert all((ROOT / name).read_text().startswith("<svg ") for name in shown)
 
 
+def test_the_drawing_of_the_front_end_is_what_the_step_finds():
+    drawn = load("docs/pictures/draw_integer.py")
+    assert drawn.thresholds() == ([6, 11, 18], -15, 30)  # of which docs/integer.md says why they are not even
+    assert drawn.picture() == drawn.FILE.read_text(), "python docs/pictures/draw_integer.py"
+    assert "(pictures/integer_layer.svg)" in (ROOT / "docs" / "integer.md").read_text()
+
+
 def test_the_readme_names_two_commands_that_make_knows(project):
     makefile = (ROOT / "Makefile").read_text()
     named = re.findall(r"^make (\S+)", "\n".join(blocks("README.md", "sh")), re.MULTILINE)

@@ -33,7 +33,7 @@ def test_kernels_are_preferred_with_the_backends_that_the_blueprint_names():
     preferences = chosen.config["kernel_preferences"]
     assert list(preferences)[:2] == ["finn:Thresholding", "finn:MVAU"]
     assert preferences["finn:Thresholding"] == ("finn:Thresholding_rtl",)
-    assert preferences["finn:MVAU"][-1] == "finn:MVAU_rtl"
+    assert "finn:MVAU_rtl" in preferences["finn:MVAU"]
 
 
 def test_steps_take_the_place_of_the_blueprints():

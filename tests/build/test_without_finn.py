@@ -55,7 +55,8 @@ def test_the_first_blueprint_is_checked_and_says_where_a_build_ends(without_finn
     _, selection = check_blueprint("production_model.yaml", get_registry())
     assert selection.skipped[0] == (
         "production_model.yaml: FINN is not installed, so a build ends before step 'hardware_inference'; what needs it: "
-        "kernel 'MatMul', kernel 'Softmax', step 'hardware_inference', step 'specialize', step 'fold', step 'estimate'. To install it: brainsmith install-finn"
+        "kernel 'MatMul', kernel 'Softmax', step 'hardware_inference', step 'specialize', step 'fold', step 'estimate'. To "
+        "install it: brainsmith install-finn"
     )
     with pytest.raises(PluginUnavailableError, match="requires finn-plus, which is not installed"):
         steps.qonnx_to_finn

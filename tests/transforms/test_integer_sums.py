@@ -35,7 +35,7 @@ PAIRS = np.asarray([[[a, b]] for a in range(-8, 8) for b in range(-8, 8)], np.fl
 
 def test_a_product_of_channels_with_several_scales_gets_the_factors_that_decide_every_level():
     made = same(product(), PAIRS)
-    assert op_types(made) == ["MultiThreshold", "MatMul", "MultiThreshold", "Mul", "Identity"]
+    assert op_types(made) == ["MultiThreshold", "MatMul", "MultiThreshold", "Mul"]
 
 
 def test_so_does_a_convolution_with_padding():

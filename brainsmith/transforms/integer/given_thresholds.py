@@ -34,7 +34,7 @@ def given_thresholds(view: GraphView, node: NodeProto) -> Staircase:
         np.float32(attribute(node, name, value)) for name, value in (("out_scale", 1), ("out_bias", 0))
     )
     counts = np.arange(found.high + 1)
-    if (scale, bias, found.high) == (2, -1, 1):
+    if (float(scale), float(bias), found.high) == (2, -1, 1):
         return replace(found, levels=lambda x: 2 * found.levels(x) - 1, low=-1, high=1, step=2)
     low = round(float(bias / scale)) if scale > 0 else 0
     given = scale * counts.astype(np.float32) + bias
