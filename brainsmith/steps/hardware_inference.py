@@ -178,11 +178,24 @@ def _tidy(model: ModelWrapper, registry: Registry) -> ModelWrapper:
         "qonnx:InferShapes",
     )
     model = transposes_to_reshapes(model)
-    if any(node.op_type == "Reshape" for node in model.graph.node):
-        registry.get("kernel", "finn:Reshape")  # enters itself in FINN's table when it is imported, only then
-        model = _by_name(model, registry, "finn:InferReshape")
+    model = _reshapes_to_layers(model, registry)
     if any(node.op_type == "Transpose" for node in model.graph.node):
         model = model.transform(registry.get("transform", "finn:InferShuffle")(_moves_data_on_chip))
+    return model
+
+
+def _reshapes_to_layers(model: ModelWrapper, registry: Registry) -> ModelWrapper:
+    """Convert reshapes, except those of floats that the host has not quantised yet."""
+    reshapes = [node for node in model.graph.node if node.op_type == "Reshape"]
+    of_host = {node.name for node in reshapes if _gets_floats_of_inputs(model, node)}
+    if len(of_host) == len(reshapes):
+        return model
+    registry.get("kernel", "finn:Reshape")  # enters itself in FINN's table when it is imported, only then
+    model = _by_name(model, registry, "finn:InferReshape")
+    for node in model.graph.node:
+        if node.name in of_host:
+            node.domain = ""
+            del node.attribute[:]
     return model
 
 
