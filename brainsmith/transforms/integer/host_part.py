@@ -9,12 +9,13 @@ import numpy as np
 from onnx import NodeProto, helper
 
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
-from brainsmith.transforms.integer.layer_graph import LayerGraph, LayerNode, LayerTensor
+from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode, LayerTensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brainsmith.transforms.graph_view import GraphView
+    from brainsmith.transforms.lattice.array_types import Doubles
     from brainsmith.transforms.lattice.links import ChainLink
     from brainsmith.transforms.lattice.staircases import Staircase
 
@@ -65,6 +66,8 @@ class HostPart:
         """
         graph, node = self._graph, staircase.node
         scale, *others = (self._constant(name) for name in node.input[1:])
+        if staircase.step == 2:
+            return self._signs(tensor, scale.astype(np.float64).reshape(-1), base)
         source = self.channels_last(tensor.name, tensor.shape, None)
         shape = graph.tensors[source].shape if source != tensor.name else tensor.shape
         operand = _channels_last(scale) if source != tensor.name else scale
@@ -88,6 +91,24 @@ class HostPart:
         size = np.ones(1) if staircase.scale is None else staircase.scale.astype(np.float64).reshape(-1)
         size = size * np.sign(scale).reshape(-1)
         return IntegerTensor(name, tensor.shape, *ends, size, -zero * size)
+
+    def _signs(self, tensor: HostTensor, scale: Doubles, base: str) -> IntegerTensor:
+        """Return bits for a quantiser to -1 and 1: 1 where the input is negative, so a value is `scale * (1 - 2 n)`.
+
+        FINN multiplies a type of -1 and 1 by its own rule where the weights have it too; bits are plain integers.
+        """
+        graph = self._graph
+        name = self.channels_last(tensor.name, tensor.shape, None)
+        shape = graph.tensors[name].shape if name != tensor.name else tensor.shape
+        name = graph.add("Neg", [name], f"{base}_turned", shape)
+        held = [graph.hold(np.float32(value), f"{base}_{at}") for at, value in enumerate((1, 0, 1))]
+        ceiling = {"signed": 0, "narrow": 0, "rounding_mode": "CEIL"}
+        quantiser = helper.make_node(
+            "Quant", [name, *held], [graph.name(f"{base}_bits")], name=f"{base}_quantiser", domain=QONNX, **ceiling
+        )
+        ends = np.zeros(1, np.int64), np.ones(1, np.int64)
+        name = graph.put(LayerNode(quantiser), LayerTensor(shape, ends))
+        return IntegerTensor(name, tensor.shape, *ends, -2 * scale, scale)
 
     def channels_last(
         self, name: str, shape: tuple[int, ...], ends: tuple[np.ndarray, np.ndarray] | None
