@@ -5,6 +5,7 @@ Those of `brevitas_examples` are taken from there, with fewer channels. All weig
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -55,7 +56,7 @@ class Pixels(nn.Module):
 def dense(sizes: list[int], bits: int, *, bias: bool = True, norm: bool = True) -> nn.Sequential:
     """Return a multilayer perceptron with an 8-bit input."""
     layers: list[nn.Module] = [qnn.QuantIdentity(bit_width=8, return_quant_tensor=True)]
-    for at, (before, behind) in enumerate(zip(sizes, sizes[1:], strict=False)):
+    for at, (before, behind) in enumerate(itertools.pairwise(sizes)):
         layers.append(qnn.QuantLinear(before, behind, bias=bias, weight_bit_width=bits))
         if at < len(sizes) - 2:
             layers += [nn.BatchNorm1d(behind)] if norm else []
@@ -85,7 +86,7 @@ class CyberSecurity(nn.Module):
         super().__init__()
         sizes = [593, 64, 64, 64]
         layers: list[nn.Module] = []
-        for before, behind in zip(sizes, sizes[1:], strict=False):
+        for before, behind in itertools.pairwise(sizes):
             layers.append(qnn.QuantLinear(before, behind, bias=True, weight_bit_width=2))
             layers += [nn.BatchNorm1d(behind), nn.Dropout(0.5), qnn.QuantReLU(bit_width=2)]
         layers.append(qnn.QuantLinear(64, 1, bias=True, weight_bit_width=2))
@@ -143,7 +144,9 @@ def resnet(planes: int, blocks: list[int]) -> nn.Module:
     if planes == 64:
         return Pixels(network)
     network.in_planes = planes
-    network.conv1 = qnn.QuantConv2d(3, planes, 3, padding=1, bias=False, weight_quant=Int8WeightPerChannelFloat)
+    network.conv1 = qnn.QuantConv2d(
+        3, planes, 3, padding=1, bias=False, weight_quant=Int8WeightPerChannelFloat
+    )
     network.bn1 = nn.BatchNorm2d(planes)
     shared = network.relu
     for at, count in enumerate(blocks):
@@ -154,7 +157,9 @@ def resnet(planes: int, blocks: list[int]) -> nn.Module:
     for at in range(len(blocks), 4):
         setattr(network, f"layer{at + 1}", nn.Identity())
     last = planes << (len(blocks) - 1)
-    network.final_pool = qnn.TruncAvgPool2d(kernel_size=32 >> (len(blocks) - 1), float_to_int_impl_type="FLOOR")
+    network.final_pool = qnn.TruncAvgPool2d(
+        kernel_size=32 >> (len(blocks) - 1), float_to_int_impl_type="FLOOR"
+    )
     network.linear = qnn.QuantLinear(last, 10, bias=True, bias_quant=Int32Bias, weight_bit_width=8)
     return Pixels(network)
 
@@ -236,7 +241,10 @@ def kws_conv2d(planes: int = 16) -> nn.Module:
         convolution(1, planes, 4, size=(10, 4), stride=(2, 2), padding=(5, 1)),  # type: ignore[arg-type]
     ]
     for _ in range(2):
-        layers += [convolution(planes, planes, 4, padding=1, groups=planes), convolution(planes, planes, 4, size=1)]
+        layers += [
+            convolution(planes, planes, 4, padding=1, groups=planes),
+            convolution(planes, planes, 4, size=1),
+        ]
     layers += [nn.AvgPool2d((25, 5)), qnn.QuantReLU(bit_width=6), nn.Flatten()]
     return nn.Sequential(*layers, qnn.QuantLinear(planes, 12, bias=True, weight_bit_width=6))
 
@@ -261,7 +269,7 @@ class Kws1d(nn.Module):
         super().__init__()
         widths = [40, 16, 24, 32]
         layers: list[nn.Module] = [qnn.QuantIdentity(bit_width=8)]
-        for before, behind in zip(widths, widths[1:], strict=False):
+        for before, behind in itertools.pairwise(widths):
             layers += [
                 qnn.QuantConv1d(before, behind, 9, stride=2, padding=4, bias=False, weight_bit_width=4),
                 nn.BatchNorm1d(behind),

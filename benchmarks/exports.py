@@ -89,7 +89,9 @@ def inputs(topology: Topology, count: int, seed: int) -> torch.Tensor:
         return (noisy * 255).round().clamp(0, 255).unsqueeze(1)
     size = int(np.prod(shape))
     factors = torch.randn((6, size), generator=torch.Generator().manual_seed(7))
-    mixed = torch.randn((count, 6), generator=make) @ factors / 2 + 0.3 * torch.randn((count, size), generator=make)
+    mixed = torch.randn((count, 6), generator=make) @ factors / 2 + 0.3 * torch.randn(
+        (count, size), generator=make
+    )
     found = torch.where(mixed < 0, -1.0, 1.0) if topology.values == "signs" else mixed
     return found.reshape(count, *topology.shape)
 

@@ -148,7 +148,11 @@ def _built(folder: Path, name: str, produce: str, keep: Path) -> Ended:
     except BrainsmithError as error:
         cause = error.__cause__
         raw = isinstance(error, BuildError) and cause is not None and not isinstance(cause, BrainsmithError)
-        return Ended(RAW if raw else REFUSED, _one_line(str(error).split("what the steps said")[0]), time.perf_counter() - begin)
+        return Ended(
+            RAW if raw else REFUSED,
+            _one_line(str(error).split("what the steps said")[0]),
+            time.perf_counter() - begin,
+        )
     except Exception:  # noqa: BLE001 - whatever comes out of a build is what is looked for
         return Ended(RAW, _one_line(traceback.format_exc(limit=-2)), time.perf_counter() - begin)
     seconds = time.perf_counter() - begin
@@ -157,9 +161,7 @@ def _built(folder: Path, name: str, produce: str, keep: Path) -> Ended:
         differing, ties = _compared(folder, name, built, device)
     rtl: dict[str, Any] = result.report["rtl"] or {}
     kind = WRONG if differing else RIGHT
-    return Ended(
-        kind, "", seconds, differing, ties, rtl.get("interval_cycles"), rtl.get("interval_estimate")
-    )
+    return Ended(kind, "", seconds, differing, ties, rtl.get("interval_cycles"), rtl.get("interval_estimate"))
 
 
 def blueprint_of(name: str, images: bool, produce: str) -> str:
@@ -179,11 +181,14 @@ def _compared(folder: Path, name: str, built: Path, device: str) -> tuple[int, i
     expected = np.load(folder / f"{name}_y.npy")[:SAMPLES]
     with ResourceManager({"device": device}) as manager:
         prepared = manager.prepare_resource(str(built), device=device)
+        assert prepared.signature is not None
         results = manager.execute(prepared, {prepared.signature.inputs[0].name: samples})
     (found,) = results.values()
     near = RELATIVE * max(1.0, float(np.abs(expected).max()))
     differ = (np.abs(found.reshape(expected.shape) - expected) > near).reshape(len(samples), -1)
-    tied = [at for at in np.flatnonzero(differ.any(axis=1)) if _undecided(folder / f"{name}.onnx", samples[at])]
+    tied = [
+        at for at in np.flatnonzero(differ.any(axis=1)) if _undecided(folder / f"{name}.onnx", samples[at])
+    ]
     return int(np.delete(differ, tied, axis=0).sum()), len(tied)
 
 

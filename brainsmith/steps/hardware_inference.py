@@ -185,9 +185,11 @@ def _tidy(model: ModelWrapper, registry: Registry) -> ModelWrapper:
 
 
 def _reshapes_to_layers(model: ModelWrapper, registry: Registry) -> ModelWrapper:
-    """Convert reshapes, except those of floats that the host has not quantised yet."""
+    """Convert reshapes, except those of floats in front of the host's quantiser or behind its scale."""
     reshapes = [node for node in model.graph.node if node.op_type == "Reshape"]
-    of_host = {node.name for node in reshapes if _gets_floats_of_inputs(model, node)}
+    of_host = {
+        node.name for node in reshapes if _gets_floats_of_inputs(model, node) or _belongs_to_host(model, node)
+    }
     if len(of_host) == len(reshapes):
         return model
     registry.get("kernel", "finn:Reshape")  # enters itself in FINN's table when it is imported, only then

@@ -53,7 +53,7 @@ class FoldConstantQuantisers(Transformation):
             if node.op_type == "IntQuant":
                 node.op_type = "Quant"
             if not self._stays(view, node, scale):
-                _fold(view, node, _compute(model, node))
+                _fold(view, node, value_of_quantised(view, node))
             elif node.op_type == "Quant" and np.any(given[2]):
                 _without_zero_point(view, node, scale)
         return model, False
@@ -100,12 +100,13 @@ def _passes(reader: NodeProto, place: int, scale: Any) -> bool:
     return bool(scale.size == 1 and reader.op_type in _ONE_SCALE)
 
 
-def _compute(model: ModelWrapper, node: NodeProto) -> Any:
+def value_of_quantised(view: GraphView, node: NodeProto) -> Any:
+    """Return the numbers that QONNX computes for a quantiser of a constant, in float32."""
     from qonnx.core.onnx_exec import execute_node
 
-    context = {name: model.get_initializer(name) for name in node.input}
-    version = model.get_opset_imports().get(node.domain, 1)
-    execute_node(node, context, model.graph, version)
+    context = {name: view.constant(name) for name in node.input}
+    version = view.model.get_opset_imports().get(node.domain, 1)
+    execute_node(node, context, view.graph, version)
     return np.asarray(context[node.output[0]], np.float32)
 
 
@@ -122,7 +123,7 @@ def _without_zero_point(view: GraphView, node: NodeProto, scale: Any) -> None:
     """Give a quantiser the integers without their zero point to quantise; it has as many bits as they need."""
     from brainsmith.rtl.cores.integers import integer_bits
 
-    numbers = np.rint(_compute(view.model, node) / scale)
+    numbers = np.rint(value_of_quantised(view, node) / scale)
     low, high = int(numbers.min()), int(numbers.max())
     signed = low < 0 or bool(attribute(node, "signed", 1))
     bits = max(integer_bits(min(low, -1) if signed else low, high), 2)

@@ -22,11 +22,14 @@ from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
 from brainsmith.transforms.integer.layer_builder import LayerBuilder
 from brainsmith.transforms.integer.layer_graph import LayerGraph
 from brainsmith.transforms.integer.no_layer import NoLayerError
+from brainsmith.transforms.integer.quantised_constants import fold_what_is_no_weight
 from brainsmith.transforms.integer.scaled_sum import ScaledSum
 from brainsmith.transforms.integer.sums_of_scales import Approximated, SumsOfScales
+from brainsmith.transforms.integer.threshold_rows import reached
 from brainsmith.transforms.integer.xnor_products import count_equal_bits, with_negatives
 from brainsmith.transforms.lattice.links import link_of
 from brainsmith.transforms.lattice.staircases import Staircase, is_quantiser, is_thresholds, quantiser_of
+from brainsmith.transforms.lattice.truncations import is_truncation, truncation_of
 
 _Value = IntegerTensor | ScaledSum | HostTensor
 
@@ -72,7 +75,7 @@ class IntegerLayers(Transformation):
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
         """Rewrite all of it; the flag is always False."""
-        reading = _Reading(model, self._approximate)
+        reading = _Reading(fold_what_is_no_weight(model), self._approximate)
         made = reading.network()
         self.approximated = reading.sums.approximated
         return made, False
@@ -150,6 +153,8 @@ class _Reading:
             return [self._quantiser(node, quantiser_of(self._view, node), first, base)]
         if is_thresholds(node):
             return [self._quantiser(node, given_thresholds(self._view, node), first, base)]
+        if is_truncation(node):
+            return [self._quantiser(node, truncation_of(self._view, node), first, base)]
         on_host = [value for value in given.values() if isinstance(value, HostTensor)]
         if on_host:
             raise NoLayerError(f"it gets floats: {on_host[0].reason}")
@@ -196,16 +201,14 @@ class _Reading:
     def _quantiser(self, node: NodeProto, staircase: Staircase, value: _Value, base: str) -> IntegerTensor:
         padded = self._meets_padding(node.output[0])
         if isinstance(value, ScaledSum):
+            _check_levels(staircase)
             return self.sums.quantised(value, staircase, padded, node_text(node), base)
         if isinstance(value, HostTensor):
-            if not value.in_front or is_thresholds(node):
+            if not value.in_front or not is_quantiser(node):
                 raise NoLayerError(f"it gets floats: {value.reason}")
             return self._host.quantised(value, staircase, base)
-        steps = (staircase.high - staircase.low) // staircase.step
-        if steps >= 1 << MOST_BITS:
-            raise NoLayerError(
-                f"it has {steps + 1} levels, more than the {1 << MOST_BITS} that thresholds give"
-            )
+        staircase = reached(value, staircase)
+        _check_levels(staircase)
         return self._build.thresholds(value, staircase, padded, base)
 
     def _meets_padding(self, name: str) -> bool:
@@ -400,6 +403,12 @@ class _Reading:
 
     def _same(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor:
         return tensor
+
+
+def _check_levels(staircase: Staircase) -> None:
+    steps = (staircase.high - staircase.low) // staircase.step
+    if steps >= 1 << MOST_BITS:
+        raise NoLayerError(f"it has {steps + 1} levels, more than the {1 << MOST_BITS} that thresholds give")
 
 
 def _same_order(left: IntegerTensor, right: IntegerTensor) -> bool:

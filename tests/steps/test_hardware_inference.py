@@ -165,3 +165,21 @@ def test_a_wide_quantiser_is_a_requant_only_behind_integers(config, scale, kinds
     model = steps.hardware_inference(streamlined(graph.model(1, 6), config), config)
     assert op_types(model).count("Requant") == kinds
     assert op_types(model).count("Quant") == 1 - kinds
+
+
+def test_a_reshape_in_front_of_the_hosts_quantiser_is_no_layer(config):
+    """A picture as Brevitas exports it: its rows are made one before it is quantised."""
+    graph = Graph(1, 1, 4, 2)
+    graph.node("Flatten", axis=1).node("Div", 255.0).quant(4, 0.125)
+    graph.node("MatMul", graph.weights(integers(1, 8, 6))).quant(4, scale=16.0)
+    graph.node("Reshape", "shape")
+    graph.constants.append(numpy_helper.from_array(np.asarray([1, 3, 2]), "shape"))
+    model = steps.integer(steps.cleanup(graph.model(1, 3, 2, datatype="FLOAT32"), config), config)
+    found = steps.hardware_inference(model, config)
+    front = op_types(found)[: op_types(found).index("MVAU")]
+    assert front == ["Flatten", "Div", "Div", "Quant"] or front == ["Reshape", "Div", "Div", "Quant"]
+    samples = np.random.default_rng(0).integers(0, 256, (4, 1, 1, 4, 2)).astype(np.float32)
+    for sample in samples:
+        (expected,) = execute_onnx(model, {model.graph.input[0].name: sample}).values()
+        (result,) = execute_onnx(found, {found.graph.input[0].name: sample}).values()
+        np.testing.assert_array_equal(result, expected)

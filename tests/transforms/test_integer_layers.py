@@ -173,14 +173,14 @@ def test_a_node_without_layers_is_named_with_its_reason(change, message):
 
 def test_all_reasons_are_given_at_once():
     graph = Graph(1, 2)
-    graph.quant(12)
+    graph.quant(12, 2.0**-8)
     graph.tail = "in"
     graph.node("MatMul", [[0.1, 0.7], [1.3, 0.2]])
     with pytest.raises(ModelError) as caught:
         layers(graph.model(1, 2, datatype="INT4"))
     assert str(caught.value) == (
         "no integer layers for 2 nodes:\n"
-        "  node 'quant0' (Quant): it has 4096 levels, more than the 256 that thresholds give\n"
+        "  node 'quant0' (Quant): it has 3841 levels, more than the 256 that thresholds give\n"
         "  node 'matmul1' (MatMul): its weights are floats without a unit in common: quantise them"
     )
 
@@ -217,3 +217,17 @@ def test_scales_of_channels_of_a_host_quantiser_follow_the_layout():
     graph.node("Quant", scales, 0.0, 4.0, domain=QONNX, signed=1, narrow=0, rounding_mode="ROUND")
     samples = np.random.default_rng(0).normal(0, 3, (20, 1, 3, 2, 2)).astype(np.float32)
     same(graph.model(1, 3, 2, 2, datatype="FLOAT32"), samples)
+
+
+def test_signs_of_a_float_input_are_bits_from_the_host():
+    """FINN multiplies -1 and 1 by its own rule where weights are such, too; a value of 0 is 1, and -0 as well."""
+    graph = Graph(1, 4)
+    graph.node("BipolarQuant", 0.5, domain=QONNX)
+    graph.node("MatMul", graph.weights(np.asarray([[1.0, -1.0], [-1.0, -1.0], [1.0, 1.0], [1.0, -1.0]])))
+    graph.quant(3, 0.5)
+    model = graph.model(1, 2, datatype="FLOAT32")
+    rng = np.random.default_rng(0)
+    samples = np.concatenate([rng.normal(size=(30, 1, 4)), [[[0.0, -0.0, 1e-40, -1e-40]]]]).astype(np.float32)
+    made = same(model, samples)
+    assert op_types(made)[:3] == ["Neg", "Quant", "MatMul"]
+    assert made.get_tensor_datatype(made.graph.node[1].output[0]).name == "BINARY"

@@ -101,10 +101,17 @@ class HostPart:
         name = self.channels_last(tensor.name, tensor.shape, None)
         shape = graph.tensors[name].shape if name != tensor.name else tensor.shape
         name = graph.add("Neg", [name], f"{base}_turned", shape)
-        held = [graph.hold(np.float32(value), f"{base}_{at}") for at, value in enumerate((1, 0, 1))]
+        held = [
+            graph.hold(np.asarray(value, np.float32), f"{base}_{at}") for at, value in enumerate((1, 0, 1))
+        ]
         ceiling = {"signed": 0, "narrow": 0, "rounding_mode": "CEIL"}
         quantiser = helper.make_node(
-            "Quant", [name, *held], [graph.name(f"{base}_bits")], name=f"{base}_quantiser", domain=QONNX, **ceiling
+            "Quant",
+            [name, *held],
+            [graph.name(f"{base}_bits")],
+            name=f"{base}_quantiser",
+            domain=QONNX,
+            **ceiling,
         )
         ends = np.zeros(1, np.int64), np.ones(1, np.int64)
         name = graph.put(LayerNode(quantiser), LayerTensor(shape, ends))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,6 +66,18 @@ def quantised(tensor: IntegerTensor, staircase: Staircase) -> ThresholdRows:
     with np.errstate(all="ignore"):
         rows = find_steps(levels, wanted, low, high, told_apart)
     return trimmed(ThresholdRows(rows, way, staircase.low), low, high)
+
+
+def reached(tensor: IntegerTensor, staircase: Staircase) -> Staircase:
+    """Return a quantiser without the levels that no integer reaches, where it has more than thresholds give."""
+    if (staircase.high - staircase.low) // staircase.step <= MOST_LEVELS:
+        return staircase
+    with np.errstate(all="ignore"):
+        ends = staircase.levels(
+            tensor.values(np.stack(np.broadcast_arrays(tensor.low, tensor.high), axis=-1))
+        )
+    low = max(int(ends.min()), staircase.low)
+    return replace(staircase, low=low, high=min(max(int(ends.max()), low + staircase.step), staircase.high))
 
 
 def trimmed(found: ThresholdRows, low: Whole, high: Whole) -> ThresholdRows:
