@@ -10,6 +10,7 @@ from qonnx.transformation.base import Transformation
 from brainsmith.errors import ModelError
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, attribute
+from brainsmith.transforms.lattice.quantised_values import value_of_quantised
 from brainsmith.transforms.lattice.staircases import is_quantiser
 
 if TYPE_CHECKING:
@@ -98,16 +99,6 @@ def _passes(reader: NodeProto, place: int, scale: Any) -> bool:
     if reader.op_type == "Conv":
         return place == 1 and bool(scale.size == 1 or (scale.ndim > 2 and scale.size == scale.shape[0]))
     return bool(scale.size == 1 and reader.op_type in _ONE_SCALE)
-
-
-def value_of_quantised(view: GraphView, node: NodeProto) -> Any:
-    """Return the numbers that QONNX computes for a quantiser of a constant, in float32."""
-    from qonnx.core.onnx_exec import execute_node
-
-    context = {name: view.constant(name) for name in node.input}
-    version = view.model.get_opset_imports().get(node.domain, 1)
-    execute_node(node, context, view.graph, version)
-    return np.asarray(context[node.output[0]], np.float32)
 
 
 def _fold(view: GraphView, node: NodeProto, values: Any) -> None:

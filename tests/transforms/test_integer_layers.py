@@ -229,5 +229,5 @@ def test_signs_of_a_float_input_are_bits_from_the_host():
     rng = np.random.default_rng(0)
     samples = np.concatenate([rng.normal(size=(30, 1, 4)), [[[0.0, -0.0, 1e-40, -1e-40]]]]).astype(np.float32)
     made = same(model, samples)
-    assert op_types(made)[:3] == ["Neg", "Quant", "MatMul"]
+    assert op_types(made)[:3] == ["Neg", "Quant", "XnorPopcountMatMul"]
     assert made.get_tensor_datatype(made.graph.node[1].output[0]).name == "BINARY"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brainsmith.transforms.fold_constant_quantisers import value_of_quantised
 from brainsmith.transforms.graph_view import GraphView
+from brainsmith.transforms.lattice.quantised_values import value_of_quantised
 from brainsmith.transforms.lattice.staircases import is_quantiser
 
 if TYPE_CHECKING:
