@@ -16,6 +16,7 @@ from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
 from brainsmith.transforms.integer.batch_of_one import with_batch_of_one
 from brainsmith.transforms.integer.constant_weights import integer_weights
+from brainsmith.transforms.integer.fold_factors import fold_factors
 from brainsmith.transforms.integer.given_thresholds import given_thresholds
 from brainsmith.transforms.integer.host_part import OPERATORS, HostPart, HostTensor
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
@@ -109,7 +110,7 @@ class _Reading:
             raise ModelError(_listed(self._reasons))
         for value in view.graph.output:
             self._output(value.name)
-        self._graph.fold_factors()
+        fold_factors(self._graph)
         count_equal_bits(self._graph)
         return self._graph.write(view.model)
 

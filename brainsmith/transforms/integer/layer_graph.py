@@ -138,43 +138,6 @@ class LayerGraph:
         """Return the layers that read a tensor."""
         return [layer for layer in self.layers if name in layer.node.input]
 
-    def fold_factors(self) -> None:
-        """Bring each factor of integers into the weights, or the thresholds, of the layer before it.
-
-        As long as nothing else reads what that layer gives. A factor that stays is a layer of its own.
-        """
-        makers = {layer.result: layer for layer in self.layers}
-        for layer in [each for each in self.layers if each.node.op_type == "Mul" and self._is_integer(each)]:
-            maker = makers.get(layer.node.input[0])
-            if maker is None or layer.constant is None or len(self.readers(maker.result)) != 1:
-                continue
-            factor = layer.constant.reshape(-1).astype(np.int64)
-            if maker.node.op_type == "MatMul":
-                assert maker.constant is not None
-                maker.constant = maker.constant * factor
-            elif not self._repeat_thresholds(maker, factor):
-                continue
-            self.layers.remove(layer)
-            self.tensors[layer.result] = self.tensors.pop(layer.result)
-            maker.node.output[0] = layer.result
-            makers[layer.result] = maker
-
-    def _is_integer(self, layer: LayerNode) -> bool:
-        return self.tensors[layer.result].range is not None
-
-    def _repeat_thresholds(self, maker: LayerNode, factor: Whole) -> bool:
-        """Let each threshold count as often as the factor says."""
-        if maker.node.op_type != "MultiThreshold" or factor.size > 1 or factor[0] < 1:
-            return False
-        assert maker.constant is not None
-        rows = np.repeat(maker.constant, int(factor[0]), axis=1)
-        if rows.shape[1] > 255:
-            return False
-        maker.constant = rows
-        bias = next(each.f for each in maker.node.attribute if each.name == "out_bias")
-        set_attribute(maker.node, "out_bias", float(bias * factor[0]))
-        return True
-
     def write(self, model: ModelWrapper) -> ModelWrapper:
         """Return a model of these layers with another one's inputs and outputs."""
         from qonnx.core.modelwrapper import ModelWrapper

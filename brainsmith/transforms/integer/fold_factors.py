@@ -1,0 +1,84 @@
+"""Factors of integers become part of the layer before them, or a product of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from brainsmith.transforms.graph_view import set_attribute
+
+if TYPE_CHECKING:
+    from brainsmith.transforms.integer.layer_graph import LayerGraph, LayerNode
+    from brainsmith.transforms.lattice.array_types import Whole
+
+MOST_THRESHOLDS = 255
+"""More are no thresholds: each is a comparison of its own."""
+
+MOST_CHANNELS = 256
+"""Of more channels, the matrix that multiplies each by a factor of its own is too large."""
+
+
+def fold_factors(graph: LayerGraph) -> None:
+    """Bring each factor of integers into the weights, or the thresholds, of the layer before it.
+
+    As long as nothing else reads what that layer gives. A factor that stays becomes a product with a matrix that is 0 but
+    for its diagonal: elementwise products of integers have no circuit without vendor tools.
+    """
+    makers = {layer.result: layer for layer in graph.layers}
+    for layer in [each for each in graph.layers if each.node.op_type == "Mul"]:
+        if graph.tensors[layer.result].range is None or layer.constant is None:
+            continue
+        maker = makers.get(layer.node.input[0])
+        factor = layer.constant.reshape(-1).astype(np.int64)
+        if maker is None or len(graph.readers(maker.result)) != 1 or not _absorbed(graph, maker, factor):
+            _as_product(graph, layer, factor)
+            continue
+        graph.layers.remove(layer)
+        graph.tensors[layer.result] = graph.tensors.pop(layer.result)
+        maker.node.output[0] = layer.result
+        makers[layer.result] = maker
+
+
+def _absorbed(graph: LayerGraph, maker: LayerNode, factor: Whole) -> bool:
+    """Let a layer give integers times factors, if it can."""
+    if maker.node.op_type == "MatMul":
+        assert maker.constant is not None
+        maker.constant = maker.constant * factor
+        return True
+    return maker.node.op_type == "MultiThreshold" and _repeat_thresholds(graph, maker, factor)
+
+
+def _repeat_thresholds(graph: LayerGraph, maker: LayerNode, factor: Whole) -> bool:
+    """Let each threshold count as often as the factor of its channel says.
+
+    Thresholds that every integer reaches make up for what the level below all thresholds is more than the least one.
+    """
+    inputs = graph.tensors[maker.node.input[0]].range
+    if (factor < 0).any() or inputs is None:
+        return False
+    assert maker.constant is not None
+    bias = next(each for each in maker.node.attribute if each.name == "out_bias")
+    given = maker.constant
+    channels = max(factor.size, len(given))
+    factors = np.broadcast_to(factor, (channels,))
+    below = round(bias.f) * factors
+    least = int(below.min())
+    behind, never = int(inputs[0].min()), int(inputs[1].max()) + 1
+    rows = [
+        np.append(np.full(below[at] - least, behind), np.repeat(given[at % len(given)], factors[at]))
+        for at in range(channels)
+    ]
+    count = max(map(len, rows))
+    if not 0 < count <= MOST_THRESHOLDS:
+        return False
+    maker.constant = np.stack([np.append(row, np.full(count - len(row), never)) for row in rows])
+    set_attribute(maker.node, "out_bias", float(least))
+    return True
+
+
+def _as_product(graph: LayerGraph, layer: LayerNode, factor: Whole) -> None:
+    channels = graph.tensors[layer.result].shape[-1]
+    if channels <= MOST_CHANNELS:
+        layer.node.op_type = "MatMul"
+        layer.constant = np.diag(np.broadcast_to(factor, (channels,)))
