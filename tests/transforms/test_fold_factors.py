@@ -31,7 +31,7 @@ def thresholds_and_factor(rows, bias, factor, readers=1):
 def levels(layer, numbers):
     """Count, for each number, the thresholds that it reaches."""
     bias = next(each.f for each in layer.node.attribute if each.name == "out_bias")
-    return bias + (numbers[:, None] >= layer.constant[:, None, :]).sum(axis=2)
+    return bias + (numbers[..., None] >= layer.constant[:, None, :]).sum(axis=2)
 
 
 @settings(deadline=None, max_examples=60)

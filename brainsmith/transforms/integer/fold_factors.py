@@ -54,8 +54,7 @@ def _repeat_thresholds(graph: LayerGraph, maker: LayerNode, factor: Whole) -> bo
 
     Thresholds that every integer reaches make up for what the level below all thresholds is more than the least one.
     """
-    inputs = graph.tensors[maker.node.input[0]].range
-    if (factor < 0).any() or inputs is None:
+    if (factor < 0).any():
         return False
     assert maker.constant is not None
     bias = next(each for each in maker.node.attribute if each.name == "out_bias")
@@ -64,15 +63,22 @@ def _repeat_thresholds(graph: LayerGraph, maker: LayerNode, factor: Whole) -> bo
     factors = np.broadcast_to(factor, (channels,))
     below = round(bias.f) * factors
     least = int(below.min())
-    behind, never = int(inputs[0].min()), int(inputs[1].max()) + 1
-    rows = [
-        np.append(np.full(below[at] - least, behind), np.repeat(given[at % len(given)], factors[at]))
-        for at in range(channels)
-    ]
-    count = max(map(len, rows))
-    if not 0 < count <= MOST_THRESHOLDS:
+    rows = [np.repeat(given[at % len(given)], factors[at]) for at in range(channels)]
+    behind = below - least
+    count = max(len(row) + more for row, more in zip(rows, behind, strict=True))
+    inputs = graph.tensors.get(maker.node.input[0])
+    known = inputs is not None and inputs.range is not None
+    if not 0 < count <= MOST_THRESHOLDS or not (known or all(len(row) == count for row in rows)):
         return False
-    maker.constant = np.stack([np.append(row, np.full(count - len(row), never)) for row in rows])
+    low, high = (0, 0) if inputs is None or inputs.range is None else inputs.range
+    maker.constant = np.stack(
+        [
+            np.concatenate(
+                [np.full(more, np.min(low)), row, np.full(count - more - len(row), np.max(high) + 1)]
+            )
+            for row, more in zip(rows, behind, strict=True)
+        ]
+    )
     set_attribute(maker.node, "out_bias", float(least))
     return True
 
