@@ -182,6 +182,15 @@ CASES: dict[str, KernelCases] = {
         nodes.crop((4, 4), (1, 0), (2, 4), 2, "INT4"),
         {"8x8 of 16 INT8 to 6x6, SIMD 4": nodes.crop((8, 8, 16), (1, 1, 0), (6, 6, 16), 4, "INT8")},
     ),
+    "PadRTL": KernelCases(
+        "pad_core",
+        "A row of two values with the least value on its left and right",
+        nodes.pad((2, 2), (0, 1), (0, 1), -8, 1, "INT4"),
+        {
+            "28x28 of 16 INT8 padded by 1, SIMD 4":
+                nodes.pad((28, 28, 16), (1, 1, 0), (1, 1, 0), -128, 4, "INT8"),
+        },
+    ),
     "MatMulRTL": KernelCases(
         "mat_mul_core",
         "Two rows by two columns of four values, two at a time",

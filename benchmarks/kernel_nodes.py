@@ -147,6 +147,16 @@ def crop(shape: Shape, starts: Shape, sizes: Shape, simd: int, kind: str) -> Cas
     return Case("CropRTL", [(shape, kind)], attributes, domain=OURS)
 
 
+def pad(shape: Shape, before: Shape, after: Shape, value: int, simd: int, kind: str) -> Case:
+    """A tensor with a value around it, which its datatype holds."""
+    out = tuple(low + size + high for low, size, high in zip(before, shape, after, strict=True))
+    attributes = {
+        "in_shape": shape, "within_shape": shape, "before": before, "after": after, "value": value, "out_shape": out,
+        "SIMD": simd, "inputDataType": kind, "outputDataType": kind,
+    }  # fmt: skip
+    return Case("PadRTL", [(shape, kind)], attributes, domain=OURS)
+
+
 def mat_mul(lhs: Shape, rhs: Shape, pe: int, simd: int, kind: str, given: str) -> Case:
     """The product of two streams."""
     attributes = {

@@ -22,14 +22,19 @@ if TYPE_CHECKING:
     domain="brainsmith.kernels",
 )
 class CropKernel(MovementKernel):
-    """`x[starts : starts + sizes].reshape(out_shape)`, axis by axis, any datatype.
+    """`x.reshape(within_shape)[starts : starts + sizes].reshape(out_shape)`, axis by axis, any datatype.
 
-    `SIMD` values go together, so on the last axis it divides the length, the start and the size of the window.
+    Without a `within_shape` it is the input's own. With one, several windows are one: every second row of 8 is the first
+    of each pair, `within_shape` (4, 2, ...) and `sizes` (4, 1, ...).
+
+    `SIMD` values go together, so on the last axis it divides the length, the start and the size of the window, and the
+    last axis of input and output.
     """
 
     def get_nodeattr_types(self) -> dict[str, Any]:
-        """Return the attributes of a movement, and the window: a start and a size for each axis of the input."""
+        """Return the attributes of a movement, and the window: a start and a size for each axis."""
         attributes = super().get_nodeattr_types()
+        attributes["within_shape"] = ("ints", False, [])
         attributes["starts"] = ("ints", True, [])
         attributes["sizes"] = ("ints", True, [])
         return attributes
@@ -37,17 +42,25 @@ class CropKernel(MovementKernel):
     def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
         """Cut the window out with numpy."""
         node = self.onnx_node
-        cut = self.movement()
-        window = tuple(map(slice, cut.starts, cut.ends))
-        context[node.output[0]] = context[node.input[0]][window].reshape(self.get_nodeattr("out_shape"))
+        shape, starts, sizes = self.window()
+        window = tuple(slice(start, start + size) for start, size in zip(starts, sizes, strict=True))
+        cut = context[node.input[0]].reshape(shape)[window]
+        context[node.output[0]] = cut.reshape(self.get_nodeattr("out_shape"))
+
+    def window(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """Return the shape in which the window is cut out, and the window's starts and sizes."""
+        within = self.get_nodeattr("within_shape")
+        shape = tuple(within) if len(within) else self.get_normal_input_shape()
+        return shape, tuple(self.get_nodeattr("starts")), tuple(self.get_nodeattr("sizes"))
 
     def movement(self) -> Cut:
         """Return which window is cut out."""
-        starts, sizes = self.get_nodeattr("starts"), self.get_nodeattr("sizes")
+        shape, starts, sizes = self.window()
         ends = tuple(start + size for start, size in zip(starts, sizes, strict=True))
-        return Cut(tuple(starts), ends, (1,) * len(starts))
+        return Cut(starts, ends, (1,) * len(starts), shape)
 
     def lanes_limit(self) -> int:
         """Return the most values that may go together; `SIMD` divides it."""
-        shapes = (self.get_normal_input_shape()[-1], self.get_normal_output_shape()[-1])
-        return gcd(*shapes, self.get_nodeattr("starts")[-1], self.get_nodeattr("sizes")[-1])
+        shape, starts, sizes = self.window()
+        ends = (self.get_normal_input_shape()[-1], self.get_normal_output_shape()[-1])
+        return gcd(*ends, shape[-1], starts[-1], sizes[-1])

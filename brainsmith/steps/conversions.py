@@ -29,9 +29,11 @@ PRODUCTS = (
 )
 
 STREAMS = (
-    Conversion(("Pad",), "finn:InferFMPadding"),
+    Conversion(("Pad",), "brainsmith:InferPad"),
+    Conversion(("Im2Col", "MaxPoolNHWC"), "brainsmith:CropBetweenWindows"),
     Conversion(("MaxPool", "AveragePool", "MaxPoolNHWC", "QuantAvgPool2d"), "finn:InferPool"),
     Conversion(("ReduceMax", "ReduceSum", "ReduceMean"), "finn:InferPoolFromReduce"),
+    Conversion(("Im2Col",), "brainsmith:PadWindows"),
     Conversion(("Im2Col",), "finn:InferConvInpGen"),
     Conversion(("ConvolutionInputGenerator",), "finn:RemoveCNVtoFCFlatten"),
     Conversion(("Concat",), "finn:InferPad1DLayer"),

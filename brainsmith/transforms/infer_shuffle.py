@@ -10,13 +10,11 @@ from brainsmith.graph.ends import input_values
 from brainsmith.kernels.axes import moves_nothing
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, attribute, is_standard, kernel_node
+from brainsmith.transforms.node_chains import RESHAPES, chain_before, chain_behind
 from brainsmith.transforms.node_rewrite import NodeRewrite
 
 if TYPE_CHECKING:
     from onnx import NodeProto
-
-RESHAPES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
-"""Operators that keep the order of the values."""
 
 SCALES = ("Mul", "Add", "Sub", "Div")
 """Operators that the host computes behind the accelerator, where they are floats."""
@@ -75,49 +73,25 @@ class InferShuffle(NodeRewrite):
 
 def _chain(view: GraphView, node: NodeProto) -> _Chain | None:
     """Return the chain that a transpose is the first one of; None if it is not, or a shape is not known."""
-    before, after = _before(view, node, *RESHAPES), [node]
+    before, after = chain_before(view, node, *RESHAPES), [node]
     head = before[0] if before else node
-    if not before and _before(view, node, "Transpose"):
+    if not before and chain_before(view, node, "Transpose"):
         return None
     shape = view.static_shape(node.input[0], TensorProto.FLOAT)
     ends = [view.static_shape(name, TensorProto.FLOAT) for name in (head.input[0], node.output[0])]
     if shape is None or None in ends:
         return None
     perm = list(range(len(shape)))
-    for one in (node, *_behind(view, node, "Transpose")):
+    for one in (node, *chain_behind(view, node, "Transpose")):
         order = list(attribute(one, "perm", list(reversed(range(len(shape))))))
         perm = [perm[axis] for axis in order]
         after += [] if one is node else [one]
     reshapes = [
         one
-        for one in _behind(view, after[-1], *RESHAPES)
+        for one in chain_behind(view, after[-1], *RESHAPES)
         if view.static_shape(one.output[0], TensorProto.FLOAT)
     ]
     return _Chain([*before, *after, *reshapes], shape, perm)
-
-
-def _before(view: GraphView, node: NodeProto, *op_types: str) -> list[NodeProto]:
-    """Return the nodes of some types in front of a node, in order, as far as nothing else reads them."""
-    found: list[NodeProto] = []
-    while True:
-        name = (found[0] if found else node).input[0]
-        producer = view.producer(name, *op_types)
-        if producer is None or view.readers(name) != 1:
-            return found
-        found.insert(0, producer)
-
-
-def _behind(view: GraphView, node: NodeProto, *op_types: str) -> list[NodeProto]:
-    """Return the nodes of some types behind a node, in order, as far as nothing else reads what is between."""
-    found: list[NodeProto] = []
-    while True:
-        name = (found[-1] if found else node).output[0]
-        readers = view.nodes_reading(name)
-        if view.readers(name) != 1 or not readers or not is_standard(readers[0], *op_types):
-            return found
-        if readers[0].input[0] != name:
-            return found
-        found.append(readers[0])
 
 
 def _begins(view: GraphView, name: str) -> bool:

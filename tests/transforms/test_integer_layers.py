@@ -126,6 +126,18 @@ def test_windows_of_any_form(size, kernel, pads, strides):
     same(graph.model(1, 3, *out, datatype="INT4"), samples)
 
 
+@pytest.mark.parametrize("pads", [[1, 1, 1, 1], [0, 2, 1, 0], [2, 0, 2, 1]])
+@pytest.mark.parametrize("strides", [[2, 2], [4, 3]])
+def test_padding_is_never_the_largest_value_of_a_window(pads, strides):
+    graph = Graph(1, 2, 5, 6)
+    graph.node("Mul", [[[0.5]], [[-2.0]]])  # one channel falls
+    graph.node("MaxPool", kernel_shape=[3, 3], pads=pads, strides=strides).quant(3, 1.0)
+    out = [(size + pads[at] + pads[at + 2] - 3) // strides[at] + 1 for at, size in enumerate((5, 6))]
+    samples = np.random.default_rng(1).integers(-8, 0, (20, 1, 2, 5, 6)).astype(np.float32)
+    made = same(graph.model(1, 2, *out, datatype="INT4"), samples)
+    assert op_types(made).count("Pad") == 1
+
+
 def test_an_input_of_floats_is_quantised_by_the_host_with_its_zero_point():
     graph = Graph(1, 3)
     graph.node("Quant", 0.5, 2.0, 3.0, domain=QONNX, signed=0, narrow=0, rounding_mode="ROUND")

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: MIT
-// Lets the beats of a window pass and drops all others: a frame is a nest of up to four loops, and a beat is in the
+// Lets the beats of a window pass and drops all others: a frame is a nest of up to six loops, and a beat is in the
 // window if every loop is between its first and its last turn there.
 //
 // Nothing is stored but the turns. A beat outside the window is taken at once, whatever the output does.
 module crop_window_core #(
-    int unsigned BITS = 8,   // of a beat
-    int unsigned SIZE0 = 1,  // turns of the outermost loop ...
-    int unsigned SIZE1 = 1,
-    int unsigned SIZE2 = 4,
-    int unsigned SIZE3 = 1,  // ... and of the innermost one
-    int unsigned FIRST0 = 0, // turns that are in the window
+    int unsigned BITS   = 8,  // of a beat
+    int unsigned SIZE0  = 1,  // turns of the outermost loop ...
+    int unsigned SIZE1  = 1,
+    int unsigned SIZE2  = 1,
+    int unsigned SIZE3  = 1,
+    int unsigned SIZE4  = 4,
+    int unsigned SIZE5  = 1,  // ... and of the innermost one
+    int unsigned FIRST0 = 0,  // turns that are in the window
     int unsigned FIRST1 = 0,
-    int unsigned FIRST2 = 1,
+    int unsigned FIRST2 = 0,
     int unsigned FIRST3 = 0,
-    int unsigned LAST0 = 0,
-    int unsigned LAST1 = 0,
-    int unsigned LAST2 = 2,
-    int unsigned LAST3 = 0
+    int unsigned FIRST4 = 1,
+    int unsigned FIRST5 = 0,
+    int unsigned LAST0  = 0,
+    int unsigned LAST1  = 0,
+    int unsigned LAST2  = 0,
+    int unsigned LAST3  = 0,
+    int unsigned LAST4  = 2,
+    int unsigned LAST5  = 0
 ) (
     input logic clk,
     input logic rst,
@@ -30,10 +36,10 @@ module crop_window_core #(
     input  logic            out_ready
 );
 
-    localparam int unsigned LOOPS = 4;
-    localparam logic [LOOPS-1:0][31:0] SIZE = {SIZE3, SIZE2, SIZE1, SIZE0};
-    localparam logic [LOOPS-1:0][31:0] FIRST = {FIRST3, FIRST2, FIRST1, FIRST0};
-    localparam logic [LOOPS-1:0][31:0] LAST = {LAST3, LAST2, LAST1, LAST0};
+    localparam int unsigned LOOPS = 6;
+    localparam logic [LOOPS-1:0][31:0] SIZE = {SIZE5, SIZE4, SIZE3, SIZE2, SIZE1, SIZE0};
+    localparam logic [LOOPS-1:0][31:0] FIRST = {FIRST5, FIRST4, FIRST3, FIRST2, FIRST1, FIRST0};
+    localparam logic [LOOPS-1:0][31:0] LAST = {LAST5, LAST4, LAST3, LAST2, LAST1, LAST0};
 
     logic take;
     logic [LOOPS-1:0] turned, kept;  // loops in their last turn; loops between FIRST and LAST

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.execution.operators.movement import Movement, apart
+from brainsmith.execution.operators.movement import Movement, apart, in_shape
 from brainsmith.execution.operators.one_instruction import LayerOfRuns
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.program.functions import images, shapes
@@ -32,12 +32,14 @@ class Border(Movement):
         after: Likewise behind.
         fill: What they hold, in the constant mode.
         mode: As ONNX names it.
+        shape: What is surrounded; empty if it is the input's own.
     """
 
     before: tuple[int, ...]
     after: tuple[int, ...]
     fill: float = 0.0
     mode: str = "constant"
+    shape: tuple[int, ...] = ()
 
     def moved(self, node: ProgramNode) -> str:
         """Surround it.
@@ -48,13 +50,13 @@ class Border(Movement):
         if min((*self.before, *self.after), default=0) < 0 or self.mode not in _MODES:
             raise Unsupported("it cuts off, or pads in another mode")
         stated = {"before": self.before, "after": self.after, "fill": self.fill, "mode": self.mode}
-        return node.emit(shapes.pad, node.inputs[:1], **stated)
+        return node.emit(shapes.pad, [in_shape(node, self.shape)], **stated)
 
     def written(self, node: NodeView, emit: Emitter) -> str:
         """Write that each run is surrounded."""
         pads = emit.constant([0, *self.before, 0, *self.after], "pads", np.int64)
         fill = emit.constant(self.fill, "fill", node.dtype(node.inputs[0]))
-        return emit.add("Pad", [apart(node, emit), pads, fill], mode=self.mode)
+        return emit.add("Pad", [apart(node, emit, self.shape), pads, fill], mode=self.mode)
 
     def fills(self) -> tuple[float, ...]:
         """Return what is put beside the values."""

@@ -55,9 +55,20 @@ class Movement(ABC, Operator):
         node.prove_moved(*self.fills())
 
 
-def apart(node: NodeView, emit: Emitter) -> str:
-    """Write that the runs of the first input lie in an axis of their own, in front of a run's axes."""
-    return emit.reshaped(node.inputs[0], (1, *node.shape(node.inputs[0])))
+def apart(node: NodeView, emit: Emitter, shape: tuple[int, ...] = ()) -> str:
+    """Write that the runs of the first input lie in an axis of their own, in front of a run's axes.
+
+    Args:
+        node: The first input's reader.
+        emit: What is written.
+        shape: That a run is given; empty if its own stays.
+    """
+    return emit.reshaped(node.inputs[0], (1, *(shape or node.shape(node.inputs[0]))))
+
+
+def in_shape(node: ProgramNode, shape: tuple[int, ...]) -> str:
+    """Emit that each run of the first input is given a shape, if there is one; return the name of what has it."""
+    return node.emit(shapes.reshape, node.inputs[:1], shape=shape) if shape else node.inputs[0]
 
 
 @dataclass(frozen=True)
@@ -122,23 +133,25 @@ class Cut(Movement):
         starts: Axis by axis.
         ends: Likewise, one step behind the last; None behind the first entry, backwards.
         steps: Likewise.
+        shape: In which it is cut out; empty if it is the input's own.
     """
 
     starts: tuple[int, ...]
     ends: tuple[int | None, ...]
     steps: tuple[int, ...]
+    shape: tuple[int, ...] = ()
 
     def moved(self, node: ProgramNode) -> str:
         """Cut it out."""
         stated = {"starts": self.starts, "ends": self.ends, "steps": self.steps}
-        return node.emit(shapes.slices, node.inputs[:1], **stated)
+        return node.emit(shapes.slices, [in_shape(node, self.shape)], **stated)
 
     def written(self, node: NodeView, emit: Emitter) -> str:
         """Write a part of each run, whatever it leaves of the first axis."""
-        shape, axes = node.shape(node.inputs[0]), range(1, len(self.starts) + 1)
+        shape, axes = self.shape or node.shape(node.inputs[0]), range(1, len(self.starts) + 1)
         ends = [-size - 1 if end is None else end for size, end in zip(shape, self.ends, strict=True)]
         limits = [emit.constant(one, "limits", np.int64) for one in (self.starts, ends, axes, self.steps)]
-        return emit.add("Slice", [apart(node, emit), *limits])
+        return emit.add("Slice", [apart(node, emit, self.shape), *limits])
 
 
 @dataclass(frozen=True)

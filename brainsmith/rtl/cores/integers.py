@@ -26,6 +26,13 @@ def integer_datatype(low: int, high: int) -> BaseDataType:
     return DataType[f"{'INT' if low < 0 else 'UINT'}{integer_bits(low, high)}"]
 
 
+def padded_datatype(kind: BaseDataType, value: int) -> BaseDataType:
+    """Return a datatype of integers, or, where it does not hold a value, the smallest that holds it and the value."""
+    if kind.allowed(value):
+        return kind
+    return integer_datatype(min(int(kind.min()), value), max(int(kind.max()), value))
+
+
 def unbipolar_constants(model: ModelWrapper, layer: Any) -> None:
     """Give constants of an element-wise layer two's complement, where FINN's minimisation made them BIPOLAR.
 

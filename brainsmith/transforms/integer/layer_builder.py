@@ -301,15 +301,19 @@ class LayerBuilder:
         return replace(found, links=(dividing(node, count),))
 
     def maximum(self, tensor: IntegerTensor, window: dict[str, Any], base: str) -> IntegerTensor:
-        """Return the largest value of each window of an image; pending operators stay pending."""
+        """Return the largest value of each window of an image; pending operators stay pending.
+
+        Padding is never the largest: it is the least of all integers.
+        """
         if window["kernel"] == [1, 1] == window["strides"] and not any(window["pads"]):
             return tensor
         way = tensor.direction
         turned = self.scaled(tensor, way, f"{base}_turned")
         turned = replace(turned, scale=tensor.scale * way)
+        padded = with_border(self.graph, turned, window["pads"], base, int(turned.low.min()))
         name = self.graph.add(
-            "MaxPoolNHWC", [turned.name], base, self._placed(window["shape"]), (turned.low, turned.high),
-            domain=QONNX, kernel_shape=window["kernel"], strides=window["strides"], pads=window["pads"],
+            "MaxPoolNHWC", [padded.name], base, self._placed(window["shape"]), (turned.low, turned.high),
+            domain=QONNX, kernel_shape=window["kernel"], strides=window["strides"], pads=[0, 0, 0, 0],
         )  # fmt: skip
         return replace(turned, name=name, shape=window["shape"])
 

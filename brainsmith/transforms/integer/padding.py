@@ -1,4 +1,4 @@
-"""Zeros around images, as a layer of their own."""
+"""An integer around images, as a layer of its own."""
 
 from __future__ import annotations
 
@@ -14,23 +14,29 @@ if TYPE_CHECKING:
     from brainsmith.transforms.integer.layer_graph import LayerGraph
 
 
-def with_border(graph: LayerGraph, tensor: IntegerTensor, pads: Sequence[int], base: str) -> IntegerTensor:
-    """Return an image with zeros around it, among its integers; pending operators stay pending.
+def with_border(
+    graph: LayerGraph, tensor: IntegerTensor, pads: Sequence[int], base: str, value: int = 0
+) -> IntegerTensor:
+    """Return an image with an integer around it, among its integers; pending operators stay pending.
 
     Args:
         graph: Where the layer is added.
         tensor: An image.
         pads: At the top, left, bottom and right.
         base: Of the layer's name.
+        value: Of what is put around.
     """
     if not any(pads):
         return tensor
     _, channels, height, width = tensor.shape
     top, left, bottom, right = pads
     height, width = height + top + bottom, width + left + right
-    low, high = np.minimum(tensor.low, 0), np.maximum(tensor.high, 0)
+    low, high = np.minimum(tensor.low, value), np.maximum(tensor.high, value)
     ends = np.asarray([0, top, left, 0, 0, bottom, right, 0], np.int64)
+    inputs = (
+        [tensor.name, graph.hold(np.asarray(value, np.float32), f"{base}_fill")] if value else [tensor.name]
+    )
     name = graph.add(
-        "Pad", [tensor.name], f"{base}_padded", (1, height, width, channels), (low, high), constant=ends
+        "Pad", inputs, f"{base}_padded", (1, height, width, channels), (low, high), constant=ends
     )
     return replace(tensor, name=name, shape=(1, channels, height, width), low=low, high=high)

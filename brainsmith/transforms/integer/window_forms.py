@@ -65,11 +65,14 @@ def without_single_pixels(
 def wide_as_strides(
     tensor: IntegerTensor, weights: Whole, window: dict[str, Any]
 ) -> tuple[Whole, dict[str, Any]]:
-    """Return weights whose windows are as wide as the steps between them, with taps of 0, for FINN's sliding window."""
+    """Return weights of dilated windows that are as wide as the steps between them, with taps of 0.
+
+    FINN's sliding window takes no wider steps. What lies between windows without dilation is cut away (CropBetweenWindows).
+    """
     window = {**window, "pads": list(window["pads"]), "dilations": list(window["dilations"])}
     for axis in (0, 1):
         stride, dilation, taps = window["strides"][axis], window["dilations"][axis], weights.shape[2 + axis]
-        if stride <= dilation * (taps - 1) + 1:
+        if taps == 1 or dilation == 1 or stride <= dilation * (taps - 1) + 1:
             continue
         wide = np.zeros((*weights.shape[: 2 + axis], stride, *weights.shape[3 + axis :]), np.int64)
         places = np.arange(taps) * dilation

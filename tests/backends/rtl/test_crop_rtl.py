@@ -9,10 +9,10 @@ from tests.backends.rtl.bench import Case, check_cores, law_of_cores, lint, make
 from tests.backends.rtl.stated import assert_as_stated
 
 
-def case(shape, starts, sizes, out_shape=None, simd=1, kind="INT4"):
+def case(shape, starts, sizes, out_shape=None, simd=1, kind="INT4", within=()):
     attributes = {
-        "in_shape": shape, "starts": starts, "sizes": sizes, "out_shape": out_shape or sizes, "SIMD": simd,
-        "inputDataType": kind,
+        "in_shape": shape, "within_shape": within or shape, "starts": starts, "sizes": sizes,
+        "out_shape": out_shape or sizes, "SIMD": simd, "inputDataType": kind,
     }  # fmt: skip
     return Case("CropRTL", [(tuple(shape), kind)], attributes, domain="brainsmith.backends.rtl")
 
@@ -42,6 +42,8 @@ def test_cases_by_hand(tmp_path, simulations):
         case((7,), (2,), (3,), kind="BIPOLAR"),
         case((3, 2), (0, 0), (3, 2)),
         case((2, 4, 5, 6), (0, 1, 2, 3), (2, 2, 2, 2)),
+        case((1, 6, 9, 4), [0] * 6, (1, 3, 1, 3, 2, 4), (1, 3, 6, 4), 2, within=(1, 3, 2, 3, 3, 4)),
+        case((1, 7, 9, 3), [0] * 6, (1, 7, 1, 2, 1, 3), (1, 7, 2, 3), within=(1, 7, 1, 3, 3, 3)),
     ]
     check_cores(chosen, tmp_path, simulations)
 
@@ -53,8 +55,8 @@ test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=4, least=8,
     "parameters",
     [
         {"BITS": 1},
-        {"SIZE2": 1, "FIRST2": 0, "LAST2": 0},
-        {"SIZE0": 3, "FIRST0": 1, "LAST0": 1, "SIZE3": 5, "FIRST3": 0, "LAST3": 4},
+        {"SIZE4": 1, "FIRST4": 0, "LAST4": 0},
+        {"SIZE0": 3, "FIRST0": 1, "LAST0": 1, "SIZE5": 5, "FIRST5": 0, "LAST5": 4},
         {"SIZE1": 7, "LAST1": 6, "SIZE3": 2, "LAST3": 0},
     ],
 )
@@ -64,15 +66,17 @@ def test_lint_is_silent(parameters):
 
 def test_axes_that_are_kept_whole_are_one_loop():
     found = instance(case((2, 3, 8, 4, 16), (0, 0, 3, 0, 0), (2, 3, 1, 4, 16), simd=4)).core_parameters()
-    assert {name: found[name] for name in found if name != "BITS"} == {
-        "SIZE0": 1, "SIZE1": 1, "SIZE2": 8, "SIZE3": 16, "FIRST0": 0, "FIRST1": 0, "FIRST2": 3, "FIRST3": 0,
-        "LAST0": 0, "LAST1": 0, "LAST2": 3, "LAST3": 15,
+    none = {f"SIZE{at}": 1 for at in range(4)} | {
+        f"{end}{at}": 0 for at in range(4) for end in ("FIRST", "LAST")
+    }
+    assert {name: found[name] for name in found if name != "BITS"} == none | {
+        "SIZE4": 8, "SIZE5": 16, "FIRST4": 3, "FIRST5": 0, "LAST4": 3, "LAST5": 15,
     }  # fmt: skip
 
 
 def test_more_loops_than_the_core_has_are_refused():
-    five = instance(case((3,) * 5, (1,) * 5, (1,) * 5))
-    assert CropRTL.supports(five).reason == "its window needs 5 nested loops, and the core has 4"
+    seven = instance(case((3,) * 7, (1,) * 7, (1,) * 7))
+    assert CropRTL.supports(seven).reason == "its window needs 7 nested loops, and the core has 6"
     floats = instance(case((3, 2), (1, 0), (1, 2), kind="FLOAT32"))
     assert CropRTL.supports(floats).reason == "input 0 is FLOAT32, but its core computes with integers only"
     assert CropRTL.supports(instance(case((3, 2), (1, 0), (1, 2))))
@@ -92,5 +96,8 @@ def test_resources_are_as_stated(tmp_path):
         case((8, 8, 16), (1, 1, 0), (6, 6, 16), simd=4, kind="INT8"),
         case((28, 28, 8), (2, 2, 0), (24, 24, 8), simd=8),
         case((3, 9), (1, 2), (1, 5)),
+        case(
+            (1, 28, 28, 16), [0] * 6, (1, 14, 1, 14, 1, 16), (1, 14, 14, 16), 4, within=(1, 14, 2, 14, 2, 16)
+        ),
     ]
     assert_as_stated(chosen, tmp_path)
