@@ -17,7 +17,6 @@ from brainsmith.steps.integer_ranges import annotate_integer_ranges
 from brainsmith.steps.own_transforms import own_transform, transformed
 from brainsmith.steps.preferences import listed_kernels, prefers_rtl
 from brainsmith.steps.scales_behind_products import integer_products
-from brainsmith.steps.strides import crop_single_pixels
 from brainsmith.steps.unit_transposes import transposes_to_reshapes
 from brainsmith.steps.unsigned_thresholds import ClipThresholdsOfUnsigned
 from brainsmith.steps.unsupported_nodes import why_unsupported
@@ -65,7 +64,6 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = _tidy(model, registry)
     _check_nothing_between(model)
     _labels_are_floats(model)
-    model = crop_single_pixels(model)
     model = minimise_bit_widths(model.transform(ClipThresholdsOfUnsigned()), cfg)
     # Conversions name their tensors at random; named anew, the same model gives the same bytes.
     return _by_name(model, registry, "qonnx:GiveUniqueNodeNames", "brainsmith:GiveReadableTensorNames")

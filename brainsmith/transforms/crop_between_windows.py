@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from qonnx.transformation.base import Transformation
@@ -20,8 +21,30 @@ class _Slide(NamedTuple):
 
     kernel: list[int]
     strides: list[int]
+    dilations: list[int]
     pads: list[int]
     value: int
+
+    def is_apart(self, axis: int) -> bool:
+        """Tell whether a stride is beyond the taps, and the pixels between can be cut away."""
+        step, taps = self.strides[axis], self.kernel[axis]
+        return step > taps and (taps == 1 or step % self.dilations[axis] == 0)
+
+
+class _Axis(NamedTuple):
+    """What is kept along an axis: the axis as nested loops, the outermost first, how many of each turn are kept.
+
+    Attributes:
+        padded: Its pixels, with padding.
+        loops: Turns, and how many are kept.
+        stride: Of the windows over what is kept.
+        dilation: Likewise.
+    """
+
+    padded: int
+    loops: list[tuple[int, int]]
+    stride: int
+    dilation: int
 
 
 @transform(
@@ -34,7 +57,8 @@ class CropBetweenWindows(Transformation):
 
     FINN's sliding windows cannot step beyond their size. What is left are windows side by side, and where these are one
     pixel, as of a 1 x 1 convolution with stride 2, the crop is all that there is: no window, no memory, and no weights
-    of 0. Windows with dilation are left alone. An image that does not hold whole steps is padded first.
+    of 0. Where the stride is a multiple of the dilation, what lies between the taps goes, too; else windows with dilation
+    are left alone. An image that does not hold whole steps is padded first.
     """
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
@@ -49,50 +73,53 @@ class CropBetweenWindows(Transformation):
 
 
 def _slide(model: ModelWrapper, node: NodeProto) -> _Slide | None:
-    """Return the windows of a node that have gaps between them; None if it has none, or dilations."""
+    """Return the windows of a node, if there is something to cut between them."""
     window = node.op_type == "Im2Col"
-    kernel = list(attribute(node, "kernel_size" if window else "kernel_shape"))
-    strides = list(attribute(node, "stride" if window else "strides"))
-    pads = list(attribute(node, "pad_amount" if window else "pads", [0] * 4))
-    dilations = attribute(node, "dilations", [1, 1])
-    gaps = any(step > taps for step, taps in zip(strides, kernel, strict=True))
-    if not gaps or any(by > 1 and taps > 1 for by, taps in zip(dilations, kernel, strict=True)):
-        return None
     least = int(model.get_tensor_datatype(node.input[0]).min())
-    return _Slide(kernel, strides, pads, attribute(node, "pad_value", 0) if window else least)
+    found = _Slide(
+        list(attribute(node, "kernel_size" if window else "kernel_shape")),
+        list(attribute(node, "stride" if window else "strides")),
+        list(attribute(node, "dilations", [1, 1])),
+        list(attribute(node, "pad_amount" if window else "pads", [0] * 4)),
+        attribute(node, "pad_value", 0) if window else least,
+    )
+    return found if any(found.is_apart(axis) for axis in (0, 1)) else None
+
+
+def _axis(slide: _Slide, axis: int, size: int, results: int) -> _Axis:
+    """Return what is kept along an axis of so many pixels, with padding, and so many windows."""
+    step, taps, by = slide.strides[axis], slide.kernel[axis], slide.dilations[axis]
+    if not slide.is_apart(axis):
+        return _Axis(size, [(size, size)], step, by)
+    by = 1 if taps == 1 else by
+    if results == 1 and by == 1:
+        return _Axis(size, [(size, taps)], taps, 1)
+    if step // by <= taps:
+        groups = -(-size // by)
+        return _Axis(groups * by, [(groups, groups), (by, 1)], step // by, 1)
+    blocks = -(-size // step)
+    inner = [(step // by, taps), (by, 1)] if by > 1 else [(step, taps)]
+    return _Axis(blocks * step, [(blocks, results), *inner], taps, 1)
 
 
 def _crop(view: GraphView, node: NodeProto, slide: _Slide) -> None:
     """Put the kernels in front of a node, and take the node away if it has nothing left to do."""
     model = view.model
+    _, *image, channels = model.get_tensor_shape(node.input[0])
     results = model.get_tensor_shape(node.output[0])[1:3]
-    channels = model.get_tensor_shape(node.input[0])[-1]
-    image = model.get_tensor_shape(node.input[0])[1:3]
-    behind = list(slide.pads[2:])
-    cut: list[
-        tuple[int, int, int, int]
-    ] = []  # of each axis: blocks, pixels of a block, and how many of both are kept
-    for axis in (0, 1):
-        size, step, taps = (
-            slide.pads[axis] + image[axis] + behind[axis],
-            slide.strides[axis],
-            slide.kernel[axis],
-        )
-        if step <= taps:
-            cut.append((1, size, 1, size))
-            continue
-        blocks = -(-size // step)
-        behind[axis] += blocks * step - size
-        cut.append((blocks, step, results[axis], taps))
+    sizes = [slide.pads[at] + image[at] + slide.pads[at + 2] for at in (0, 1)]
+    axes = [_axis(slide, at, sizes[at], results[at]) for at in (0, 1)]
     place = list(model.graph.node).index(node)
+    behind = [slide.pads[at + 2] + axes[at].padded - sizes[at] for at in (0, 1)]
     pad = pad_in_front(view, node, slide.pads[:2], behind, slide.value)
     padded, datatype = node.input[0], model.get_tensor_datatype(node.input[0])
-    kept = [blocks * taps for _, _, blocks, taps in cut]
-    strides = [min(step, taps) for step, taps in zip(slide.strides, slide.kernel, strict=True)]
+    kept = [prod(count for _, count in axis.loops) for axis in axes]
+    strides, dilations = [axis.stride for axis in axes], [axis.dilation for axis in axes]
     alone = slide.kernel == strides == [1, 1]
     result = [1, *kept, channels]
     output = node.output[0] if alone else view.new_tensor(f"{node.output[0]}_cropped", result, datatype)
-    within = [1, *cut[0][:2], *cut[1][:2], channels], [1, *cut[0][2:], *cut[1][2:], channels]
+    loops = [*axes[0].loops, *axes[1].loops]
+    within = [1, *(size for size, _ in loops), channels], [1, *(count for _, count in loops), channels]
     shapes = model.get_tensor_shape(padded), *within, result
     new = crop_of_image(padded, output, f"{node.name}_crop", datatype, shapes)
     for offset, each in enumerate([each for each in (pad, new) if each is not None]):
@@ -105,6 +132,7 @@ def _crop(view: GraphView, node: NodeProto, slide: _Slide) -> None:
     model.set_tensor_datatype(node.output[0], datatype)
     if node.op_type == "Im2Col":
         set_attribute(node, "stride", strides)
+        set_attribute(node, "dilations", dilations)
         set_attribute(node, "pad_amount", [0] * 4)
         set_attribute(node, "input_shape", f"(1,{kept[0]},{kept[1]},{channels})")
     else:

@@ -108,9 +108,9 @@ def _unfit_window(node: NodeProto) -> str:
     for entry in [entry for entry in asked.attribute if entry.name == STYLE]:
         asked.attribute.remove(entry)
     window = getCustomOp(asked)
-    size = "x".join(map(str, window.get_nodeattr("ConvKernelDim")))
+    taps, steps = (list(window.get_nodeattr(name)) for name in ("ConvKernelDim", "Stride"))
+    size, stride = ("x".join(map(str, each)) for each in (taps, steps))
     image = "x".join(map(str, window.get_nodeattr("IFMDim")))
-    stride = "x".join(map(str, window.get_nodeattr("Stride")))
     for simd in {1, int(window.get_nodeattr("IFMChannels"))}:
         window.set_nodeattr("SIMD", simd)
         try:
@@ -122,6 +122,11 @@ def _unfit_window(node: NodeProto) -> str:
                 f"FINN's circuit cannot slide a window of {size} with stride {stride} over an image of {image} ({said}): "
                 "change the stride, the padding or the window"
             )
+    if taps != [1, 1] and any(step > count for step, count in zip(steps, taps, strict=True)):
+        return (
+            f"FINN's circuit loses values of a window of {size} with stride {stride}, which steps beyond its taps: change "
+            "the stride or the window"
+        )
     return ""
 
 

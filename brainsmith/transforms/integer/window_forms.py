@@ -67,17 +67,19 @@ def wide_as_strides(
 ) -> tuple[Whole, dict[str, Any]]:
     """Return weights of dilated windows that are as wide as the steps between them, with taps of 0.
 
-    FINN's sliding window takes no wider steps. What lies between windows without dilation is cut away (CropBetweenWindows).
+    FINN's sliding window takes no steps beyond its taps. What lies between the taps of other windows is cut away
+    (CropBetweenWindows).
     """
     window = {**window, "pads": list(window["pads"]), "dilations": list(window["dilations"])}
     for axis in (0, 1):
         stride, dilation, taps = window["strides"][axis], window["dilations"][axis], weights.shape[2 + axis]
-        if taps == 1 or dilation == 1 or stride <= dilation * (taps - 1) + 1:
+        if taps == 1 or stride <= taps or stride % dilation == 0:
             continue
-        wide = np.zeros((*weights.shape[: 2 + axis], stride, *weights.shape[3 + axis :]), np.int64)
         places = np.arange(taps) * dilation
+        width = max(stride, int(places[-1]) + 1)
+        wide = np.zeros((*weights.shape[: 2 + axis], width, *weights.shape[3 + axis :]), np.int64)
         wide[(*(slice(None),) * (2 + axis), places)] = weights
         weights, window["dilations"][axis] = wide, 1
         size = tensor.shape[2 + axis] + window["pads"][axis] + window["pads"][axis + 2]
-        window["pads"][axis + 2] += max(0, window["shape"][2 + axis] * stride - size)
+        window["pads"][axis + 2] += max(0, (window["shape"][2 + axis] - 1) * stride + width - size)
     return weights, window

@@ -57,3 +57,21 @@ def test_a_matrix_vector_unit_that_takes_all_of_a_result_at_once_is_no_rtl(op_ty
     assert answer.reason == (
         f"with SIMD equal to {said}, FINN's matrix-vector unit loses results under back-pressure at its output"
     )
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "dilation"), [((2, 2), (4, 4), (2, 3)), ((2, 1), (4, 1), (1, 1))]
+)
+def test_a_window_that_steps_beyond_its_taps_is_refused(kernel, stride, dilation):
+    """FINN generates a circuit, which then loses values or stops; which one depends on the folding."""
+    node = helper.make_node(
+        "ConvolutionInputGenerator", ["x"], ["y"], domain="finn.custom_op.fpgadataflow", ConvKernelDim=kernel,
+        IFMChannels=2, IFMDim=(6, 9), OFMDim=[(i - (k - 1) * d - 1) // s + 1
+                                               for i, k, s, d in zip((6, 9), kernel, stride, dilation, strict=True)],
+        SIMD=1, Stride=stride, Dilation=dilation, inputDataType="INT4", outputDataType="INT4",
+    )  # fmt: skip
+    window, by = ("x".join(map(str, pair)) for pair in (kernel, stride))
+    assert finn_supports(None, node, "rtl", "xczu7ev-ffvc1156-2-e").reason == (
+        f"FINN's circuit loses values of a window of {window} with stride {by}, which steps beyond its taps: change the "
+        "stride or the window"
+    )
