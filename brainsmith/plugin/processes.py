@@ -84,6 +84,11 @@ def run(
     return str(output)
 
 
+def processors() -> int:
+    """Return how many processors this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class Workers:
     """Threads that run commands side by side: a context manager, which gives a pool of them and waits for them at its end.
 

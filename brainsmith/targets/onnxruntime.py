@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError, UnsupportedResourceError, UsageError
 from brainsmith.graph.ends import input_values
 from brainsmith.plugin.core import get_registry, target
 from brainsmith.plugin.info import Priority
+from brainsmith.plugin.processes import processors
 from brainsmith.runtime.capabilities import Capabilities
 from brainsmith.runtime.model_resources import why_no_model
 from brainsmith.runtime.prepared import Prepared
@@ -86,7 +86,7 @@ class OnnxRuntime(ProcessorTarget):
         if problem := why_no_model(resource):
             raise UnsupportedResourceError(problem)
         settings = checked_settings("onnxruntime", config, SETTINGS, UsageError)
-        threads = settings.get("intra_op_threads") or _processors()
+        threads = settings.get("intra_op_threads") or processors()
         session = StandardSession(_standard_model(resource, content_of(resource)), threads)
         return Prepared(target=self, signature=session.model.signature, payload=session)
 
@@ -150,7 +150,3 @@ def _folded_domains(graph: GraphProto) -> set[str]:
         else:
             varying.update(node.output)
     return domains
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from brainsmith.errors import SettingsError
+from brainsmith.plugin.processes import processors
 from brainsmith.settings import op_threads
 
 _SHARE = 1 << 17
@@ -28,14 +29,8 @@ def threads_for(size: int) -> int:
     """
     if size < 2 * _SHARE:
         return 1
-    most = min(size // _SHARE, _processors(), _allowed())
+    most = min(size // _SHARE, processors(), _allowed())
     return max(1, min(most, _idle())) if most > 1 else 1
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _idle() -> int:

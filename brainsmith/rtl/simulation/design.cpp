@@ -1,4 +1,4 @@
-// One Verilated design for the driver: compiled in one translation unit with it, after it and after BRAINSMITH_PORTS and
+// One Verilated design for the driver: at the end of the last translation unit of it, after its header, BRAINSMITH_PORTS and
 // BRAINSMITH_MEMORIES.
 #include "design.h"
 

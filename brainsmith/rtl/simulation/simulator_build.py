@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError
-from brainsmith.plugin.processes import Workers
+from brainsmith.plugin.processes import Workers, processors
 from brainsmith.progress import Task, carried, wait_for
 from brainsmith.rtl.simulation import native
 from brainsmith.rtl.simulation.ports import Port, find_interface, port_table, read_ports
@@ -24,13 +24,19 @@ from brainsmith.rtl.simulation.verilator import (
     COMPILE,
     DESIGN,
     DRIVER,
+    FAST,
     OF_RUNTIME,
+    QUICK,
     REDIRECT,
+    SLOW,
     VERILATE,
     compile_model,
+    compile_part,
     compile_runtime,
+    driven_text,
     replace_macros,
-    translation_unit,
+    translation_units,
+    unit_text,
     verilate,
 )
 from brainsmith.settings import cache_dir
@@ -38,13 +44,16 @@ from brainsmith.store.fingerprint import digest
 from brainsmith.store.folders import KeptFolders
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from brainsmith.rtl.simulation.ports import Interface
     from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
     from brainsmith.rtl.simulation.toolchain import Toolchain
-    from brainsmith.rtl.simulation.verilator import Command
+    from brainsmith.rtl.simulation.verilator import Command, Unit
     from brainsmith.store.about import About
 
-_COMPILERS = 2
+_COMPILERS = 8
+"""How many compile side by side at most, on a machine with so many processors: each takes up to 0.5 GB."""
 
 
 def build_simulator(
@@ -96,7 +105,7 @@ def _runtime_key(tools: Toolchain) -> str:
 def _key(plan: SimulationPlan, tools: Toolchain, store: KeptFolders, quick: bool) -> str:
     """Return what stands for a simulation: memories are loaded by their path, so the place is part of it."""
     place = str(store.folder.resolve())
-    return _digest(plan.digest(), VERILATE, _runtime_key(tools), place, quick)
+    return _digest(plan.digest(), VERILATE, FAST, SLOW, _runtime_key(tools), place, quick)
 
 
 def _digest(*parts: Any) -> str:
@@ -104,8 +113,8 @@ def _digest(*parts: Any) -> str:
 
 
 def _build_runtime(tools: Toolchain, work: Path) -> None:
-    """Compile Verilator's own C++, two files at a time."""
-    with Workers(_COMPILERS) as pool:
+    """Compile Verilator's own C++."""
+    with Workers(min(_COMPILERS, processors())) as pool:
         for compiled in [pool.submit(carried(_execute), command) for command in compile_runtime(tools, work)]:
             wait_for(compiled)
 
@@ -122,14 +131,19 @@ def _build_model(
     """Fill the folder of a simulation, which will be the entry of its key: its library, its ports, its memories."""
     memories = (store.entry(key) / "memories").resolve()
     with Task(f"compiling the simulation of {plan.top!r}"):
-        unit = _translate(plan, tools, work, memories)
+        units = _translate(plan, tools, work, memories)
         headers = find_precompiled(store, tools, runtime, _execute) if quick else None
-        _compile(plan, tools, unit, runtime, work / "simulation.so", quick, headers)
-        shutil.rmtree(unit.parent)
+        *parts, last = [work.resolve() / "model" / unit.name for unit in units]
+        _compile_parts(plan, tools, dict(zip(parts, units, strict=False)), quick, headers)
+        library, objects = work / "simulation.so", [part.with_suffix(".o") for part in parts]
+        _compile(
+            headers, lambda header: compile_model(plan, tools, last, runtime, library, quick, header, objects)
+        )
+        shutil.rmtree(last.parent)
 
 
-def _translate(plan: SimulationPlan, tools: Toolchain, work: Path, memories: Path) -> Path:
-    """Write a design, its memories and its ports; return its translation unit, in a folder of its own."""
+def _translate(plan: SimulationPlan, tools: Toolchain, work: Path, memories: Path) -> tuple[Unit, ...]:
+    """Write a design, its memories and its ports; return its translation units, in the folder `model`."""
     work = work.resolve()
     sources = [work / "sources" / source.name for source in plan.sources]
     for path, source in zip(sources, plan.sources, strict=True):
@@ -141,31 +155,45 @@ def _translate(plan: SimulationPlan, tools: Toolchain, work: Path, memories: Pat
     _execute(verilate(plan, tools, sources, model), folder=work)
     ports = read_ports((model / "Vtop.h").read_text())
     _write(work / "ports.json", json.dumps([asdict(port) for port in ports]))
-    unit = model / "all.cc"
-    generated = [path.name for path in model.glob("Vtop*.cpp")]
-    _write(unit, translation_unit(generated, port_table(ports), memories, plan.trace))
-    return unit
+    units = translation_units({path.name: path.stat().st_size for path in model.glob("Vtop*.cpp")})
+    for unit in units:
+        driven = driven_text(port_table(ports), memories) if unit is units[-1] else ""
+        _write(model / unit.name, unit_text(unit.files, plan.trace) + driven)
+    return units
 
 
-def _compile(
-    plan: SimulationPlan,
-    tools: Toolchain,
-    unit: Path,
-    runtime: Path,
-    library: Path,
-    quick: bool,
-    headers: Path | None,
+def _compile_parts(
+    plan: SimulationPlan, tools: Toolchain, parts: Mapping[Path, Unit], quick: bool, headers: Path | None
 ) -> None:
-    """Compile a design; without the precompiled headers, where that fails with them.
+    """Compile the parts of a large design side by side.
+
+    Raises:
+        SimulationError: The compiler rejects one.
+    """
+    if not parts:
+        return
+
+    def compiled(path: Path, unit: Unit) -> None:
+        flags = QUICK if quick else unit.flags
+        _compile(headers, lambda header: compile_part(plan, tools, path, flags, header))
+
+    with Task("its C++", len(parts), "parts") as task, Workers(min(_COMPILERS, processors())) as pool:
+        for part in [pool.submit(carried(compiled), path, unit) for path, unit in parts.items()]:
+            wait_for(part)
+            task.add()
+
+
+def _compile(headers: Path | None, command: Callable[[Path | None], Command]) -> None:
+    """Compile with precompiled headers; without them, where there are none, or that fails.
 
     Raises:
         SimulationError: The compiler rejects it.
     """
     if headers is not None:
         with contextlib.suppress(SimulationError):
-            _execute(compile_model(plan, tools, unit, runtime, library, quick, headers))
+            _execute(command(headers))
             return
-    _execute(compile_model(plan, tools, unit, runtime, library, quick))
+    _execute(command(None))
 
 
 def _write(path: Path, text: str) -> None:

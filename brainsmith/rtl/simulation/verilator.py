@@ -27,6 +27,18 @@ COMPILE = ("-O2", "-fPIC", "-std=c++17", "-fvisibility=hidden", "-fno-gnu-unique
 QUICK = ("-O0",)
 """After `COMPILE`, for a simulation that is so short that compiling it is what costs."""
 
+FAST = ("-O1",)
+"""After `COMPILE`, for what a large design does in each cycle: compiles in 60 % of the time, and is 6 % slower."""
+
+SLOW = ("-O0",)
+"""After `COMPILE`, for what a large design does once, as it is made and reset."""
+
+WHOLE = 4_000_000
+"""Bytes of C++ up to which a design is one translation unit."""
+
+PART = 2_000_000
+"""Bytes of C++ of a translation unit of a larger one: each also reads the header with all of its signals."""
+
 OF_RUNTIME = ("-O1",)
 """After `COMPILE`, for Verilator's own C++: what designs call often is in its headers, and this takes half as long."""
 
@@ -56,6 +68,21 @@ class Command:
     arguments: tuple[str, ...]
     what: str
     variables: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One translation unit of a design.
+
+    Attributes:
+        name: Of its file.
+        files: The C++ that it includes.
+        flags: After `COMPILE`, for an optimised simulation.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    flags: tuple[str, ...] = ()
 
 
 def verilate(plan: SimulationPlan, tools: Toolchain, sources: Sequence[Path], folder: Path) -> Command:
@@ -95,6 +122,28 @@ def replace_macros(plan: SimulationPlan, tools: Toolchain, sources: Sequence[Pat
     return Command(tuple(arguments), f"Verilator (macros of {plan.top!r})", {"VERILATOR_ROOT": tools.root})
 
 
+def compile_part(
+    plan: SimulationPlan, tools: Toolchain, source: Path, flags: Sequence[str], headers: Path | None = None
+) -> Command:
+    """Return what compiles a translation unit of a large design, into an object beside it.
+
+    Args:
+        plan: The design.
+        tools: What to use.
+        source: The translation unit.
+        flags: After `COMPILE`.
+        headers: As for `compile_model`.
+    """
+    arguments = (
+        *_compiler(tools, flags, source, headers),
+        "-c",
+        str(source),
+        "-o",
+        str(source.with_suffix(".o")),
+    )
+    return Command(arguments, f"g++ (design {plan.top!r})", {})
+
+
 def compile_model(
     plan: SimulationPlan,
     tools: Toolchain,
@@ -103,23 +152,29 @@ def compile_model(
     library: Path,
     quick: bool = False,
     headers: Path | None = None,
+    parts: Sequence[Path] = (),
 ) -> Command:
-    """Return what compiles a design's C++, one translation unit, into a library with the driver.
+    """Return what compiles the last translation unit of a design, and makes a library of all of them and the driver.
 
     Args:
         plan: The design.
         tools: What to use.
-        unit: The translation unit.
+        unit: The translation unit, of a small design the only one.
         runtime: The folder of Verilator's own C++ and the driver, compiled.
         library: What is made.
         quick: Whether to compile without optimising.
         headers: The header that was precompiled for a quick compile (`compile_headers`), if it is to be used.
+        parts: The others, compiled.
     """
-    flags = [*COMPILE, *(QUICK if quick else ()), *_includes(tools, headers), "-I", str(unit.parent)]
-    objects = (str(runtime / f"{name}.o") for name in (*RUNTIME, DRIVER.stem))
-    link = [str(unit), *objects, "-pthread", "-o", str(library)]
-    arguments = (tools.compiler, *flags, "-shared", "-Wl,-Bsymbolic", "-Wl,--no-undefined", *link)
+    objects = (*parts, *(runtime / f"{name}.o" for name in (*RUNTIME, DRIVER.stem)))
+    link = [str(unit), *map(str, objects), "-pthread", "-o", str(library)]
+    flags = _compiler(tools, QUICK if quick else (), unit, headers)
+    arguments = (*flags, "-shared", "-Wl,-Bsymbolic", "-Wl,--no-undefined", *link)
     return Command(arguments, f"g++ (design {plan.top!r})", {})
+
+
+def _compiler(tools: Toolchain, flags: Sequence[str], unit: Path, headers: Path | None) -> tuple[str, ...]:
+    return (tools.compiler, *COMPILE, *flags, *_includes(tools, headers), "-I", str(unit.parent))
 
 
 def compile_headers(tools: Toolchain, header: Path) -> Command:
@@ -156,15 +211,38 @@ def compile_runtime(tools: Toolchain, folder: Path) -> tuple[Command, ...]:
     )  # fmt: skip
 
 
-def translation_unit(generated: Sequence[str], table: str, memories: Path, trace: bool = False) -> str:
-    """Return the C++ that is compiled: all of a design's files, its ports, its memories, and what the driver calls.
+def translation_units(sizes: Mapping[str, int]) -> tuple[Unit, ...]:
+    """Return how a design is compiled; the last unit is the one with what the driver calls.
 
-    One translation unit compiles faster than the parts, which all read the same large headers.
+    One translation unit compiles faster than parts, which all read the same large headers. A large design is compiled in
+    parts, side by side: that takes less memory, and a fraction of the time. Verilator puts what runs once into files of
+    their own, with `Slow` in their names.
+
+    Args:
+        sizes: Bytes of each file that Verilator made, by its name.
     """
-    includes = "".join(f'#include "{name}"\n' for name in sorted(generated))
+    if sum(sizes.values()) <= WHOLE:
+        return (Unit("all.cc", tuple(sorted(sizes))),)
+    made: list[Unit] = []
+    for flags in (FAST, SLOW):
+        groups: list[list[str]] = []
+        for name in sorted(name for name in sizes if ("__Slow" in name) == (flags is SLOW)):
+            if not groups or sum(sizes[each] for each in groups[-1]) + sizes[name] > PART:
+                groups.append([])
+            groups[-1].append(name)
+        made += [Unit(f"part_{len(made) + at}.cc", tuple(group), flags) for at, group in enumerate(groups)]
+    return (*made, Unit("all.cc", ("Vtop.h",)))
+
+
+def unit_text(files: Sequence[str], trace: bool = False) -> str:
+    """Return the C++ of a translation unit of a design's files."""
+    return (TRACED if trace else "") + "".join(f'#include "{name}"\n' for name in files)
+
+
+def driven_text(table: str, memories: Path) -> str:
+    """Return the C++ behind the last translation unit: a design's ports, its memories, and what the driver calls."""
     folder = f"#define BRAINSMITH_MEMORIES {json.dumps(f'{memories}/', ensure_ascii=False)}"
-    includes = (TRACED if trace else "") + includes
-    return f'{includes}\n{table}\n{folder}\n#include "{DESIGN[-1].name}"\n'
+    return f'\n{table}\n{folder}\n#include "{DESIGN[-1].name}"\n'
 
 
 def _includes(tools: Toolchain, first: Path | None = None) -> tuple[str, ...]:

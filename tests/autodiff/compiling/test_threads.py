@@ -23,7 +23,7 @@ def processors(monkeypatch):
     """Set how many processors this process seems to have, all idle."""
 
     def have(count):
-        monkeypatch.setattr(threads, "_processors", lambda: count)
+        monkeypatch.setattr(threads, "processors", lambda: count)
         monkeypatch.setattr(threads, "_idle", lambda: count)
 
     return have
@@ -132,7 +132,7 @@ def test_a_forked_child_computes_with_threads_too(tmp_path):
 import os, numpy as np
 from brainsmith.autodiff.compiling import threads
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
-threads._processors = threads._idle = lambda: 4
+threads.processors = threads._idle = lambda: 4
 function, x = CompiledExpression({CHAIN!r}), np.linspace(-2, 2, 1_000_000, dtype=np.float32)
 before = function(x)
 child = os.fork()

@@ -12,14 +12,18 @@ import pytest
 from brainsmith.errors import SimulationError, ToolError
 from brainsmith.plugin.tools import Tool
 from brainsmith.rtl.simulation import simulator_build as building
+from brainsmith.rtl.simulation import verilator
 from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.simulation.toolchain import Toolchain, find_toolchain
 from brainsmith.rtl.simulation.verilator import (
     COMPILE,
     RUNTIME,
+    Unit,
     compile_model,
     compile_runtime,
-    translation_unit,
+    driven_text,
+    translation_units,
+    unit_text,
     verilate,
 )
 from tests.rtl import designs
@@ -39,11 +43,52 @@ def test_the_commands_of_a_plan_are_data(tmp_path):
     assert [c.arguments[-1] for c in compile_runtime(TOOLS, tmp_path)] == [
         str(tmp_path / f"{n}.o") for n in (*RUNTIME, "driver")
     ]
-    assert translation_unit(["b.cpp", "a.cpp"], "TABLE", Path("/kept/memories"), trace=True) == (
+    assert unit_text(["a.cpp", "b.cpp"], trace=True) == (
         "#define BRAINSMITH_TRACE\n#define VM_TRACE 1\n#define VM_TRACE_VCD 1\n#define WAVES 1\n"
-        '#include "a.cpp"\n#include "b.cpp"\n\nTABLE\n#define BRAINSMITH_MEMORIES "/kept/memories/"\n'
-        '#include "design.cpp"\n'
+        '#include "a.cpp"\n#include "b.cpp"\n'
     )
+    assert driven_text("TABLE", Path("/kept/memories")) == (
+        '\nTABLE\n#define BRAINSMITH_MEMORIES "/kept/memories/"\n#include "design.cpp"\n'
+    )
+
+
+def test_a_large_design_is_compiled_in_parts():
+    small = {"Vtop.cpp": 1_000, "Vtop___024root__0.cpp": 1_000}
+    assert translation_units(small) == (Unit("all.cc", ("Vtop.cpp", "Vtop___024root__0.cpp")),)
+    large = {f"Vtop___024root__{at}.cpp": 1_100_000 for at in range(4)}
+    assert translation_units({**large, "Vtop___024root__Slow.cpp": 900_000, "Vtop.cpp": 900_000}) == (
+        Unit("part_0.cc", ("Vtop.cpp", "Vtop___024root__0.cpp"), ("-O1",)),
+        Unit("part_1.cc", ("Vtop___024root__1.cpp",), ("-O1",)),
+        Unit("part_2.cc", ("Vtop___024root__2.cpp",), ("-O1",)),
+        Unit("part_3.cc", ("Vtop___024root__3.cpp",), ("-O1",)),
+        Unit("part_4.cc", ("Vtop___024root__Slow.cpp",), ("-O0",)),
+        Unit("all.cc", ("Vtop.h",)),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("trace", [True, False])
+def test_parts_compute_what_one_unit_does(simulations, tmp_path, monkeypatch, quick, trace):
+    plan = stream_design(designs.PASS.replace("in0_V_TDATA", "(8'd9 ^ in0_V_TDATA)"), trace=trace)
+    monkeypatch.setattr(verilator, "WHOLE", 0)
+    monkeypatch.setattr(verilator, "PART", 0)
+    simulator = build_simulator(plan, cache=tmp_path, quick=quick)
+    beats = np.arange(9, dtype=np.uint8)[:, None]
+    wave = tmp_path / "wave.vcd" if trace else None
+    found = simulator.run({"in0_V": beats}, {"out0_V": 9}, trace=wave).streams["out0_V"].words
+    assert found.ravel().tolist() == (beats.ravel() ^ 9).tolist()
+    assert wave is None or "in0_V_TDATA" in wave.read_text()
+
+
+@pytest.mark.slow
+def test_what_the_compiler_says_of_a_part_is_shown(simulations, tmp_path, monkeypatch):
+    monkeypatch.setattr(verilator, "WHOLE", 0)
+    monkeypatch.setattr(building, "unit_text", lambda files, trace=False: "no C++\n")
+    with pytest.raises(
+        SimulationError, match=r"^g\+\+ \(design 'layer'\) failed:\n  .*error: .no. does not name a type"
+    ):
+        build_simulator(stream_design(designs.PASS), cache=tmp_path)
 
 
 def test_the_same_content_is_built_once(build, simulations, monkeypatch):
