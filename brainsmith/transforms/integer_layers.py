@@ -26,6 +26,7 @@ from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.quantised_constants import fold_what_is_no_weight
 from brainsmith.transforms.integer.scaled_sum import ScaledSum
 from brainsmith.transforms.integer.sums_of_scales import Approximated, SumsOfScales
+from brainsmith.transforms.integer.tabled_link import function_of
 from brainsmith.transforms.integer.threshold_rows import reached
 from brainsmith.transforms.integer.xnor_products import count_equal_bits, with_negatives
 from brainsmith.transforms.lattice.links import link_of
@@ -164,6 +165,10 @@ class _Reading:
             if behind is None:
                 raise NoLayerError("its operand is neither one number nor one for each channel")
             return [behind]
+        if all(isinstance(value, IntegerTensor) for value in given.values()) and not _is_sum(node, given):
+            function = function_of(self._view, node, given)
+            if function is not None:
+                return [replace(first, links=(function,))]
         rule = _RULES.get(node.op_type) if is_standard(node, node.op_type) else None
         if rule is None:
             raise NoLayerError("no layer of integers computes this operator")
@@ -208,8 +213,9 @@ class _Reading:
             if not value.in_front or not is_quantiser(node):
                 raise NoLayerError(f"it gets floats: {value.reason}")
             return self._host.quantised(value, staircase, base)
-        staircase = reached(value, staircase)
-        _check_levels(staircase)
+        if not value.is_tabled:
+            staircase = reached(value, staircase)
+            _check_levels(staircase)
         return self._build.thresholds(value, staircase, padded, base)
 
     def _meets_padding(self, name: str) -> bool:
@@ -410,6 +416,11 @@ def _check_levels(staircase: Staircase) -> None:
     steps = (staircase.high - staircase.low) // staircase.step
     if steps >= 1 << MOST_BITS:
         raise NoLayerError(f"it has {steps + 1} levels, more than the {1 << MOST_BITS} that thresholds give")
+
+
+def _is_sum(node: NodeProto, given: dict[str, Any]) -> bool:
+    """Tell whether a node adds integers as they are."""
+    return node.op_type in ("Add", "Sub") and all(value.affine() is not None for value in given.values())
 
 
 def _same_order(left: IntegerTensor, right: IntegerTensor) -> bool:

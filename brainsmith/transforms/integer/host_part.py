@@ -10,6 +10,7 @@ from onnx import NodeProto, helper
 
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode, LayerTensor
+from brainsmith.transforms.integer.tabled_link import TabledLink
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,6 +130,10 @@ class HostPart:
     def floats(self, tensor: IntegerTensor, reason: str = "") -> HostTensor:
         """Return the network's own values of integers, in its own layout."""
         graph = self._graph
+        function = tensor.links[0] if tensor.links else None
+        if isinstance(function, TabledLink):
+            given = {name: self.floats(each, reason) for name, each in function.inputs.items()}
+            return self._linked(tensor.links[1:], self.apply(function.node, given, reason)[0], reason)
         name = tensor.name
         stem = f"{name}_value"
         if tensor.is_image:
@@ -143,10 +148,7 @@ class HostPart:
         if tensor.offset.any():
             operand = tensor.offset.astype(np.float32).reshape(-1, *ones)
             name = graph.add("Add", [name], f"{stem}_offset", tensor.shape, constant=operand)
-        found = HostTensor(name, tensor.shape, False, reason)
-        for link in tensor.links:
-            found = self._link(link, found, reason)
-        return found
+        return self._linked(tensor.links, HostTensor(name, tensor.shape, False, reason), reason)
 
     def sum(self, terms: Sequence[IntegerTensor], links: Sequence[ChainLink], reason: str = "") -> HostTensor:
         """Return the network's own values of a sum of tensors, added from the first on, and what is pending behind it."""
@@ -154,14 +156,17 @@ class HostPart:
         for other in others:
             name = self._graph.add("Add", [found.name, other.name], f"{found.name}_sum", found.shape)
             found = HostTensor(name, found.shape, False, reason)
-        for link in links:
-            found = self._link(link, found, reason)
-        return found
+        return self._linked(links, found, reason)
 
     def _gathered(self, name: str, tensor: IntegerTensor, back: np.ndarray) -> str:
         indices = self._graph.hold(back.astype(np.int64), f"{name}_places")
         node = helper.make_node("Gather", [name, indices], [self._graph.name(f"{name}_row")], axis=1)
         return self._graph.put(LayerNode(node), LayerTensor(tensor.shape))
+
+    def _linked(self, links: Sequence[ChainLink], tensor: HostTensor, reason: str) -> HostTensor:
+        for link in links:
+            tensor = self._link(link, tensor, reason)
+        return tensor
 
     def _link(self, link: ChainLink, tensor: HostTensor, reason: str) -> HostTensor:
         """Apply one pending operator, whose varying input is the one that is no constant.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.transforms.integer.tabled_link import TabledLink
 from brainsmith.transforms.lattice.links import ChainLink
 from brainsmith.transforms.lattice.value_lattice import common_unit
 
@@ -78,9 +79,17 @@ class IntegerTensor:
             found = found * link.signs
         return found
 
+    @property
+    def is_tabled(self) -> bool:
+        """Whether a pending operator is a function that need not rise or fall, computed for every n."""
+        return any(isinstance(link, TabledLink) for link in self.links)
+
     def values(self, numbers: Whole) -> Singles:
         """Return the network's values of some n, (channels or 1, any), as its operators round them."""
-        values = np.asarray(self.scale[:, None] * numbers + self.offset[:, None], np.float32)
+        return self.applied(np.asarray(self.scale[:, None] * numbers + self.offset[:, None], np.float32))
+
+    def applied(self, values: Singles) -> Singles:
+        """Return what the pending operators make of values."""
         for link in self.links:
             values = link.apply(values)
         return values

@@ -13,8 +13,9 @@ from brainsmith.transforms.integer.integer_tensor import IntegerTensor, adding, 
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode, LayerTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.padding import with_border
+from brainsmith.transforms.integer.signed_steps import SignedSteps, tabled_levels, tabled_values
 from brainsmith.transforms.integer.sums_of_scales import product_of, sum_of
-from brainsmith.transforms.integer.threshold_rows import ThresholdRows, quantised, tabled
+from brainsmith.transforms.integer.threshold_rows import ThresholdRows, quantised
 from brainsmith.transforms.integer.window_forms import dense_weights, wide_as_strides, without_single_pixels
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class LayerBuilder:
             NoLayerError: Its channels are those of another axis.
         """
         self.check_channels(staircase, tensor)
+        if tensor.is_tabled:
+            return self._tabled_levels(tensor, staircase, padded, base)
         return self.levels(tensor, quantised(tensor, staircase), staircase, padded, base)
 
     def check_channels(self, staircase: Staircase, tensor: IntegerTensor) -> None:
@@ -88,11 +91,40 @@ class LayerBuilder:
         plain = tensor.affine()
         if plain is not None:
             return plain
-        last = tensor.links[-1].node
-        found = tabled(tensor)
+        found = tabled_values(tensor)
         if isinstance(found, str):
-            raise NoLayerError(f"{last.op_type} '{last.name or last.output[0]}' in front of it: {found}")
-        return self._steps(tensor, found[0], found[1], np.zeros(1), f"{base}_table")
+            raise NoLayerError(f"{_last(tensor)} in front of it: {found}")
+        return self._signed(tensor, found[0], found[1], np.zeros(1), f"{base}_table")
+
+    def _tabled_levels(
+        self, tensor: IntegerTensor, staircase: Staircase, padded: bool, base: str
+    ) -> IntegerTensor:
+        """Return a quantiser's levels of a function that may rise and fall."""
+        found = tabled_levels(tensor, staircase)
+        if isinstance(found, str):
+            raise NoLayerError(f"{_last(tensor)} in front of it: {found}")
+        scale = np.ones(1) if staircase.scale is None else staircase.scale.astype(np.float64).reshape(-1)
+        return self._signed(tensor, found, scale, np.zeros(1), base)
+
+    def _signed(
+        self, tensor: IntegerTensor, found: SignedSteps, scale: Doubles, offset: Doubles, base: str
+    ) -> IntegerTensor:
+        """Return what rises by one layer of thresholds and falls by another, added."""
+        made = [
+            self._steps(tensor, rows, scale, offset, f"{base}{end}")
+            for rows, end in ((found.rising, ""), (found.falling, "_falling"))
+            if rows is not None
+        ]
+        if len(made) == 2:
+            name = self.graph.add(
+                "Add",
+                [each.name for each in made],
+                f"{base}_sum",
+                self._placed(tensor.shape),
+                (found.low, found.high),
+            )
+            made = [replace(made[0], name=name)]
+        return replace(made[0], low=found.low, high=found.high)
 
     def _steps(
         self, tensor: IntegerTensor, found: ThresholdRows, scale: Doubles, offset: Doubles, base: str
@@ -307,6 +339,8 @@ class LayerBuilder:
         """
         if window["kernel"] == [1, 1] == window["strides"] and not any(window["pads"]):
             return tensor
+        if tensor.is_tabled:
+            tensor = self.integers(tensor, base)
         way = tensor.direction
         turned = self.scaled(tensor, way, f"{base}_turned")
         turned = replace(turned, scale=tensor.scale * way)
@@ -391,6 +425,8 @@ class LayerBuilder:
 
     def reshaped(self, tensor: IntegerTensor, shape: tuple[int, ...], base: str) -> IntegerTensor | None:
         """Return an image as a row, or a row as an image of one pixel; None of other shapes."""
+        if tensor.is_tabled:
+            tensor = self.integers(tensor, base)
         if shape == tensor.shape:
             return tensor
         if tensor.is_image and tensor.shape[0] == 1 and shape == (1, int(np.prod(tensor.shape))):
@@ -491,6 +527,11 @@ class LayerBuilder:
     def _placed(self, shape: Sequence[int]) -> tuple[int, ...]:
         """Return a shape with channels last."""
         return (shape[0], *shape[2:], shape[1]) if len(shape) == 4 else tuple(shape)
+
+
+def _last(tensor: IntegerTensor) -> str:
+    node = tensor.links[-1].node
+    return f"{node.op_type} '{node.name or node.output[0]}'"
 
 
 def _plain(tensor: IntegerTensor) -> IntegerTensor:

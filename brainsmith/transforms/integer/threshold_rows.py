@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from brainsmith.transforms.lattice.search import find_steps
-from brainsmith.transforms.lattice.value_lattice import common_unit
 
 if TYPE_CHECKING:
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
-    from brainsmith.transforms.lattice.array_types import Doubles, Whole
+    from brainsmith.transforms.lattice.array_types import Whole
     from brainsmith.transforms.lattice.staircases import Staircase
 
 MOST_LEVELS = 255
@@ -87,43 +86,3 @@ def trimmed(found: ThresholdRows, low: Whole, high: Whole) -> ThresholdRows:
     first = int(needed[0]) if needed.size else int(behind.sum()) - 1 if behind.any() else 0
     last = int(needed[-1]) if needed.size else first
     return ThresholdRows(found.rows[:, first : last + 1], found.signs, found.low + first)
-
-
-def tabled(tensor: IntegerTensor) -> tuple[ThresholdRows, Doubles] | str:
-    """Return thresholds that give what the pending operators make of integers, and the unit of their levels.
-
-    A function that only rises, or only falls, is a staircase whose steps may be more than 1 high: a threshold for each
-    unit.
-
-    Returns:
-        The thresholds and the unit; or why there are none.
-    """
-    low, high, way = int(tensor.low.min()), int(tensor.high.max()), tensor.direction
-    if high - low >= MOST_ENUMERATED:
-        return (
-            f"a function of {high - low + 1} different integers, more than {MOST_ENUMERATED}, needs a quantiser "
-            "behind it"
-        )
-    numbers = np.arange(low, high + 1)[None]
-    inside = np.clip(numbers, tensor.low[:, None], tensor.high[:, None])
-    values = tensor.values(inside).astype(np.float64)
-    if not np.isfinite(values).all():
-        return "its results are not finite"
-    unit = 1.0 if np.array_equal(np.rint(values), values) else common_unit(np.unique(values))
-    if unit is None:
-        return "its results have no unit in common: put a quantiser behind it"
-    steps = np.rint(values / unit).astype(np.int64)
-    least, most = int(steps.min()), int(steps.max())
-    if most - least > MOST_LEVELS:
-        return (
-            f"its results have {most - least + 1} levels, more than the {MOST_LEVELS + 1} that thresholds give: put a "
-            "quantiser behind it"
-        )
-    wanted = np.arange(least + 1, most + 1)
-    signs = np.broadcast_to(way, (len(steps),))
-    rows = []
-    for row, sign in zip(steps, signs, strict=True):
-        rising = row if sign > 0 else row[::-1]
-        first = (low if sign > 0 else -high) + np.searchsorted(rising, wanted, "left")
-        rows.append(first)
-    return ThresholdRows(np.stack(rows), way, least), np.asarray([unit])

@@ -1,0 +1,155 @@
+"""SignedSteps: any function of integers to levels, as what it rises by and what it falls by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from brainsmith.transforms.integer.threshold_rows import MOST_LEVELS, ThresholdRows
+from brainsmith.transforms.lattice.value_lattice import common_unit
+
+if TYPE_CHECKING:
+    from brainsmith.transforms.integer.integer_tensor import IntegerTensor
+    from brainsmith.transforms.lattice.array_types import Doubles, Singles, Whole
+    from brainsmith.transforms.lattice.staircases import Staircase
+
+MOST_TABLED = 1 << 20
+"""Integers of a function that are tried one by one."""
+
+_MOST_VALUES = 1 << 24
+"""Values of all channels that are tried."""
+
+_MOST_PARTS = 64
+"""Into how many parts the least value of a function is divided to find a unit."""
+
+_ROUNDING = 2.0**-22
+"""Of a value: by how much it may be off a multiple of a unit, where it was rounded to float32 a few times."""
+
+
+@dataclass(frozen=True)
+class SignedSteps:
+    """A function of integers as the sum of one that rises and one that falls.
+
+    Attributes:
+        rising: Thresholds of the integers; None where it never rises. All of them where no channel both rises and falls.
+        falling: Thresholds of the negated integers; None where it never falls, or there are others for it.
+        low: The least level of each channel, or of all.
+        high: The greatest.
+    """
+
+    rising: ThresholdRows | None
+    falling: ThresholdRows | None
+    low: Whole
+    high: Whole
+
+
+def all_integers(tensor: IntegerTensor) -> Whole | str:
+    """Return the integers of each channel from the least of all to the greatest, kept in the channel's range.
+
+    Returns:
+        (channels or 1, integers); or why they are not tried.
+    """
+    low, high = int(tensor.low.min()), int(tensor.high.max())
+    if high - low >= MOST_TABLED or (high - low) * tensor.told_apart > _MOST_VALUES:
+        return f"a function of {high - low + 1} different integers, more than {MOST_TABLED}, needs a quantiser in front"
+    return np.clip(np.arange(low, high + 1)[None], tensor.low[:, None], tensor.high[:, None])
+
+
+def tabled_levels(tensor: IntegerTensor, staircase: Staircase) -> SignedSteps | str:
+    """Return a quantiser's levels of any function of integers; or why there are none."""
+    numbers = all_integers(tensor)
+    if isinstance(numbers, str):
+        return numbers
+    with np.errstate(all="ignore"):
+        values = tensor.values(numbers)
+        if np.isnan(values).any():
+            return "a function that is not defined for some of its integers"
+        levels = staircase.levels(values)
+    return signed_steps(levels, int(tensor.low.min()))
+
+
+def tabled_values(tensor: IntegerTensor) -> tuple[SignedSteps, Doubles] | str:
+    """Return any function of integers as levels times a unit, one or one for each channel; or why there are none."""
+    numbers = all_integers(tensor)
+    if isinstance(numbers, str):
+        return numbers
+    with np.errstate(all="ignore"):
+        values = tensor.values(numbers)
+    if not np.isfinite(values).all():
+        return "its results are not finite"
+    if np.array_equal(np.rint(values), values):
+        units = [1.0]
+    else:
+        exact = common_unit(np.unique(values.astype(np.float64)))
+        found = [exact] if exact is not None else [_unit(row) for row in values]
+        units = [unit for unit in found if unit is not None]
+        if len(units) < len(found):
+            return "its results have no unit in common: put a quantiser behind it"
+    levels = np.rint(values / np.asarray(units)[:, None]).astype(np.int64)
+    steps = signed_steps(levels, int(tensor.low.min()))
+    return steps if isinstance(steps, str) else (steps, np.asarray(units))
+
+
+def _unit(values: Singles) -> float | None:
+    """Return what all values are multiples of, but for their rounding to float32."""
+    sizes = np.unique(np.abs(values[values != 0]).astype(np.float64))
+    if not sizes.size:
+        return 1.0
+    for parts in range(1, _MOST_PARTS + 1):
+        times = np.rint(sizes * (parts / sizes[0]))
+        unit = sizes[-1] / times[-1]
+        if (np.abs(times * unit - sizes) <= _ROUNDING * sizes).all():
+            return float(unit)
+    return None
+
+
+def signed_steps(levels: Whole, low: int) -> SignedSteps | str:
+    """Return levels of consecutive integers, (channels or 1, integers), from `low` on, as thresholds; or why not.
+
+    Thresholds that every integer reaches make up for channels that begin, or end, at other levels.
+    """
+    change = np.diff(levels, axis=1)
+    up, down = np.maximum(change, 0), np.maximum(-change, 0)
+    most = int(max(up.sum(axis=1).max(), down.sum(axis=1).max()))
+    if most > MOST_LEVELS:
+        return (
+            f"its results have {most + 1} levels, more than the {MOST_LEVELS + 1} that thresholds give: put a "
+            "quantiser behind it"
+        )
+    ends = levels.min(axis=1), levels.max(axis=1)
+    rises, falls = np.asarray(up.any(axis=1)), np.asarray(down.any(axis=1))
+    first, last = levels[:, 0], levels[:, -1]
+    if not (rises & falls).any():
+        signs = np.where(falls, -1, 1)
+        steps, begin = np.where(falls[:, None], down, up), np.where(falls, last, first)
+        found = _rows(steps, low, begin, signs if (signs != signs[0]).any() else signs[:1])
+        only_falls = bool(falls.all())
+        return SignedSteps(None if only_falls else found, found if only_falls else None, *ends)
+    one = np.ones(1, np.int64)
+    return SignedSteps(_rows(up, low, first, one), _rows(down, low, -down.sum(axis=1), -one), *ends)
+
+
+def _rows(steps: Whole, low: int, begin: Whole, signs: Whole) -> ThresholdRows:
+    """Return thresholds, as many at each place as the step there is high, above the level where each channel begins.
+
+    Args:
+        steps: From each integer to the next, from `low` on; (channels, integers - 1).
+        low: The least integer.
+        begin: The level of each channel below its steps.
+        signs: -1 where a step is passed by going down.
+    """
+    least, high = int(begin.min()), low + steps.shape[1]
+    rows, ends = [], []
+    for row, sign in zip(steps, np.broadcast_to(signs, (len(steps),)), strict=True):
+        places = np.repeat(np.arange(low + 1, high + 1), row)
+        rows.append(places if sign > 0 else 1 - places[::-1])
+        ends.append((low, high + 1) if sign > 0 else (-high, 1 - low))
+    more = begin - least
+    count = max(1, *(len(row) + int(each) for row, each in zip(rows, more, strict=True)))
+    padded = [
+        np.concatenate([np.full(each, behind), row, np.full(count - each - len(row), never)])
+        for row, each, (behind, never) in zip(rows, more, ends, strict=True)
+    ]
+    return ThresholdRows(np.stack(padded), signs, least)

@@ -1,0 +1,87 @@
+"""TabledLink: an operator of one integer tensor that need not rise or fall with it, such as x * sigmoid(x)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.execution.fallback.node_session import open_node
+from brainsmith.transforms.graph_view import is_standard
+from brainsmith.transforms.lattice.links import ChainLink
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+    from brainsmith.transforms.graph_view import GraphView
+    from brainsmith.transforms.integer.integer_tensor import IntegerTensor
+    from brainsmith.transforms.lattice.array_types import Singles
+
+FUNCTIONS = (
+    "Abs", "Acos", "Asin", "Atan", "Ceil", "Celu", "Cos", "Div", "Erf", "Exp", "Floor", "Gelu", "HardSwish", "LeakyRelu",
+    "Log", "Max", "Min", "Mish", "Pow", "Reciprocal", "Round", "Sign", "Sin", "Softsign", "Sqrt", "ThresholdedRelu",
+)  # fmt: skip
+"""Functions of each element alone, with numbers as further operands."""
+
+JOINING = ("Add", "Div", "Max", "Min", "Mul", "Pow", "Sub")
+"""What joins two functions of the same integers, element by element."""
+
+
+@dataclass(frozen=True)
+class TabledLink(ChainLink):
+    """A function that is computed for every integer that can come in.
+
+    Attributes:
+        inputs: The tensors that the node reads, as integers with what is pending in front of it, by name.
+    """
+
+    inputs: Mapping[str, IntegerTensor] = field(default_factory=dict)
+
+
+def function_of(view: GraphView, node: NodeProto, given: Mapping[str, Any]) -> TabledLink | None:
+    """Return what a node makes of the integers of one tensor; None if it is no such function.
+
+    For example, of `Mul(x, s)` with `s = Sigmoid(x)`, both functions of the same integers n, it is what both make of n.
+
+    Args:
+        view: The network.
+        node: With one varying input, or two.
+        given: Integer tensors, by the name of the input.
+    """
+    if not is_standard(node, *FUNCTIONS, *JOINING) or len(node.output) != 1:
+        return None
+    constants = {name: view.constant(name) for name in node.input if name and name not in given}
+    if any(value is None or value.size != 1 for value in constants.values()):
+        return None
+    joins = not constants and len(node.input) == 2
+    if node.op_type not in (JOINING if joins else FUNCTIONS):
+        return None
+    tensors = list(given.values())
+    if not all(_same_integers(each, tensors[0]) for each in tensors[1:]):
+        return None
+    feeds = {name: value.reshape(()) for name, value in constants.items() if value is not None}
+    sessions: list[Any] = []
+    opset = next((each.version for each in view.model.model.opset_import if each.domain == ""), 17)
+
+    def apply(x: Singles) -> Singles:
+        values = {name: tensor.applied(x) for name, tensor in given.items()}
+        if not sessions:
+            dtypes = {name: value.dtype for name, value in (*values.items(), *feeds.items())}
+            sessions.append(open_node(node, opset, dtypes, node.output))
+        return np.asarray(sessions[0].run(None, {**values, **feeds})[0])
+
+    channels = max(tensor.told_apart for tensor in tensors)
+    axis = tensors[0].axis if channels > 1 else None
+    return TabledLink(node, node.input[0], apply, np.ones(channels, np.int64), axis=axis, inputs=dict(given))
+
+
+def _same_integers(left: Any, right: Any) -> bool:
+    """Tell whether two tensors are functions of the same integers."""
+    return (
+        left.name == right.name
+        and left.shape == right.shape
+        and np.array_equal(left.scale, right.scale)
+        and np.array_equal(left.offset, right.offset)
+    )
