@@ -90,6 +90,12 @@ RISING = ("Clip", "Elu", "HardSigmoid", "LeakyRelu", "Neg", "Selu", "Softplus")
 """Functions of one value that rise or fall all along: in front of a quantiser they become its thresholds,
 and a factor of -1 where they fall."""
 
+TABLED = (
+    "Abs", "Acos", "Asin", "Atan", "Ceil", "Celu", "Cos", "Exp", "Floor", "HardSwish", "Log", "Max", "Min", "Mish", "Pow",
+    "Reciprocal", "Round", "Sin", "Softsign", "Sqrt", "ThresholdedRelu",
+)  # fmt: skip
+"""Functions of one value that the step `integer` computes for every integer in front of a quantiser."""
+
 QUANTISERS = (
     "Quant", "IntQuant", "BipolarQuant", "BinaryQuant", "Trunc", "MultiThreshold", "QuantizeLinear", "DequantizeLinear"
 )  # fmt: skip
@@ -99,4 +105,4 @@ def convertible_op_types() -> frozenset[str]:
     """Return every operator that the steps of this project can bring into hardware."""
     tables = (THRESHOLDS, PRODUCTS, STREAMS, OTHERS)
     converted = (op_type for table in tables for conversion in table for op_type in conversion.op_types)
-    return frozenset((*converted, *ELEMENTWISE, *ABSORBED, *RISING, *QUANTISERS))
+    return frozenset((*converted, *ELEMENTWISE, *ABSORBED, *RISING, *TABLED, *QUANTISERS))
