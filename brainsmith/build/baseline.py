@@ -40,6 +40,7 @@ class Baseline:
         golden: Its inputs are the golden ones, so that labels belong to them; else they were made up, because the step
             changed what goes into the model.
         alone: It is one of several dataflow partitions, and was run outside of the model that holds them.
+        integers: It computes in integers what a network computes in floats that round; later models must give its bits.
     """
 
     executor: Executor
@@ -50,6 +51,7 @@ class Baseline:
     classes: bool = False
     golden: bool = True
     alone: bool = False
+    integers: bool = False
 
     @property
     def name(self) -> str:
@@ -121,4 +123,4 @@ def baseline_after(
         else {name: random_inputs(model, name, RANDOM_SAMPLES, RANDOM_SEED) for name in executor.inputs}
     )
     made = baseline_of(executor, feed)
-    return replace(made, step=step, golden=same and before.golden, alone=alone)
+    return replace(made, step=step, golden=same and before.golden, alone=alone, integers=before.integers)

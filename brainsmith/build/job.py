@@ -24,11 +24,11 @@ from brainsmith.build.runner import StepRunner
 from brainsmith.build.verification import BuildVerification, compared_with
 from brainsmith.build.workspace import checkpoint_name
 from brainsmith.errors import BuildError
-from brainsmith.figures import plural
 from brainsmith.progress import Listening
 from brainsmith.store.about import MadeBy
 from brainsmith.store.audit import RUNNING
 from brainsmith.store.reads import file_digest
+from brainsmith.web.step_result import verified_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -304,8 +304,7 @@ def _line(step: StepResult, explain: bool) -> str:
     if step.reused:
         text += "  reused"
     if step.verified is not None:
-        samples = plural(step.verified.samples or 0, "sample")
-        text += "  not verified" if step.verified.reason else f"  verified {samples}"
+        text += "  not verified" if step.verified.reason else f"  verified {verified_text(step.verified)}"
     return f"{text}  ({step.cache})" if explain else text
 
 

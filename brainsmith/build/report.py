@@ -12,6 +12,7 @@ from brainsmith.build.messages import LOG
 from brainsmith.build.rate import rate_line
 from brainsmith.build.shortfalls import Shortfall, shortfalls_of
 from brainsmith.figures import plural, share
+from brainsmith.web.step_result import FloatTies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -140,6 +141,7 @@ def summary_pairs(report: dict[str, Any], output: Path) -> list[tuple[str, str]]
     if report["accuracy"] is not None:
         lines.append(("accuracy", _accuracy(report["accuracy"])))
     lines += [("changed", line) for line in _changed(report["steps"])]
+    lines += [("float ties", line) for line in _float_ties(report["steps"])]
     if report.get("float_model") is not None:
         lines.append(("float", _float_model(report["float_model"])))
     if report.get("targets") is not None:
@@ -185,6 +187,16 @@ def _changed(steps: list[dict[str, Any]]) -> list[str]:
         f"another class, largest error {step['verified']['max_error']:g}"
         for step in steps
         if step["verified"] is not None and "changed" in step["verified"]
+    ]
+
+
+def _float_ties(steps: list[dict[str, Any]]) -> list[str]:
+    """Say of which steps values differ because rounding of floats decides them."""
+    stated = {step["name"]: (step["verified"] or {}).get("float_ties") for step in steps}
+    return [
+        f"{name}: {FloatTies(**ties)}, in {plural(ties['samples'], 'sample')}"
+        for name, ties in stated.items()
+        if ties
     ]
 
 

@@ -143,17 +143,23 @@ class BuildVerification:
         with self._log.taken(f"verification of {step}"):
             outcome = self._verifier.check(step, model.peek(), self._parent, whole)
             if self._generated is not None:
-                outcome = replace(outcome, generated=self._check_generated(self._generated, step, model))
+                generated = self._check_generated(self._generated, step, model)
+                ties = [each.float_ties for each in (outcome, generated) if each.float_ties is not None]
+                outcome = replace(
+                    outcome,
+                    generated=generated.samples or 0,
+                    float_ties=sum(ties[1:], ties[0]) if ties else None,
+                )
         if whole:
             self._last_whole = outcome
         if self._verifier.reference == step or (outcome.max_error or 0.0) > self._verifier.rounding:
             self.exact = (model, step)
         return outcome
 
-    def _check_generated(self, verifier: Verifier, step: str, model: Artifact) -> int:
-        """Return how many generated samples a step's result was run with; 0 where it could not be compared."""
+    def _check_generated(self, verifier: Verifier, step: str, model: Artifact) -> Verified:
+        """Return what came of the generated samples; of none where they could not be compared."""
         try:
-            return verifier.check(step, model.peek(), self._parent).samples or 0
+            return verifier.check(step, model.peek(), self._parent)
         except VerificationError as error:
             raise VerificationError(
                 f"{error}\n  shown by inputs that the build generated (extremes, patterns, values around thresholds), not "

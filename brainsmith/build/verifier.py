@@ -21,6 +21,7 @@ from brainsmith.build.aligned import AlignedModel, chosen_runs
 from brainsmith.build.baseline import baseline_after, baseline_of
 from brainsmith.build.executable import never_ran
 from brainsmith.build.float_model import float_distance
+from brainsmith.build.float_tie_check import FloatTieCheck
 from brainsmith.build.known_outputs import check_expected, check_new_outputs
 from brainsmith.build.output_comparison import OutputComparison, advice, compare
 from brainsmith.build.verification_device import VerificationDevice, is_device_failure
@@ -29,7 +30,8 @@ from brainsmith.errors import BuildError, UnverifiedStepError, VerificationError
 from brainsmith.execution.align import align, align_inputs
 from brainsmith.execution.execute import Executor
 from brainsmith.steps.host_ends import PARTITION
-from brainsmith.web.step_result import FloatDistance, Verified
+from brainsmith.transforms.integer.level_record import read_levels
+from brainsmith.web.step_result import FloatDistance, FloatTies, Verified
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -107,6 +109,7 @@ class Verifier:
         self._tolerances = tolerances
         self._approximations = approximations or {}
         self._unverified = unverified
+        self._floats_before = FloatTieCheck(model)
         original = self._device.executor("the input model", model)
         (name,) = original.inputs
         self._baseline = baseline_of(original, {name: golden.inputs})
@@ -198,7 +201,7 @@ class Verifier:
                 return self._check_new_outputs(result, self._golden.new_outputs[step])
             made = AlignedModel.beside(self._baseline, self._executor(result))
             if not made.alignment.reason:
-                every = whole or step in self._approximations
+                every = whole or step in self._approximations or self._gives_reference(model)
                 chosen = chosen_runs(self._baseline, self._baseline.runs if every else made.affordable())
                 comparison = self._compare(step, made, chosen)
                 tried = chosen if comparison.mismatches else chosen_runs(self._baseline, DEVICE_SAMPLES)
@@ -220,7 +223,10 @@ class Verifier:
     def _compare(self, step: str, made: AlignedModel, chosen: Array) -> OutputComparison:
         may_change = step in self._approximations
         by_class = self._labels is not None and self._baseline.golden and not may_change
-        return made.compare(chosen, self.tolerance(step), by_class, may_change)
+        tolerance = self.tolerance(step)
+        if tolerance is None and self._baseline.integers:
+            tolerance = 0.0
+        return made.compare(chosen, tolerance, by_class, may_change)
 
     def _judged(
         self, result: _Result, made: AlignedModel, chosen: Array, comparison: OutputComparison
@@ -228,10 +234,10 @@ class Verifier:
         """Return what a comparison found, or raise; later steps are compared with one that approximates."""
         base, step = self._baseline, result.step
         changed = self._changed(step, comparison)
-        if comparison.mismatches and not (made.alignment.classes and changed is not None):
-            text = made.difference(step, chosen, comparison)
-            raise VerificationError(text, step, advice(step, comparison, base.outputs.values()))
-        found = Verified(
+        ties = None
+        if not (made.alignment.classes and changed is not None):
+            ties = self._ties(result, made, chosen, comparison)
+        verified = Verified(
             len(chosen) * base.batch,
             0,
             comparison.max_error,
@@ -240,16 +246,47 @@ class Verifier:
             changed=changed,
             reference=base.step,
             target=made.executor.target,
+            float_ties=ties,
         )
-        if changed is not None:
+        if changed is not None or ties is not None or self._gives_reference(result.model):
             after = baseline_after(base, made.executor, result.model, step)
-            self._baseline = replace(after, classes=made.gives_classes)
+            integers = base.integers or bool(read_levels(result.model))
+            self._baseline = replace(after, classes=made.gives_classes, integers=integers)
+        self._floats_before.note(result.model)
         if len(chosen) < base.runs or not base.golden:
-            return found
+            return verified
         values = self._floats is not None and not made.gives_classes
         first = next(iter(made.run(chosen).values())) if values else None
         accuracy = self._accuracy(comparison.classes)
-        return replace(found, accuracy=accuracy, distance=self._distance(comparison.classes, first))
+        return replace(verified, accuracy=accuracy, distance=self._distance(comparison.classes, first))
+
+    def _ties(
+        self, result: _Result, made: AlignedModel, chosen: Array, comparison: OutputComparison
+    ) -> FloatTies | None:
+        """Return the float ties that explain what differs; None if nothing does.
+
+        Raises:
+            VerificationError: They do not explain all of it.
+        """
+        base, step = self._baseline, result.step
+        runs = chosen[np.unique(np.flatnonzero(comparison.wrong) // base.batch)]
+        found = None
+        if step not in self._approximations:
+            found = self._floats_before.judge(base, result.model, runs, self.tolerance(step))
+        if comparison.mismatches and (found is None or found.ties is None):
+            text = made.difference(step, chosen, comparison)
+            text += (
+                f". Float ties do not explain it: {found.wrong}" if found is not None and found.wrong else ""
+            )
+            raise VerificationError(text, step, advice(step, comparison, base.outputs.values()))
+        if found is not None and found.wrong:
+            text = f"step '{step}' changed what the model computes, though not its outputs: {found.wrong}"
+            raise VerificationError(text, step)
+        return None if found is None else found.ties
+
+    def _gives_reference(self, model: ModelWrapper) -> bool:
+        """Tell whether later steps must give the bits of a model of integers, because the network's floats round."""
+        return bool(read_levels(model)) and not self._baseline.integers and self._floats_before.rounds
 
     def _about_inputs(self) -> tuple[str, ...]:
         base = self._baseline
@@ -278,6 +315,7 @@ class Verifier:
         try:
             executor = self._executor(replace(result, holder=None) if alone else result)
             self._baseline = baseline_after(before, executor, result.model, result.step, alone)
+            self._floats_before.note(result.model)
         except BuildError as error:
             if is_device_failure(error):
                 raise _device_failed(result.step, error) from error
@@ -298,6 +336,7 @@ class Verifier:
                 step,
             )
         self._baseline = baseline_after(before, executor, result.model, step)
+        self._floats_before.note(result.model)
         self._labels, self._floats = stated.labels, None
         error = check_new_outputs(self._baseline, stated, self.tolerance(step))
         return Verified(

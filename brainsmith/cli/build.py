@@ -9,7 +9,6 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.cli.live_line import LiveLine
 from brainsmith.cli.terminal import complain
 from brainsmith.errors import NotProvenError
-from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from typing import Any
@@ -119,14 +118,12 @@ def one_line(
 
 def step_line(event: Any, explain: bool = False) -> str:
     """Return the line for a step that has ended: its number, name, time and verification, in columns."""
+    from brainsmith.web.step_result import verified_text
+
     step, width = event.step, len(str(event.total))
     line = f"[{event.index:>{width}}/{event.total}] {step.name:<28} {step.seconds:7.2f} s"
     if step.reused:
         line += "  reused"
     if step.verified is not None:
-        line += (
-            f"  verified {plural(step.verified.samples, 'sample')}"
-            if not step.verified.reason
-            else "  not verified"
-        )
+        line += f"  verified {verified_text(step.verified)}" if not step.verified.reason else "  not verified"
     return f"{line}  ({step.cache})" if explain else line

@@ -22,6 +22,7 @@ from brainsmith.transforms.integer.host_part import OPERATORS, HostPart, HostTen
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
 from brainsmith.transforms.integer.layer_builder import LayerBuilder
 from brainsmith.transforms.integer.layer_graph import LayerGraph
+from brainsmith.transforms.integer.level_record import LevelRecord, note_levels
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.quantised_constants import fold_what_is_no_weight
 from brainsmith.transforms.integer.scaled_sum import ScaledSum
@@ -113,7 +114,20 @@ class _Reading:
             self._output(value.name)
         fold_factors(self._graph)
         count_equal_bits(self._graph)
-        return self._graph.write(view.model)
+        made = self._graph.write(view.model)
+        note_levels(made, self._records())
+        return made
+
+    def _records(self) -> dict[str, LevelRecord]:
+        """Return where the levels of each quantiser are, for those who compare them."""
+        levels = {
+            node.output[0]: found
+            for node in self._view.graph.node
+            if is_quantiser(node) and isinstance(found := self._known.get(node.output[0]), IntegerTensor)
+        }
+        return {
+            name: LevelRecord.of(found, *self._graph.placed(found.name)) for name, found in levels.items()
+        }
 
     def _input(self, name: str) -> None:
         model = self._view.model

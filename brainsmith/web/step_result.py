@@ -5,10 +5,10 @@ Reading never raises, as :mod:`brainsmith.web.report_fields` says; what is None 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from brainsmith.figures import number
+from brainsmith.figures import number, plural
 from brainsmith.web.report_fields import Fields, fields, first_text, items, text
 
 
@@ -25,6 +25,50 @@ class FloatDistance:
     agreement: float
     max_error: float | None
     mean_error: float | None
+
+
+@dataclass(frozen=True)
+class FloatTies:
+    """Values that differ because rounding of floats decides their level.
+
+    Attributes:
+        samples: In how many samples outputs differ because of them.
+        ties: How many values there are.
+        values: Of how many values of these samples.
+        distance: How far the farthest is from its threshold, as a part of the quantiser's step; None if not stated.
+        bound: What rounding can move one of these values by, at most, as a part of the step; None likewise.
+    """
+
+    samples: int
+    ties: int
+    values: int
+    distance: float | None
+    bound: float | None
+
+    def __add__(self, other: FloatTies) -> FloatTies:
+        return FloatTies(
+            self.samples + other.samples,
+            self.ties + other.ties,
+            self.values + other.values,
+            max(self.distance or 0.0, other.distance or 0.0),
+            max(self.bound or 0.0, other.bound or 0.0),
+        )
+
+    def __str__(self) -> str:
+        if not self.ties:
+            return (
+                f"{plural(self.samples, 'sample')} differ{'s' if self.samples == 1 else ''} by rounding alone"
+            )
+        bound = "" if self.bound is None else f" (bound {self.bound:.2g} of a step)"
+        return f"{self.ties:,} of {self.values:,} values {'is a float tie' if self.ties == 1 else 'are float ties'}{bound}"
+
+    @classmethod
+    def from_plain(cls, plain: Fields) -> FloatTies | None:
+        """Read what `report.json` holds; None where it states none."""
+        if not plain:
+            return None
+        samples, ties, values = (_whole(plain.get(name)) or 0 for name in ("samples", "ties", "values"))
+        return cls(samples, ties, values, number(plain.get("distance")), number(plain.get("bound")))
 
 
 @dataclass(frozen=True)
@@ -47,6 +91,7 @@ class Verified:
             values that it states, "labels" if only their classes are known; else empty.
         generated: How many generated inputs were run besides; they count in nothing else here.
         tensor: The output that differs most, where the report states it.
+        float_ties: The values whose level rounding decides, where outputs differ because of them; they are no mismatches.
     """
 
     samples: int | None
@@ -62,6 +107,7 @@ class Verified:
     changes_outputs: str = ""
     generated: int = 0
     tensor: str = ""
+    float_ties: FloatTies | None = None
 
     def to_plain(self) -> dict[str, Any]:
         """Return what `report.json` holds of it."""
@@ -78,6 +124,7 @@ class Verified:
             **(own if self.changes_outputs else {}),
             **({"changed": self.changed} if self.changed is not None else {}),
             **({"reference": self.reference} if self.reference else {}),
+            **({"float_ties": asdict(self.float_ties)} if self.float_ties else {}),
         }
 
     @classmethod
@@ -97,7 +144,14 @@ class Verified:
             changes_outputs=first_text(plain, "changes_outputs"),
             generated=_whole(plain.get("generated")) or 0,
             tensor=first_text(plain, "tensor"),
+            float_ties=FloatTies.from_plain(fields(plain.get("float_ties"))),
         )
+
+
+def verified_text(found: Verified) -> str:
+    """Say in a few words what was compared, of a check that ran."""
+    samples = plural(found.samples or 0, "sample")
+    return samples if found.float_ties is None else f"{samples}; {found.float_ties}"
 
 
 @dataclass

@@ -75,7 +75,8 @@ def describe(step: StepResult) -> str:
         known = "as expected" if found.changes_outputs == "expected" else "with labels of their own"
         return f"other outputs, {known}, on {plural(found.samples or 0, 'sample')}"
     if not found.mismatches:
-        return f"{plural(found.samples, 'sample')} equal" if found.samples is not None else "equal"
+        equal = f"{plural(found.samples, 'sample')} equal" if found.samples is not None else "equal"
+        return equal if found.float_ties is None else f"{equal} but for float ties: {found.float_ties}"
     return f"{outcome} in {found.tensor}" if found.tensor else outcome
 
 
@@ -113,6 +114,11 @@ def _exceptions(checked: list[StepResult]) -> str:
             sentences += (
                 f" Step {step.name} gives other outputs, as the blueprint states, and {known}; what follows is compared "
                 "with its results."
+            )
+        elif found is not None and found.float_ties is not None:
+            sentences += (
+                f" After step {step.name}, {found.float_ties}: there the order decides in which the network's floats are "
+                "added; what follows is compared with that step's results."
             )
     return sentences
 

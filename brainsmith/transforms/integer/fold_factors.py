@@ -35,6 +35,7 @@ def fold_factors(graph: LayerGraph) -> None:
             _as_product(graph, layer, factor)
             continue
         graph.layers.remove(layer)
+        graph.moved(maker.result, layer.result, factor)
         graph.tensors[layer.result] = graph.tensors.pop(layer.result)
         maker.node.output[0] = layer.result
         makers[layer.result] = maker

@@ -67,12 +67,14 @@ class LayerGraph:
         tensors: What is known of each tensor.
         used: All names that are taken.
         held: Constants of the host's operators, by name.
+        successors: Of tensors that have gone: the tensor that has their integers, and by what these are multiplied there.
     """
 
     layers: list[LayerNode] = field(default_factory=list)
     tensors: dict[str, LayerTensor] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
     held: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+    successors: dict[str, tuple[str, Whole]] = field(default_factory=dict)
 
     def hold(self, value: np.ndarray[Any, Any], base: str) -> str:
         """Add a constant, and return its name."""
@@ -128,6 +130,7 @@ class LayerGraph:
             for names in (layer.node.input, layer.node.output):
                 names[:] = [to if each == name else each for each in names]
         self.tensors[to] = self.tensors.pop(name)
+        self.moved(name, to, np.ones(1, np.int64))
         return True
 
     def maker(self, name: str) -> LayerNode | None:
@@ -137,6 +140,18 @@ class LayerGraph:
     def readers(self, name: str) -> list[LayerNode]:
         """Return the layers that read a tensor."""
         return [layer for layer in self.layers if name in layer.node.input]
+
+    def moved(self, name: str, to: str, factor: Whole) -> None:
+        """Note that a tensor's integers, times factors, one or one for each channel, are another tensor's from now on."""
+        self.successors[name] = to, factor
+
+    def placed(self, name: str) -> tuple[str, Whole]:
+        """Return the tensor that has a layer's integers at last, and by what they are multiplied there."""
+        times = np.ones(1, np.int64)
+        while name in self.successors:
+            name, factor = self.successors[name]
+            times = times * factor
+        return name, times
 
     def write(self, model: ModelWrapper) -> ModelWrapper:
         """Return a model of these layers with another one's inputs and outputs."""

@@ -1,0 +1,175 @@
+"""Tell float ties from defects, where what a step made gives other outputs than the network of floats before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.build.aligned import STEP_SAMPLES, AlignedModel, chosen_runs
+from brainsmith.comparison.float_ties.explanation import Explanation, explain_frame
+from brainsmith.comparison.float_ties.float_network import FloatNetwork
+from brainsmith.comparison.float_ties.layer_levels import LayerLevels
+from brainsmith.execution.align import align
+from brainsmith.execution.execute import Executor
+from brainsmith.transforms.integer.batch_of_one import with_batch_of_one
+from brainsmith.transforms.integer.level_record import read_levels
+from brainsmith.transforms.lattice.staircases import is_quantiser
+from brainsmith.web.step_result import FloatTies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.build.baseline import Baseline
+    from brainsmith.execution.align import Alignment
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class TieVerdict:
+    """What came of the samples that differ.
+
+    Attributes:
+        ties: What was found in them, if all of it is float ties and rounding of outputs.
+        wrong: Else a sentence about the first difference that is not; empty if nothing more is known.
+    """
+
+    ties: FloatTies | None = None
+    wrong: str = ""
+
+
+class FloatTieCheck:
+    """Knows the last network of floats, and compares layers of integers with it value by value.
+
+    Args:
+        model: A network.
+    """
+
+    def __init__(self, model: ModelWrapper) -> None:
+        self._model: ModelWrapper | None = None
+        self._network: FloatNetwork | None = None
+        self.note(model)
+
+    def note(self, model: ModelWrapper) -> None:
+        """Take a model that a step made for the network, if it has quantisers still."""
+        from qonnx.core.modelwrapper import ModelWrapper
+
+        if any(is_quantiser(node) for node in model.graph.node):
+            copy = ModelWrapper(model.model, make_deepcopy=True)
+            self._model, self._network = with_batch_of_one(copy)[0], None
+
+    @property
+    def network(self) -> FloatNetwork | None:
+        """The network; None where no model had quantisers."""
+        if self._network is None and self._model is not None:
+            self._network = FloatNetwork(self._model)
+        return self._network
+
+    @property
+    def rounds(self) -> bool:
+        """Whether the network's arithmetic is not exact, so that there may be float ties."""
+        return self.network is not None and bool(self.network.rounded)
+
+    def judge(
+        self, base: Baseline, made: ModelWrapper, wrong: Array, tolerance: float | None
+    ) -> TieVerdict | None:
+        """Explain the runs in which a model is another one than the network, in its outputs or in its levels.
+
+        Args:
+            base: What it was compared with.
+            made: The model.
+            wrong: The runs whose outputs differ.
+            tolerance: The largest difference of an output that counts as equal, where one is stated.
+
+        Returns:
+            None if nothing differs.
+        """
+        pair = self._pair(base, made)
+        if pair is None:
+            return TieVerdict() if len(wrong) else None
+        few = chosen_runs(base, STEP_SAMPLES)
+        runs = np.union1d(
+            wrong, [run for run in few if run not in wrong and pair.differs_inside(run)]
+        ).astype(int)
+        if not len(runs):
+            return None
+        assert self.network is not None
+        found: list[Explanation] = []
+        for run in runs:
+            if pair.network.compare(np.asarray([run]), tolerance, False, False).mismatches:
+                return TieVerdict()
+            for each in pair.explained(self.network, run, tolerance):
+                if each.wrong:
+                    return TieVerdict(wrong=f"in run {run}, {each.wrong}")
+                found.append(each)
+        return TieVerdict(_counted(found))
+
+    def _pair(self, base: Baseline, made: ModelWrapper) -> _Pair | None:
+        """Return the network beside a model whose levels are known; None of others."""
+        if self._model is None or base.integers or not read_levels(made):
+            return None
+        network, levels = AlignedModel.beside(base, Executor(self._model)), LayerLevels(made)
+        beside = align(network.executor.signature, levels.signature)
+        return None if network.alignment.reason or beside.reason else _Pair(network, levels, beside)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A network and the layers that were made of it.
+
+    Attributes:
+        network: Beside the baseline.
+        levels: Of the layers.
+        beside: How the layers are fed and read as the network.
+    """
+
+    network: AlignedModel
+    levels: LayerLevels
+    beside: Alignment
+
+    def differs_inside(self, run: int) -> bool:
+        """Tell whether a level in the layers is another one than in the network."""
+        feed, found, _ = self._both(run)
+        own = self.network.executor.run(feed, keep=frozenset(found))
+        return any(name not in own or _differ(own[name], values) for name, values in found.items())
+
+    def explained(self, network: FloatNetwork, run: int, tolerance: float | None) -> Iterator[Explanation]:
+        """Explain a run, sample by sample and value by value."""
+        parts = self._both(run)
+        for at in range(len(next(iter(parts[0].values())))):
+            feed, levels, outputs = ({name: stack[at] for name, stack in part.items()} for part in parts)
+            yield explain_frame(network, feed, levels, outputs, tolerance)
+
+    def _both(self, run: int) -> tuple[dict[str, Array], dict[str, Array], dict[str, Array]]:
+        """Return a run's inputs of the network, the layers' levels as its values, and the layers' outputs as its own."""
+        base = self.network.base
+        feed = {
+            new: change(base.feed[old][run : run + 1])
+            for new, (old, change) in self.network.alignment.feed.items()
+        }
+        results, values = self.levels.of(
+            {new: change(feed[old]) for new, (old, change) in self.beside.feed.items()}
+        )
+        return feed, values, {old: change(results[new]) for old, (new, change) in self.beside.read.items()}
+
+
+def _differ(own: Array, found: Array) -> bool:
+    """Tell whether levels differ; those that are lost do not."""
+    return own.shape != found.shape or not np.allclose(
+        own, np.where(np.isnan(found), own, found), rtol=1e-4, atol=0.0
+    )
+
+
+def _counted(found: list[Explanation]) -> FloatTies:
+    ties = [tie for each in found for tie in each.ties]
+    return FloatTies(
+        len(found),
+        len(ties),
+        sum(each.values for each in found),
+        max((tie.distance for tie in ties), default=0.0),
+        max((tie.bound for tie in ties), default=0.0),
+    )

@@ -1,0 +1,331 @@
+"""What each operator makes of what is known of its inputs: of all values they can ever have, and of one frame's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.comparison.float_ties.bounded_tensor import (
+    UNIT,
+    BoundedTensor,
+    around,
+    certain,
+    enlarged,
+    gamma,
+    rounded,
+)
+from brainsmith.comparison.float_ties.dyadic_grid import UNKNOWN, DyadicGrid, grid_of
+from brainsmith.comparison.float_ties.float_sums import OF_FACTORS, FloatSum
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from onnx import NodeProto
+
+
+Array = np.ndarray[Any, Any]
+
+LARGEST = ("GlobalMaxPool", "MaxPool")
+"""Operators that take the largest of some."""
+
+_ONE = np.ones(())
+
+_STEEPEST = 2.0
+"""No smooth function here rises faster; the steepest is Selu, by 1.76."""
+
+
+@dataclass(frozen=True)
+class BoundedOperator:
+    """A node whose inputs vary. This class is for those of which nothing more is known: they are computed once.
+
+    Attributes:
+        node: It.
+        run: Gives its outputs for the inputs that vary, as the network does.
+        inputs: Those that vary, each once.
+    """
+
+    node: NodeProto
+    run: Callable[[Mapping[str, Array]], tuple[Array, ...]]
+    inputs: tuple[str, ...]
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether rounding may differ with the order in which it adds."""
+        return False
+
+    def grids(self, given: Mapping[str, DyadicGrid]) -> list[DyadicGrid]:
+        """Return the grid of each output."""
+        return [UNKNOWN] * len(self.node.output)
+
+    def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
+        """Return what one frame's inputs make of each output."""
+        return [certain(value) for value in self.run({name: each.value for name, each in given.items()})]
+
+    def rounds(self, given: Mapping[str, DyadicGrid]) -> bool:
+        """Tell whether it is a sum that float32 may round, in one way or another; inputs are the grids of all frames."""
+        return False
+
+    def exactly(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
+        """Return what one frame's inputs make of each output, where nothing is rounded."""
+        return [certain(value) for value in self.run({name: each.value for name, each in given.items()})]
+
+    def _ends(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
+        """Return what a node that rises or falls with its inputs makes of values, their ends and sums rounded once."""
+        values = self.run({name: each.value for name, each in given.items()})
+        found = [certain(value) for value in values]
+        if any(each.low is not each.value or each.high is not each.value for each in given.values()):
+            lows = self.run({name: each.low for name, each in given.items()})
+            highs = self.run({name: each.high for name, each in given.items()})
+            found = [
+                replace(one, low=np.minimum(low, high), high=np.maximum(low, high))
+                for one, low, high in zip(found, lows, highs, strict=True)
+            ]
+        if any(each.nearest is not None for each in given.values()):
+            once = [self.run({name: each.rounded_once[at] for name, each in given.items()}) for at in (0, 1)]
+            found = [
+                replace(one, nearest=(np.minimum(*pair), np.maximum(*pair)))
+                for one, pair in zip(found, zip(*once, strict=True), strict=True)
+            ]
+        return found
+
+
+@dataclass(frozen=True)
+class Move(BoundedOperator):
+    """Moves values; each field of a tensor in the same way."""
+
+    filler: float = field(default=0.0, kw_only=True)
+
+    def grids(self, given: Mapping[str, DyadicGrid]) -> list[DyadicGrid]:
+        """Return the grid that holds the values of all inputs, and what a Pad adds."""
+        first, *others = given.values()
+        for other in [*others, grid_of(self.filler)]:
+            first = first.beside(other)
+        return [first] * len(self.node.output)
+
+    def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
+        """Move values, ends, errors and sizes."""
+        found = self._ends(given)
+        if any(each.error is not None for each in given.values()):
+            errors = self.run({name: _filled(each.error, each.value) for name, each in given.items()})
+            found = [replace(one, error=error) for one, error in zip(found, errors, strict=True)]
+        if any(each.size is not None for each in given.values()):
+            sizes = self.run({name: enlarged(each.sizes) for name, each in given.items()})
+            found = [replace(one, size=size) for one, size in zip(found, sizes, strict=True)]
+        if any(each.real is not None for each in given.values()) and not self.filler:
+            reals = self._largest(given) if self.node.op_type in LARGEST else self._halves(given)
+            found = [replace(one, real=real) for one, real in zip(found, reals, strict=True)]
+        return found
+
+    def _halves(self, given: Mapping[str, BoundedTensor]) -> list[Array]:
+        """Move float64 as two float32, which hold all of its digits but a few."""
+        upper = {name: each.exact.astype(np.float32) for name, each in given.items()}
+        lower = {name: (each.exact - upper[name]).astype(np.float32) for name, each in given.items()}
+        return [
+            one.astype(np.float64) + other
+            for one, other in zip(self.run(upper), self.run(lower), strict=True)
+        ]
+
+    def _largest(self, given: Mapping[str, BoundedTensor]) -> list[Array]:
+        """Find the largest float64 by their ranks."""
+        ((name, tensor),) = given.items()
+        values, ranks = np.unique(tensor.exact, return_inverse=True)
+        places = self.run({name: ranks.reshape(tensor.exact.shape).astype(np.float32)})
+        return [values[place.astype(np.int64)] for place in places]
+
+
+@dataclass(frozen=True)
+class Affine(BoundedOperator):
+    """Multiplies by constants, and adds constants; or cuts off, as ReLU, or bends, as a sigmoid.
+
+    Attributes:
+        factor: In the form in which it broadcasts; float64.
+        added: Likewise.
+        limits: Constants that may take a value's place.
+        bent: It is a ReLU or the like, with one slope here and another there.
+        curved: It is a function that rises all along.
+    """
+
+    factor: Array = field(default_factory=lambda: np.ones(()), kw_only=True)
+    added: Array = field(default_factory=lambda: np.zeros(()), kw_only=True)
+    limits: tuple[float, ...] = field(default=(), kw_only=True)
+    bent: bool = field(default=False, kw_only=True)
+    curved: bool = field(default=False, kw_only=True)
+
+    def grids(self, given: Mapping[str, DyadicGrid]) -> list[DyadicGrid]:
+        """Return the grid of the results; unknown where one may be rounded."""
+        (grid,) = given.values()
+        if self.curved:
+            return [UNKNOWN]
+        if (self.factor != 1).any():
+            grid = grid.times(grid_of(self.factor))
+        if self.added.any():
+            grid = grid.plus(grid_of(self.added))
+        for limit in self.limits:
+            grid = grid.beside(grid_of(limit)) if np.isfinite(limit) else grid
+        return [grid]
+
+    def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
+        """Compute values and ends with the network's own operator; note what it rounds."""
+        (tensor,) = given.values()
+        (found,) = self._ends(given)
+        reached = np.maximum(np.abs(found.low), np.abs(found.high)).astype(np.float64)
+        if self.curved:
+            error, size = 4 * UNIT * reached, _STEEPEST * tensor.sizes + reached
+            if tensor.error is not None:
+                error = error + _STEEPEST * tensor.error
+            return [replace(found, error=enlarged(error), size=enlarged(size))]
+        slope = np.abs(self.factor)
+        error = np.zeros(found.value.shape) if tensor.error is None else slope * tensor.error
+        if (slope != 1).any():
+            error = error + UNIT * slope * (np.abs(tensor.middle) + tensor.radius)
+        if self.added.any():
+            error = error + UNIT * reached
+        size = slope * tensor.sizes + np.abs(self.added) + max(map(abs, self._finite), default=0.0)
+        # Integers go through a function that is no straight line by its own results, one for each.
+        real = (
+            found.rounded_once[0].astype(np.float64) if self.bent else tensor.exact * self.factor + self.added
+        )
+        return [replace(found, error=enlarged(error), size=enlarged(size), real=real)]
+
+    @property
+    def _finite(self) -> list[float]:
+        return [limit for limit in self.limits if np.isfinite(limit)]
+
+
+@dataclass(frozen=True)
+class Sum(BoundedOperator):
+    """Adds products.
+
+    Attributes:
+        sum: What it adds.
+        names: Of the two factors; the second one is empty for a mean.
+        constants: Those of the factors that are constant.
+        reals: Of these, those whose scales have been rounded, without that; float64.
+    """
+
+    sum: FloatSum = field(kw_only=True)
+    names: tuple[str, str] = field(kw_only=True)
+    constants: Mapping[str, Array] = field(kw_only=True)
+    reals: Mapping[str, Array] = field(kw_only=True)
+
+    def grids(self, given: Mapping[str, DyadicGrid]) -> list[DyadicGrid]:
+        """Return the grid of the sums."""
+        return [self.sum.divided(self._sums_grid(given))]
+
+    @property
+    def is_sum(self) -> bool:
+        """It is one."""
+        return True
+
+    def rounds(self, given: Mapping[str, DyadicGrid]) -> bool:
+        """Tell whether a partial sum may be rounded."""
+        return not self._sums_grid(given).is_exact
+
+    def _sums_grid(self, given: Mapping[str, DyadicGrid]) -> DyadicGrid:
+        left, right = (
+            given[name] if name in given else grid_of(self.constants.get(name, 1.0)) for name in self.names
+        )
+        return self.sum.sums_grid(left, right)
+
+    def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
+        """Compute the sums in double precision, and bound what float32 makes of them."""
+        return [self.sum.bounds(*self._operands(given))]
+
+    def exactly(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
+        """Compute sums that are not rounded."""
+        return [self.sum.exactly(*self._operands(given))]
+
+    def _operands(self, given: Mapping[str, BoundedTensor]) -> tuple[Array, BoundedTensor, BoundedTensor]:
+        (value,) = self.run({name: each.value for name, each in given.items()})
+        left, right = (
+            given[name]
+            if name in given
+            else replace(certain(self.constants.get(name, _ONE)), real=self.reals.get(name))
+            for name in self.names
+        )
+        return value, left, right
+
+
+@dataclass(frozen=True)
+class BoundedQuantiser(BoundedOperator):
+    """Gives each value a level.
+
+    Attributes:
+        unit: From one level to the next; float64, in the form in which it broadcasts.
+        grid: Of the levels.
+        reserve: What an evaluation in integers may have besides a level, such as a zero point.
+        scaled: The scale, float32, of which levels are whole multiples, and from one multiple to the next; None where
+            levels are no multiples of one.
+    """
+
+    unit: Array = field(kw_only=True)
+    grid: DyadicGrid = field(kw_only=True)
+    reserve: Array = field(kw_only=True)
+    scaled: tuple[Array, int] | None = field(kw_only=True)
+
+    def grids(self, given: Mapping[str, DyadicGrid]) -> list[DyadicGrid]:
+        """Return the grid of its levels, whatever comes in."""
+        return [self.grid]
+
+    def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
+        """Return the levels, and those of the ends."""
+        return self._ends(given)
+
+    def settled(self, levels: Array) -> BoundedTensor:
+        """Return a tensor of levels that are decided."""
+        if self.grid.is_exact and not self.reserve.any():
+            return certain(levels)
+        real = None
+        if self.scaled is not None and not self.grid.is_exact:
+            scale = self.scaled[0].astype(np.float64)
+            real = np.rint(levels / scale) * scale
+        return BoundedTensor(levels, levels, levels, None, enlarged(np.abs(levels) + self.reserve), real=real)
+
+
+@dataclass(frozen=True)
+class LargestPlaces(BoundedOperator):
+    """Finds the largest values of a row, or their places."""
+
+    axis: int = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class Pair(BoundedOperator):
+    """Adds two tensors, or subtracts one."""
+
+    def grids(self, given: Mapping[str, DyadicGrid]) -> list[DyadicGrid]:
+        """Return the grid of the sums."""
+        left, right = (given[name] for name in self.inputs)
+        return [left.plus(right)]
+
+    @property
+    def is_sum(self) -> bool:
+        """It is one."""
+        return True
+
+    def rounds(self, given: Mapping[str, DyadicGrid]) -> bool:
+        """Tell whether a sum may be rounded."""
+        return not self.grids(given)[0].is_exact
+
+    def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
+        """Add ends, and bound the roundings of both sides and of their sum."""
+        left, right = (given[name] for name in self.inputs)
+        sign = -1.0 if self.node.op_type == "Sub" else 1.0
+        (value,) = self.run({name: each.value for name, each in given.items()})
+        reached = sum(np.abs(each.middle) + each.radius for each in (left, right))
+        radius = left.radius + right.radius + gamma(OF_FACTORS) * reached
+        middle, real = left.middle + sign * right.middle, left.exact + sign * right.exact
+        # With a unit in common both sides are added as integers; without one, as the network adds them.
+        ends = [*rounded(real, left.sizes + right.sizes)]
+        ends += [
+            one + np.float32(sign) * other
+            for one, other in zip(left.rounded_once, right.rounded_once, strict=True)
+        ]
+        nearest = np.minimum.reduce(ends), np.maximum.reduce(ends)
+        return [around(value, middle, radius, left.sizes + right.sizes, nearest, real)]
+
+
+def _filled(array: Array | None, like: Array) -> Array:
+    return np.zeros(like.shape, np.float32) if array is None else array

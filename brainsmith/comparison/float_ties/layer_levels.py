@@ -1,0 +1,52 @@
+"""LayerLevels: the levels that integer layers gave, as the values that the network has for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.execution.execute import Executor
+from brainsmith.transforms.integer.level_record import read_levels
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.execution.signature import ModelSignature
+
+Array = np.ndarray[Any, Any]
+
+
+class LayerLevels:
+    """Reads levels off a model of integer layers.
+
+    Args:
+        model: It, with the note that the transform IntegerLayers made of its levels.
+
+    Attributes:
+        names: The quantisers' outputs of which the layers' integers are known.
+    """
+
+    def __init__(self, model: ModelWrapper) -> None:
+        self._executor = Executor(model)
+        made = set(self._executor.order())
+        self._records = {name: one for name, one in read_levels(model).items() if one.layer in made}
+        self.names = frozenset(self._records)
+
+    @property
+    def signature(self) -> ModelSignature:
+        """What goes into the model and comes out of it."""
+        return self._executor.signature
+
+    def of(self, feed: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, Array]]:
+        """Return the outputs of some runs, and the levels' values by the quantisers' outputs, float64: (runs, *shape).
+
+        Args:
+            feed: The inputs: (runs, *shape).
+        """
+        layers = frozenset(one.layer for one in self._records.values())
+        found = self._executor.run(feed, keep=layers)
+        values = {name: one.values(found[one.layer]) for name, one in self._records.items()}
+        return found, values

@@ -1,0 +1,159 @@
+import re
+
+import numpy as np
+import pytest
+from qonnx.core.datatype import DataType
+from qonnx.core.modelwrapper import ModelWrapper
+
+from brainsmith.build.golden import GoldenData
+from brainsmith.build.verifier import Verifier
+from brainsmith.errors import VerificationError
+from brainsmith.transforms.integer_layers import IntegerLayers
+from brainsmith.web.step_result import FloatTies, Verified, verified_text
+from brainsmith.web.verdict import describe
+from tests.comparison.float_ties.tie_networks import samples, two_layers
+
+
+def no_parent():
+    return None
+
+
+def verifier(model, stack, **options):
+    return Verifier(model, GoldenData(stack, **options), {})
+
+
+def layers(model):
+    return model.transform(IntegerLayers())
+
+
+def changed(model, op_type, at, change):
+    """Return integer layers with another operand of one node."""
+    copy = ModelWrapper(model.model, make_deepcopy=True)
+    node = [each for each in copy.graph.node if each.op_type == op_type][at]
+    operand = copy.get_initializer(node.input[1]).copy()
+    change(operand)
+    copy.set_initializer(node.input[1], operand)
+    for name in (node.input[1], *([] if op_type == "MultiThreshold" else node.output)):
+        copy.set_tensor_datatype(name, DataType["INT16"])
+    return copy
+
+
+def more(place, by=1):
+    def change(operand):
+        operand[place] += by
+
+    return change
+
+
+def test_float_ties_are_counted_and_later_steps_give_the_bits_of_the_integer_layers():
+    model, stack = two_layers(0.7, 1.4), samples()[::4]
+    verification, made = verifier(model, stack), layers(model)
+    found = verification.check("integer", made, no_parent)
+    assert (found.samples, found.mismatches, found.reference) == (len(stack), 0, "")
+    ties = found.float_ties
+    assert 0 < ties.samples <= ties.ties < ties.values == 4 * ties.samples
+    assert 0 < ties.distance <= ties.bound < 1e-4
+    again = verification.check("later", ModelWrapper(made.model, make_deepcopy=True), no_parent)
+    assert (again.max_error, again.reference, again.float_ties) == (0.0, "integer", None)
+
+
+def test_a_later_step_is_not_excused_by_a_tie():
+    model, stack = two_layers(0.7, 1.4), samples()[::4]
+    verification, made = verifier(model, stack), layers(model)
+    verification.check("integer", made, no_parent)
+    with pytest.raises(VerificationError, match="step 'later' changed what the model computes"):
+        verification.check("later", model, no_parent)  # the network itself, on the other side of its ties
+
+
+def test_where_floats_are_exact_the_network_stays_the_reference():
+    model, stack = two_layers(0.5, 1.0), samples()
+    verification, made = verifier(model, stack), layers(model)
+    assert verification.check("integer", made, no_parent).float_ties is None
+    assert verification.check("later", made, no_parent).reference == ""
+
+
+DEFECTS = {
+    "a threshold moved by one": lambda model: changed(layers(model), "MultiThreshold", 0, more((0, 4))),
+    "a threshold of the last layer": lambda model: changed(layers(model), "MultiThreshold", 1, more((1, 3))),
+    "a weight off by one": lambda model: changed(layers(model), "MatMul", 0, more((2, 1))),
+    "a weight of the last layer": lambda model: changed(layers(model), "MatMul", 1, more((0, 0))),
+    "another zero point": lambda _: layers(two_layers(0.7, 1.4, zero=1.0)),
+    "the other sign": lambda _: layers(two_layers(0.7, 1.4, sign=-1.0)),
+    "another rounding mode": lambda _: layers(two_layers(0.7, 1.4, mode="FLOOR")),
+    "a scale a little off": lambda _: layers(two_layers(0.7, 1.4 * (1 + 1e-3))),
+}
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_a_defect_beside_float_ties_is_found(defect):
+    model = two_layers(0.7, 1.4)
+    verification, broken = verifier(model, samples()), DEFECTS[defect](model)
+    with pytest.raises(VerificationError) as caught:
+        verification.check("integer", broken, no_parent)
+    text = str(caught.value)
+    assert text.startswith("step 'integer' changed what the model computes: ")
+    assert re.search(
+        r"Float ties do not explain it: in run \d+, (element \[0, \d\]|output \d) of 't\d' is -?[\d.]+, ",
+        text,
+    )
+
+
+@pytest.mark.parametrize("mode", ["HALF_UP", "HALF_DOWN"])
+def test_another_side_of_exact_ties_is_a_defect(mode):
+    model = two_layers(0.5, 1.0)
+    with pytest.raises(VerificationError, match="changed what the model computes"):
+        verifier(model, samples()).check("integer", layers(two_layers(0.5, 1.0, mode=mode)), no_parent)
+
+
+def test_a_defect_that_no_output_shows_is_found_inside():
+    model = two_layers(0.5, 1.0)
+    stack = np.zeros((1, 1, 3), np.float32)
+    broken = layers(model)
+    node = broken.get_nodes_by_op_type("MultiThreshold")[0]
+    thresholds = broken.get_initializer(node.input[1]).copy()
+    thresholds[0] = np.concatenate([thresholds[0, :7], np.full(thresholds.shape[1] - 7, -1.0)])
+    thresholds[0].sort()
+    broken.set_initializer(node.input[1], thresholds)
+    last = broken.get_nodes_by_op_type("MatMul")[1]
+    made = changed(broken, "MatMul", 1, lambda weights: weights.fill(0))
+    assert last.op_type == "MatMul"
+    with pytest.raises(VerificationError) as caught:
+        verifier(model, stack).check("integer", made, no_parent)
+    assert str(caught.value).startswith(
+        "step 'integer' changed what the model computes, though not its outputs: in run 0, element [0, 0] of 't3' is 7, "
+        "and 0 in the network; "
+    )
+
+
+def test_class_numbers_may_change_where_rounding_decides_them():
+    model, stack = two_layers(0.7, 1.4, logits=True), samples()
+    verification = verifier(model, stack, labels=np.zeros(len(stack), int))
+    assert verification.check("integer", layers(model), no_parent).float_ties.ties > 0
+
+
+TIES = FloatTies(2, 3, 8192, 1e-7, 4.5e-7)
+
+
+def test_ties_are_told_in_words_and_kept_in_the_report():
+    found = Verified(32, float_ties=TIES)
+    assert verified_text(found) == "32 samples; 3 of 8,192 values are float ties (bound 4.5e-07 of a step)"
+    assert str(FloatTies(1, 1, 8, None, None)) == "1 of 8 values is a float tie"
+    assert str(FloatTies(2, 0, 8, 0.0, 0.0)) == "2 samples differ by rounding alone"
+    assert TIES + FloatTies(1, 1, 10, 2e-7, 3e-7) == FloatTies(3, 4, 8202, 2e-7, 4.5e-7)
+    plain = found.to_plain()
+    assert plain["float_ties"] == {"samples": 2, "ties": 3, "values": 8192, "distance": 1e-7, "bound": 4.5e-7}
+    assert Verified.from_plain(plain).float_ties == TIES
+    assert Verified.from_plain(Verified(32).to_plain()).float_ties is None
+
+
+def test_the_page_and_the_summary_say_how_many_ties_there_are():
+    from brainsmith.build.report import _float_ties
+    from brainsmith.web.step_result import StepResult
+
+    step = StepResult("integer", "brainsmith", 1.0, False, "", Verified(32, float_ties=TIES))
+    assert describe(step) == (
+        "32 samples equal but for float ties: 3 of 8,192 values are float ties (bound 4.5e-07 of a step)"
+    )
+    assert _float_ties([step.to_plain()]) == [
+        "integer: 3 of 8,192 values are float ties (bound 4.5e-07 of a step), in 2 samples"
+    ]
