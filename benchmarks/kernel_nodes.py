@@ -21,16 +21,29 @@ def duplicate_streams(channels: int, pe: int, outputs: int, kind: str, vectors: 
     return Case("DuplicateStreams_rtl", [((*vectors, channels), kind)], attributes, outputs=outputs)
 
 
-def elementwise_add(shape: Shape, kind: str, out: str, pe: int, constant: Shape | None = None) -> Case:
+def elementwise(
+    operation: str, shape: Shape, kind: str, out: str, pe: int, constant: Shape | None = None
+) -> Case:
     """Two streams of one shape, or a stream and a constant."""
     attributes = {
         "lhs_shape": shape, "rhs_shape": constant or shape, "out_shape": shape, "lhs_style": "input",
         "rhs_style": "const" if constant else "input", "lhs_dtype": kind, "rhs_dtype": kind, "out_dtype": out, "PE": pe,
     }  # fmt: skip
     if constant is None:
-        return Case("ElementwiseAddInt_rtl", [(shape, kind)] * 2, attributes)
+        return Case(f"Elementwise{operation}Int_rtl", [(shape, kind)] * 2, attributes)
     stored = [(random_values(np.random.default_rng(0), kind, constant), kind)]
-    return Case("ElementwiseAddInt_rtl", [(shape, kind)], attributes, constants=stored)
+    return Case(f"Elementwise{operation}Int_rtl", [(shape, kind)], attributes, constants=stored)
+
+
+def bipolar_thresholding(channels: int, pe: int, kind: str, vectors: Shape) -> Case:
+    """One of two levels for each channel."""
+    attributes = {
+        "NumChannels": channels, "PE": pe, "numSteps": 3, "inputDataType": "BIPOLAR", "weightDataType": "INT3",
+        "outputDataType": kind, "ActVal": 0, "numInputVectors": list(vectors),
+    }  # fmt: skip
+    thresholds = np.sort(np.random.default_rng(0).integers(-2, 3, (channels, 3)), axis=1)
+    fed = [((*vectors, channels), "BIPOLAR")]
+    return Case("BipolarThresholding_rtl", fed, attributes, constants=[(thresholds, "INT3")])
 
 
 def streaming_concat(channels: list[int], kinds: list[str], simd: int, vectors: Shape) -> Case:

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
 HLS = "finn.custom_op.fpgadataflow.hls"
 HLS_NODES = {
+    "BipolarThresholding_rtl": "Thresholding_hls",
     "ElementwiseAddInt_rtl": "ElementwiseAdd_hls",
+    "ElementwiseMulInt_rtl": "ElementwiseMul_hls",
+    "ElementwiseSubInt_rtl": "ElementwiseSub_hls",
     "BinaryMVAU_rtl": "MVAU_hls",
     "EmbeddedMVAU_rtl": "MVAU_hls",
     "EmbeddedVVAU_rtl": "VVAU_hls",

@@ -160,7 +160,8 @@ CIRCUITS = {
     "LeakyRelu": applied("LeakyRelu", alpha=0.1),
     "MatMul": attended,
     "MaxPool": of_image("MaxPool", 4, kernel_shape=[2, 2], strides=[2, 2]),
-    "Mul": applied("Mul", 0.7),
+    "Mul": forked("Mul"),
+    "Neg": applied("Neg"),
     "Quant": lambda: sums(vector()),
     "QuantizeLinear": dequantised,
     "ReduceMean": reduced("ReduceMean", axes=[2, 3], keepdims=0),
@@ -171,7 +172,7 @@ CIRCUITS = {
     "Sigmoid": applied("Sigmoid"),
     "Softplus": applied("Softplus"),
     "Split": split,
-    "Sub": applied("Sub", 0.3),
+    "Sub": forked("Sub"),
     "Tanh": applied("Tanh"),
     "TopK": largest,
     "Transpose": shuffled,
@@ -181,9 +182,6 @@ CIRCUITS = {
 
 ESTIMATES = {
     "LayerNormalization": normalised,
-    "Mul": forked("Mul"),
-    "Neg": applied("Neg"),
     "Softmax": applied("Softmax", axis=-1),
-    "Sub": forked("Sub"),
 }
 """A network with each operator that has layers in HLS only: it has estimates, and no circuit."""

@@ -33,7 +33,13 @@ class EmbeddedMVAURTL(EmbeddedProducts, MVAU):
     """`PE` rows of the matrix at once, and `SIMD` values of a vector."""
 
     core = "embedded_mvau_core"
-    parts = ("binary_mvau_sum.sv", "constant_rom.sv", "binary_mvau_replay.sv", "embedded_vvau_core.sv")
+    parts = (
+        "binary_mvau_sum.sv",
+        "constant_rom.sv",
+        "integer_product.sv",
+        "binary_mvau_replay.sv",
+        "embedded_vvau_core.sv",
+    )
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:

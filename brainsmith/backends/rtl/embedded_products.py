@@ -12,7 +12,7 @@ from qonnx.core.datatype import DataType
 from brainsmith.backends.rtl.embedded_resources import weight_table
 from brainsmith.errors import BuildError
 from brainsmith.rtl.cores.backend import CoreBackend
-from brainsmith.rtl.cores.integers import integer_datatype
+from brainsmith.rtl.cores.integers import integer_datatype, kind_of
 from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.cores.tables import table_text
 
@@ -89,9 +89,9 @@ class EmbeddedProducts(CoreBackend):
             "BEATS": self.products // simd,
             "FOLDS": self.rows // pe,
             "IN_BITS": given.bitwidth(),
-            "IN_KIND": _kind(given),
+            "IN_KIND": kind_of(given),
             "WEIGHT_BITS": held.bitwidth(),
-            "WEIGHT_KIND": _kind(held),
+            "WEIGHT_KIND": kind_of(held),
             "OUT_BITS": self.get_output_datatype().bitwidth(),
             "STYLE": weight_table(self).style,
             "WEIGHTS": f"./{self.memory_file('weights')}",
@@ -153,11 +153,6 @@ class EmbeddedProducts(CoreBackend):
         if not datatype_only:
             self.set_nodeattr("weightDataType", held.name)
         return DataType[self.get_nodeattr("weightDataType")]
-
-
-def _kind(datatype: BaseDataType) -> int:
-    """Return how the core reads a value: 0 unsigned, 1 in two's complement, 2 one bit for -1 or 1."""
-    return 2 if datatype.name == "BIPOLAR" else int(datatype.signed())
 
 
 def _counts(node: Any) -> bool:

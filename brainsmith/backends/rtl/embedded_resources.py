@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from brainsmith.backends.rtl.binary_mvau_resources import input_memory, replay_control
 from brainsmith.backends.rtl.multiplier import multiplier
 from brainsmith.rtl.cores.tables import Table, make_table
 from brainsmith.rtl.synthesis.cells import Resources
+
+if TYPE_CHECKING:
+    from qonnx.core.datatype import BaseDataType
 
 FEW_WORDS, ROM_BITS_PER_LUT = 32, 16
 """Of tables of more words. It could be 64 bits in a LUT; Yosys shares parts of such tables, and ends with more LUTs."""
@@ -80,14 +83,26 @@ def _weights(node: Any) -> Resources:
 
 def _product(node: Any) -> _Product:
     """Return one product and its register."""
-    kinds = node.get_input_datatype(0), node.get_input_datatype(1)
+    found = product_of(node.get_input_datatype(0), node.get_input_datatype(1), node.calc_wmem() == 1)
+    return found._replace(resources=found.resources + Resources(ff=found.bits))
+
+
+def product_of(first: BaseDataType, second: BaseDataType, constant: bool) -> _Product:
+    """Return a product, without a register; of BIPOLAR factors, whether it is 1.
+
+    Args:
+        first: The datatype of a factor.
+        second: That of the other.
+        constant: Whether one is a constant number.
+    """
+    kinds = first, second
     one, other = (int(kind.bitwidth()) for kind in kinds)
     bipolar = [kind.name == "BIPOLAR" for kind in kinds]
     if all(bipolar):
-        return _Product(1, False, Resources(lut=1, ff=1))
+        return _Product(1, False, Resources(lut=1))
     signed = any(kind.signed() or kind.name == "BIPOLAR" for kind in kinds)
     bits = one + other
-    if node.calc_wmem() == 1:  # by a constant
+    if constant:
         computed = multiplier(one, other) if multiplier(one, other).dsp else Resources(lut=one * other // 5)
     elif min(one, other) == 1:
         computed = Resources(lut=max(one, other) + int(any(bipolar)))
@@ -95,7 +110,7 @@ def _product(node: Any) -> _Product:
         computed = Resources(lut=PRODUCT_LUTS[bits] if min(one, other) > 2 else 2 * bits - 3)
     else:
         computed = multiplier(one, other)
-    return _Product(bits, signed, computed + Resources(ff=bits))
+    return _Product(bits, signed, computed)
 
 
 def _tree(count: int, product: _Product) -> Resources:

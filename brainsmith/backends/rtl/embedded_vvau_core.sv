@@ -108,21 +108,15 @@ module embedded_vvau_core #(
             if (COUNTS) begin : g_alike
                 always_ff @(posedge clk) if (enable) terms[s] <= ~(values[s][p] ^ weights[s][p]);
             end else begin : g_product
-                localparam int unsigned ONE_BITS = IN_KIND == 1 ? IN_BITS : IN_BITS + (SIGNED ? 1 : 0);
-                localparam int unsigned OTHER_BITS = WEIGHT_KIND == 1 ? WEIGHT_BITS : WEIGHT_BITS + (SIGNED ? 1 : 0);
+                logic [TERM_BITS-1:0] product;
 
-                logic [ONE_BITS-1:0]   one;
-                logic [OTHER_BITS-1:0] other;
+                integer_product #(
+                    .A_BITS(IN_BITS), .A_KIND(IN_KIND), .B_BITS(WEIGHT_BITS), .B_KIND(WEIGHT_KIND), .OUT_BITS(TERM_BITS)
+                ) factors (
+                    .a(values[s][p]), .b(weights[s][p]), .product
+                );
 
-                assign one   = IN_KIND == 2 ? ONE_BITS'({!values[s][p][0], 1'b1}) : ONE_BITS'(values[s][p]);
-                assign other = WEIGHT_KIND == 2 ? OTHER_BITS'({!weights[s][p][0], 1'b1}) : OTHER_BITS'(weights[s][p]);
-
-                if (SIGNED) begin : g_signed
-                    always_ff @(posedge clk)
-                        if (enable) terms[s] <= TERM_BITS'(signed'(one)) * TERM_BITS'(signed'(other));
-                end else begin : g_unsigned
-                    always_ff @(posedge clk) if (enable) terms[s] <= TERM_BITS'(one) * TERM_BITS'(other);
-                end
+                always_ff @(posedge clk) if (enable) terms[s] <= product;
             end
         end
 

@@ -32,7 +32,7 @@ class EmbeddedVVAURTL(EmbeddedProducts, VVAU):
     """`PE` channels at once and `SIMD` positions of their windows, behind a depthwise sliding window."""
 
     core = "embedded_vvau_core"
-    parts = ("binary_mvau_sum.sv", "constant_rom.sv")
+    parts = ("binary_mvau_sum.sv", "constant_rom.sv", "integer_product.sv")
 
     @property
     def products(self) -> int:

@@ -33,6 +33,11 @@ def padded_datatype(kind: BaseDataType, value: int) -> BaseDataType:
     return integer_datatype(min(int(kind.min()), value), max(int(kind.max()), value))
 
 
+def kind_of(datatype: BaseDataType) -> int:
+    """Return how cores read a value: 0 unsigned, 1 in two's complement, 2 one bit for -1 or 1."""
+    return 2 if datatype.name == "BIPOLAR" else int(datatype.signed())
+
+
 def unbipolar_constants(model: ModelWrapper, layer: Any) -> None:
     """Give constants of an element-wise layer two's complement, where FINN's minimisation made them BIPOLAR.
 

@@ -1,4 +1,4 @@
-"""ElementwiseAddRTL against FINN's ElementwiseAdd."""
+"""ElementwiseAddRTL, ElementwiseMulRTL and ElementwiseSubRTL against FINN's kernels."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,8 @@ from qonnx.core.datatype import DataType
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.elementwise_add_rtl import ElementwiseAddRTL
+from brainsmith.backends.rtl.elementwise_mul_rtl import ElementwiseMulRTL
+from brainsmith.backends.rtl.elementwise_sub_rtl import ElementwiseSubRTL
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.verification.design_runs import run_design
 from tests.backends.rtl.bench import (
@@ -21,12 +23,15 @@ from tests.backends.rtl.bench import (
 )
 from tests.backends.rtl.stated import assert_as_stated
 
-KINDS = ["UINT1", "INT2", "UINT4", "TERNARY", "INT9", "UINT13", "INT23"]
+BACKENDS = {"Add": ElementwiseAddRTL, "Mul": ElementwiseMulRTL, "Sub": ElementwiseSubRTL}
+FUNCTIONS = {"Add": np.add, "Mul": np.multiply, "Sub": np.subtract}
+KINDS = ["BIPOLAR", "UINT1", "INT2", "UINT4", "TERNARY", "INT9", "UINT12", "INT12"]
 
 
-def sum_kind(lhs, rhs):
-    """Return the narrowest datatype of all sums."""
-    low, high = (sum(bounds) for bounds in zip(*(span(kind) for kind in (lhs, rhs)), strict=True))
+def result_kind(lhs, rhs, operation):
+    """Return the narrowest datatype of all results."""
+    ends = [int(FUNCTIONS[operation](one, other)) for one in span(lhs) for other in span(rhs)]
+    low, high = min(ends), max(ends)
     bits = next(n for n in range(1, 99) if high < (1 << n - (low < 0)) and low >= -(1 << n - 1))
     return f"{'INT' if low < 0 else 'UINT'}{bits}"
 
@@ -35,7 +40,7 @@ def span(kind):
     return int(DataType[kind].min()), int(DataType[kind].max())
 
 
-def case(shape, lhs, rhs, pe=1, constant=None, first=False, out="", **attributes):
+def case(shape, lhs, rhs, pe=1, constant=None, first=False, out="", operation="Add", **attributes):
     """Return a case; `constant` is the shape of the constant, which is the first operand if `first`."""
     shapes, styles, kinds = (
         [shape, constant or shape],
@@ -46,14 +51,17 @@ def case(shape, lhs, rhs, pe=1, constant=None, first=False, out="", **attributes
         shapes, styles, kinds = shapes[::-1], styles[::-1], kinds[::-1]
     stated = {
         "lhs_shape": shapes[0], "rhs_shape": shapes[1], "out_shape": shape, "lhs_style": styles[0],
-        "rhs_style": styles[1], "lhs_dtype": kinds[0], "rhs_dtype": kinds[1], "out_dtype": out or sum_kind(lhs, rhs),
+        "rhs_style": styles[1], "lhs_dtype": kinds[0], "rhs_dtype": kinds[1],
+        "out_dtype": out or result_kind(*kinds, operation),
         "PE": pe, **attributes,
     }  # fmt: skip
     if not constant:
-        return Case("ElementwiseAddInt_rtl", [(shape, lhs), (shape, rhs)], stated)
+        return Case(f"Elementwise{operation}Int_rtl", [(shape, lhs), (shape, rhs)], stated)
     values = random_values(np.random.default_rng(sum(shape)), rhs, constant)
     fed = [(shape, lhs)]
-    return Case("ElementwiseAddInt_rtl", fed, stated, constants=[(values, rhs)], constants_first=first)
+    return Case(
+        f"Elementwise{operation}Int_rtl", fed, stated, constants=[(values, rhs)], constants_first=first
+    )
 
 
 @st.composite
@@ -67,7 +75,10 @@ def cases(draw):
         constant = constant[draw(st.integers(0, kept.index(True))) :] if any(kept) else (1,)
     kinds = draw(st.lists(st.sampled_from(KINDS), min_size=2, max_size=2))
     style = draw(st.sampled_from(["auto", "block", "distributed"]))
-    return case(shape, *kinds, pe, constant, first=bool(constant) and draw(st.booleans()), ram_style=style)
+    first = bool(constant) and draw(st.booleans())
+    return case(
+        shape, *kinds, pe, constant, first, operation=draw(st.sampled_from(list(BACKENDS))), ram_style=style
+    )
 
 
 @pytest.mark.slow
@@ -79,11 +90,17 @@ def test_cases_by_hand(tmp_path, simulations):
         case((1, 3, 4), "INT8", "UINT3", pe=2, constant=(1,), first=True),
         case((1, 2, 3, 4), "UINT8", "INT5", pe=1, constant=(1, 2, 3, 4), ram_style="block"),
         case((1, 2, 3, 4), "UINT8", "INT5", pe=4, constant=(1, 1, 3, 1), first=True),
+        case((1, 3, 4), "UINT8", "UINT3", pe=2, constant=(4,), first=True, operation="Sub"),
+        case((1, 3, 4), "UINT8", "UINT8", operation="Sub"),
+        case((1, 3, 4), "UINT8", "BIPOLAR", pe=2, constant=(4,), operation="Mul"),
+        case((1, 3, 4), "INT12", "UINT12", pe=2, operation="Mul"),
+        case((1, 3, 4), "BIPOLAR", "BIPOLAR", pe=4, operation="Mul"),
+        case((1, 3, 4), "UINT6", "UINT6", pe=4, operation="Mul"),
     ]
     check_cores(chosen, tmp_path, simulations)
 
 
-test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=10, most=20)
+test_computes_what_finn_computes = law_of_cores(cases(), draws=6, least=10, most=20)
 
 
 @pytest.mark.slow
@@ -107,7 +124,14 @@ REFUSED = {
     "input 0 is FLOAT32, but its core computes with integers only":
         case((1, 4), "INT4", "INT4", out="INT8", lhs_dtype="FLOAT32"),
     "its output is INT4, and sums of INT4 and UINT4 are -8 to 22": case((1, 4), "INT4", "UINT4", out="INT4"),
-    "it adds BIPOLAR values, whose bits are not in two's complement": case((1, 4), "BIPOLAR", "INT4"),
+    "its output is INT7, and products of INT4 and UINT4 are -120 to 105":
+        case((1, 4), "INT4", "UINT4", out="INT7", operation="Mul"),
+    "its output is UINT4, and differences of UINT4 and UINT4 are -15 to 15":
+        case((1, 4), "UINT4", "UINT4", out="UINT4", operation="Sub"),
+    "its output is BIPOLAR, and products of BIPOLAR and BIPOLAR are -1 to 1":
+        case((1, 4), "BIPOLAR", "BIPOLAR", out="BIPOLAR", operation="Mul"),
+    "its results are -2147450880 to 2147385345, and its Python model, in float32, is exact to 16777216 only":
+        case((1, 4), "INT16", "UINT16", operation="Mul"),
     "input 1 is a stream of shape [1, 1, 4] and its output [1, 3, 4]: a stream is not broadcast":
         case((1, 3, 4), "INT4", "INT4", rhs_shape=[1, 1, 4]),
     "its PE is 3, which does not divide 4": case((1, 4), "INT4", "INT4", pe=3),
@@ -121,7 +145,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("reason", REFUSED)
 def test_refuses(reason):
-    assert ElementwiseAddRTL.supports(bare_layer(REFUSED[reason])).reason == reason
+    layer = bare_layer(REFUSED[reason])
+    assert type(layer).supports(layer).reason == reason
 
 
 def test_supports_what_finn_infers():
@@ -145,9 +170,49 @@ def test_folding_divides_the_last_axis():
 
 
 PARAMETERS = [
+    {
+        "OPERATION": "MUL",
+        "PE": 2,
+        "FED": 2,
+        "A_BITS": 4,
+        "A_KIND": 0,
+        "B_BITS": 9,
+        "B_KIND": 0,
+        "OUT_BITS": 13,
+    },
+    {
+        "OPERATION": "MUL",
+        "PE": 1,
+        "FED": 2,
+        "A_BITS": 1,
+        "A_KIND": 2,
+        "B_BITS": 9,
+        "B_KIND": 0,
+        "OUT_BITS": 10,
+    },
+    {
+        "OPERATION": "RSB",
+        "PE": 2,
+        "FED": 1,
+        "A_BITS": 4,
+        "B_BITS": 4,
+        "OUT_BITS": 5,
+        "DEPTH": 3,
+        "TABLE": "x.dat",
+    },
+    {
+        "OPERATION": "SUB",
+        "PE": 2,
+        "FED": 2,
+        "A_BITS": 4,
+        "A_KIND": 0,
+        "B_BITS": 4,
+        "B_KIND": 0,
+        "OUT_BITS": 5,
+    },
     {"PE": 1, "FED": 2, "A_BITS": 1, "B_BITS": 1, "OUT_BITS": 2},
-    {"PE": 3, "FED": 2, "A_BITS": 4, "A_SIGNED": 0, "B_BITS": 9, "OUT_BITS": 32},
-    {"PE": 2, "FED": 1, "A_BITS": 4, "B_BITS": 4, "B_SIGNED": 0, "OUT_BITS": 6, "DEPTH": 1, "TABLE": "x.dat"},
+    {"PE": 3, "FED": 2, "A_BITS": 4, "A_KIND": 0, "B_BITS": 9, "OUT_BITS": 32},
+    {"PE": 2, "FED": 1, "A_BITS": 4, "B_BITS": 4, "B_KIND": 0, "OUT_BITS": 6, "DEPTH": 1, "TABLE": "x.dat"},
     {"PE": 1, "FED": 1, "A_BITS": 4, "B_BITS": 4, "OUT_BITS": 5, "DEPTH": 2, "TABLE": "x.dat"},
     {
         "PE": 4,
@@ -173,13 +238,21 @@ MEASURED = [
     case((1, 4, 64), "INT8", "INT8", pe=4, constant=(64,)),
     case((1, 4, 64), "INT8", "INT8", pe=4, constant=(1,)),
     case((1, 64, 64), "INT8", "INT16", pe=2, constant=(1, 64, 64)),
-    case((1, 4, 64), "INT8", "INT8", pe=1, constant=(64,)),
+    case((1, 4, 32), "INT8", "INT8", pe=1, constant=(32,)),
     case((1, 4, 8), "INT8", "UINT4", pe=4),
     case((1, 4, 8), "UINT4", "INT4", pe=4, out="INT32"),
     case((1, 4, 64), "INT8", "INT4", pe=16, constant=(64,)),
     case((1, 4, 64), "INT8", "INT4", pe=32, constant=(64,)),
     case((1, 4, 96), "INT8", "INT4", pe=32, constant=(96,)),
     case((1, 4, 64), "UINT4", "UINT4", pe=16, constant=(64,)),
+    case((1, 4, 8), "INT8", "INT8", pe=4, operation="Sub"),
+    case((1, 4, 8), "INT8", "INT8", pe=4, operation="Mul"),
+    case((1, 4, 8), "UINT4", "INT4", pe=4, operation="Mul"),
+    case((1, 4, 8), "UINT8", "BIPOLAR", pe=4, operation="Mul"),
+    case((1, 4, 8), "UINT4", "INT3", pe=4, constant=(8,), operation="Mul"),
+    case((1, 4, 64), "INT8", "UINT2", pe=4, constant=(64,), operation="Mul"),
+    case((1, 4, 64), "UINT4", "INT4", pe=4, constant=(1,), operation="Mul"),
+    case((1, 4, 64), "INT8", "INT8", pe=2, constant=(64,), operation="Mul"),
 ]
 
 
