@@ -160,7 +160,7 @@ CIRCUITS = {
     "LeakyRelu": applied("LeakyRelu", alpha=0.1),
     "MatMul": attended,
     "MaxPool": of_image("MaxPool", 4, kernel_shape=[2, 2], strides=[2, 2]),
-    "Mul": forked("Mul"),
+    "Mul": applied("Mul", 0.7),
     "Neg": applied("Neg"),
     "Quant": lambda: sums(vector()),
     "QuantizeLinear": dequantised,
@@ -172,7 +172,7 @@ CIRCUITS = {
     "Sigmoid": applied("Sigmoid"),
     "Softplus": applied("Softplus"),
     "Split": split,
-    "Sub": forked("Sub"),
+    "Sub": applied("Sub", 0.3),
     "Tanh": applied("Tanh"),
     "TopK": largest,
     "Transpose": shuffled,
@@ -182,6 +182,8 @@ CIRCUITS = {
 
 ESTIMATES = {
     "LayerNormalization": normalised,
+    "Mul": forked("Mul"),
     "Softmax": applied("Softmax", axis=-1),
+    "Sub": forked("Sub"),
 }
 """A network with each operator that has layers in HLS only: it has estimates, and no circuit."""
