@@ -26,15 +26,13 @@ from typing import Any
 import numpy as np
 from measure import ROOT, environment
 
-FRONT = ("cleanup", "integer")
-STEPS = {
-    "integer": FRONT,
-    "estimates": (*FRONT, "hardware_inference", "specialize", "fold", "estimate"),
-    "simulated": (
-        *FRONT, "hardware_inference", "specialize", "fold", "estimate", "rtl_codegen", "rtl_stitch", "rtl_size_fifos",
-        "rtl_simulate",
-    ),
-}  # fmt: skip
+LAST = {
+    "integer": "steps: [cleanup, integer]",
+    "estimates": "output: estimates",
+    "simulated": "output: simulated",
+}
+"""The blueprint's last line, by how far is built."""
+
 SAMPLES = 16
 RELATIVE = 1e-5
 """The largest difference of floats behind the last quantiser, as a part of the largest output."""
@@ -77,7 +75,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path, help="of benchmarks/exports.py")
     parser.add_argument("names", nargs="*", help="all in the folder but those of full size, if none is named")
-    parser.add_argument("--produce", choices=tuple(STEPS), default="simulated")
+    parser.add_argument("--produce", choices=tuple(LAST), default="simulated")
     parser.add_argument("--keep", type=Path, help="leave the builds in this folder")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -169,7 +167,7 @@ def blueprint_of(name: str, images: bool, produce: str) -> str:
     rate = FRAMES_PER_SECOND.get(name, CONVOLUTIONAL if images else DENSE)
     return (
         f"hw_compiler:\n  target: {{part: xczu7ev-ffvc1156-2-e, clock: 200 MHz, fps: {rate}}}\n{LINES.get(name, '')}"
-        f"  steps: [{', '.join(STEPS[produce])}]\n"
+        f"  {LAST[produce]}\n"
     )
 
 

@@ -43,12 +43,7 @@ def test_the_first_version_clips_nothing(scale, bits, mode):
 
 
 def test_it_is_one_layer():
-    assert op_types(layers(truncated(1.0, 0.0, 8.0, 4.0, 6.0))) == [
-        "MatMul",
-        "MultiThreshold",
-        "Mul",
-        "Identity",
-    ]
+    assert op_types(layers(truncated(1.0, 0.0, 8.0, 4.0, 6.0))) == ["MatMul", "MultiThreshold", "Mul"]
 
 
 @pytest.mark.parametrize(
