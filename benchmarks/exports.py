@@ -3,6 +3,7 @@
     python benchmarks/exports.py FOLDER                  # all but those of full size
     python benchmarks/exports.py FOLDER unet cnv_2w2a_full
     python benchmarks/exports.py FOLDER --torchscript    # the older of torch's exporters for all
+    python benchmarks/exports.py tests/exports --kept    # the three that are kept with the tests
 
 For each it writes NAME.onnx (with NAME.onnx.data beside it, where the exporter keeps weights apart), NAME_golden.npy, of
 which a user has some, and NAME_x.npy and NAME_y.npy: other inputs, and torch's outputs. It needs torch and brevitas,
@@ -19,6 +20,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
 import torch
 from torch import nn
 
@@ -28,7 +30,9 @@ torch.Tensor.rename = torch.Tensor.rename_ = lambda self, *names, **named: self
 from brevitas.export import export_qonnx  # noqa: E402
 from brevitas_models import TOPOLOGIES, Topology  # noqa: E402
 
-CALIBRATED, GOLDEN, UNSEEN = 256, 8, 64
+CALIBRATED, GOLDEN, UNSEEN = 256, 8, 32
+KEPT = {"jet_mlp": False, "kws_small": True, "resnet_block": True}
+"""Those that are kept with the tests, and whether torch's default exporter writes them."""
 
 
 def main() -> int:
@@ -37,8 +41,14 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*", help="all but those of full size, if none is named")
     parser.add_argument("--torchscript", action="store_true")
+    parser.add_argument("--kept", action="store_true", help="without golden inputs and the nodes' stack traces")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
+    if options.kept:
+        for name, dynamo in KEPT.items():
+            exported(name, TOPOLOGIES[name], options.folder, dynamo)
+            _make_small(options.folder, name)
+        return 0
     names = options.names or [name for name, topology in TOPOLOGIES.items() if not topology.full]
     for name in names:
         exported(name, TOPOLOGIES[name], options.folder, not options.torchscript)
@@ -59,6 +69,19 @@ def exported(name: str, topology: Topology, folder: Path, dynamo: bool = True) -
     export_qonnx(
         network, samples[0], export_path=str(folder / f"{name}.onnx"), dynamo=dynamo and topology.dynamo
     )
+
+
+def _make_small(folder: Path, name: str) -> None:
+    """Remove what takes room and has no meaning: half of a file is where in Python each node came from."""
+    model = onnx.load(folder / f"{name}.onnx")
+    for node in model.graph.node:
+        del node.metadata_props[:]
+        node.doc_string = ""
+    del model.metadata_props[:]
+    del model.graph.metadata_props[:]
+    onnx.save(model, folder / f"{name}.onnx")
+    for left in (folder / f"{name}.onnx.data", folder / f"{name}_golden.npy"):
+        left.unlink(missing_ok=True)
 
 
 def calibrated(topology: Topology) -> nn.Module:
