@@ -41,7 +41,9 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*", help="all but those of full size, if none is named")
     parser.add_argument("--torchscript", action="store_true")
-    parser.add_argument("--kept", action="store_true", help="without golden inputs and the nodes' stack traces")
+    parser.add_argument(
+        "--kept", action="store_true", help="without golden inputs and the nodes' stack traces"
+    )
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     if options.kept:

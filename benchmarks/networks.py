@@ -37,8 +37,8 @@ SAMPLES = 16
 RELATIVE = 1e-5
 """The largest difference of floats behind the last quantiser, as a part of the largest output."""
 
-FRAMES_PER_SECOND = {"jet_mlp": 200_000, "cyber_mlp": 200_000, "mobilenet_full": 20, "resnet18_full": 100}
-DENSE, CONVOLUTIONAL = 100_000, 3_000
+FRAMES_PER_SECOND = {"mobilenet_full": 20, "resnet18_full": 100, "autoencoder": 50_000}
+DENSE, CONVOLUTIONAL = 100_000, 5_000
 LINES = {"cyber_mlp": "  inputs: {datatype: BIPOLAR}\n"} | dict.fromkeys(
     ("mobilenet", "mobilenet_full", "resnet_shared", "resnet18_full"), "  inputs: {datatype: UINT8}\n"
 )
@@ -138,7 +138,7 @@ def _built(folder: Path, name: str, produce: str, keep: Path) -> Ended:
     out = keep / name
     out.mkdir(parents=True, exist_ok=True)
     blueprint = out / "blueprint.yaml"
-    blueprint.write_text(blueprint_of(name, np.load(folder / f"{name}_x.npy").ndim > 2, produce))
+    blueprint.write_text(blueprint_of(name, produce))
     begin = time.perf_counter()
     try:
         with contextlib.redirect_stdout(None):
@@ -162,9 +162,10 @@ def _built(folder: Path, name: str, produce: str, keep: Path) -> Ended:
     return Ended(kind, "", seconds, differing, ties, rtl.get("interval_cycles"), rtl.get("interval_estimate"))
 
 
-def blueprint_of(name: str, images: bool, produce: str) -> str:
+def blueprint_of(name: str, produce: str) -> str:
     """Return the blueprint with which a network is built."""
-    rate = FRAMES_PER_SECOND.get(name, CONVOLUTIONAL if images else DENSE)
+    dense = "mlp" in name or name.split("_")[0] in ("tfc", "sfc", "lfc")
+    rate = FRAMES_PER_SECOND.get(name, DENSE if dense else CONVOLUTIONAL)
     return (
         f"hw_compiler:\n  target: {{part: xczu7ev-ffvc1156-2-e, clock: 200 MHz, fps: {rate}}}\n{LINES.get(name, '')}"
         f"  {LAST[produce]}\n"

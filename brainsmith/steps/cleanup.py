@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.execution.fixed_batch import fix_batch
 from brainsmith.plugin.core import step
 from brainsmith.steps.own_transforms import own_transform, transformed
 from brainsmith.steps.window_defaults import write_out_defaults
@@ -22,7 +23,8 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Infer all shapes and datatypes, fold constants, and name every node and tensor.
 
     Quantisers of constants are kept: they carry the datatypes of the weights. The names of nodes are kept
-    where each has one of its own, so that later messages name what the user knows. Twice is the same as once.
+    where each has one of its own, so that later messages name what the user knows. An open batch is 1. Twice is the same
+    as once.
     """
     from qonnx.transformation.general import (
         GiveUniqueNodeNames,
@@ -33,6 +35,7 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     from qonnx.transformation.infer_shapes import InferShapes
     from qonnx.transformation.quant_constant_folding import FoldTransposeIntoQuantInit
 
+    fix_batch(model)
     for node in model.graph.node:
         if node.op_type in QUANTISERS and not node.domain.startswith("qonnx"):
             node.domain = "qonnx.custom_op.general"  # older exporters write onnx.brevitas or finn.custom_op
