@@ -22,10 +22,13 @@ from brainsmith.transforms.integer.host_part import OPERATORS, HostPart, HostTen
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
 from brainsmith.transforms.integer.layer_builder import LayerBuilder
 from brainsmith.transforms.integer.layer_graph import LayerGraph
+from brainsmith.transforms.integer.layouts import Layouts
 from brainsmith.transforms.integer.level_record import LevelRecord, note_levels
+from brainsmith.transforms.integer.moved_tensor import MovedTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.quantised_constants import fold_what_is_no_weight
 from brainsmith.transforms.integer.scaled_sum import ScaledSum
+from brainsmith.transforms.integer.structure_rules import StructureRules
 from brainsmith.transforms.integer.sums_of_scales import Approximated, SumsOfScales
 from brainsmith.transforms.integer.tabled_link import function_of
 from brainsmith.transforms.integer.threshold_rows import reached
@@ -34,13 +37,16 @@ from brainsmith.transforms.lattice.links import link_of
 from brainsmith.transforms.lattice.staircases import Staircase, is_quantiser, is_thresholds, quantiser_of
 from brainsmith.transforms.lattice.truncations import is_truncation, truncation_of
 
-_Value = IntegerTensor | ScaledSum | HostTensor
+_Rows = IntegerTensor | ScaledSum | MovedTensor
+_Value = _Rows | HostTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.transforms.lattice.staircases import Staircase
 
 MOST_BITS = 8
 
@@ -93,6 +99,8 @@ class _Reading:
         self._graph = LayerGraph()
         self._build = LayerBuilder(self._graph)
         self.sums = SumsOfScales(self._build, approximate)
+        self._layouts = Layouts(self._build, self.sums)
+        self._structure = StructureRules(self._view, self._build, self._layouts)
         self._host = HostPart(self._view, self._graph)
         self._known: dict[str, _Value] = {}
         self._fixed: set[str] = set()
@@ -120,14 +128,15 @@ class _Reading:
 
     def _records(self) -> dict[str, LevelRecord]:
         """Return where the levels of each quantiser are, for those who compare them."""
-        levels = {
-            node.output[0]: found
-            for node in self._view.graph.node
-            if is_quantiser(node) and isinstance(found := self._known.get(node.output[0]), IntegerTensor)
-        }
-        return {
-            name: LevelRecord.of(found, *self._graph.placed(found.name)) for name, found in levels.items()
-        }
+        found = {}
+        for node in filter(is_quantiser, self._view.graph.node):
+            value = self._known.get(node.output[0])
+            tensor = value.base if isinstance(value, MovedTensor) else value
+            if isinstance(tensor, IntegerTensor):
+                layout = value.layout if isinstance(value, MovedTensor) else None
+                placed = self._graph.placed(tensor.name)
+                found[node.output[0]] = LevelRecord.of(tensor, *placed, layout)
+        return found
 
     def _input(self, name: str) -> None:
         model = self._view.model
@@ -138,8 +147,14 @@ class _Reading:
         low, high = int(datatype.min()), int(datatype.max())
         if datatype.name == "BIPOLAR" and self._meets_padding(name):
             model.set_tensor_datatype(name, DataType["INT2"])  # zeros will stand beside the values
-        source = self._host.channels_last(name, shape, (np.asarray([low]), np.asarray([high])))
-        self._known[name] = of_range(source, shape, low, high)
+        ends = np.asarray([low]), np.asarray([high])
+        image = self._host.image_shape(shape)
+        source = self._host.channels_last(name, shape, image, ends)
+        self._known[name] = self._as_read(of_range(source, image, low, high), shape, name)
+
+    def _as_read(self, tensor: _Rows, shape: tuple[int, ...], base: str) -> _Value:
+        """Return a tensor in the shape that the network has."""
+        return tensor if tensor.shape == shape else self._layouts.reshaped(tensor, shape, base)
 
     def _varying(self, node: NodeProto) -> list[str]:
         """Return the inputs of a node that are computed of the network's inputs."""
@@ -176,25 +191,40 @@ class _Reading:
             raise NoLayerError(f"it gets floats: {on_host[0].reason}")
         if (link := link_of(self._view, node)) is not None:
             behind = first.behind(link)
+            if behind is None and isinstance(first, MovedTensor):
+                behind = self._layouts.settled(first, base).behind(link)
             if behind is None:
                 raise NoLayerError("its operand is neither one number nor one for each channel")
             return [behind]
-        if all(isinstance(value, IntegerTensor) for value in given.values()) and not _is_sum(node, given):
-            function = function_of(self._view, node, given)
-            if function is not None:
-                return [replace(first, links=(function,))]
+        if (function := self._function(node, given)) is not None:
+            return [function]
+        if self._structure.has(node):
+            return list(self._structure.results(node, given, base))
         rule = _RULES.get(node.op_type) if is_standard(node, node.op_type) else None
         if rule is None:
             raise NoLayerError("no layer of integers computes this operator")
-        if rule is not _Reading._sum:
-            self._known.update(
-                (name, self.sums.of_one_scale(value, node_text(node)))
-                for name, value in given.items()
-                if isinstance(value, ScaledSum)
-            )
-            first = self._known[next(iter(given))]
-        found = rule(self, node, first, base)
+        if rule is _Reading._sum:
+            return [self._sum(node, given, base)]
+        found = rule(self, node, self._of_one_scale(node, first), base)
         return found if isinstance(found, list) else [found]
+
+    def _function(self, node: NodeProto, given: dict[str, Any]) -> _Rows | None:
+        """Return a function of the integers of one tensor, moved or not; None if a node is none."""
+        moved = [value for value in given.values() if isinstance(value, MovedTensor)]
+        if moved and len(moved) == len(given) and all(each.layout == moved[0].layout for each in moved):
+            found = self._of_integers(node, {name: value.base for name, value in given.items()})
+            return None if found is None else replace(moved[0], base=found)
+        return self._of_integers(node, given)
+
+    def _of_integers(self, node: NodeProto, given: dict[str, Any]) -> IntegerTensor | None:
+        if not all(isinstance(value, IntegerTensor) for value in given.values()) or _is_sum(node, given):
+            return None
+        function = function_of(self._view, node, given)
+        first: IntegerTensor = next(iter(given.values()))
+        return None if function is None else replace(first, links=(function,))
+
+    def _of_one_scale(self, node: NodeProto, value: _Value) -> _Value:
+        return self.sums.of_one_scale(value, node_text(node)) if isinstance(value, ScaledSum) else value
 
     def _on_host(self, node: NodeProto, given: dict[str, Any], reason: str) -> list[Any]:
         """Leave a node to the host, if the host may have it; else note the reason."""
@@ -210,6 +240,8 @@ class _Reading:
             return value
         if isinstance(value, ScaledSum):
             return self._host.sum(self.sums.terms(value, "an output"), value.chain.links, reason)
+        if isinstance(value, MovedTensor):
+            return self._host.moved(self._on_host_side(value.base, reason), value.layout)
         return self._host.floats(value, reason)
 
     def _output(self, name: str) -> None:
@@ -218,15 +250,25 @@ class _Reading:
         if not self._graph.rename(host.name, name, [end.name for end in self._view.graph.output]):
             self._graph.add("Identity", [host.name], name, host.shape, result=name)
 
-    def _quantiser(self, node: NodeProto, staircase: Staircase, value: _Value, base: str) -> IntegerTensor:
+    def _quantiser(self, node: NodeProto, staircase: Staircase, value: _Value, base: str) -> _Value:
+        if isinstance(value, HostTensor):
+            if not value.in_front or not is_quantiser(node):
+                raise NoLayerError(f"it gets floats: {value.reason}")
+            return self._as_read(self._host.quantised(value, staircase, base), value.shape, base)
+        if isinstance(value, MovedTensor):
+            of_base = value.staircase(staircase)
+            if of_base is not None:
+                return replace(value, base=self._levels(node, of_base, value.base, base))
+            value = self._layouts.settled(value, base)
+        return self._levels(node, staircase, value, base)
+
+    def _levels(
+        self, node: NodeProto, staircase: Staircase, value: IntegerTensor | ScaledSum, base: str
+    ) -> IntegerTensor:
         padded = self._meets_padding(node.output[0])
         if isinstance(value, ScaledSum):
             _check_levels(staircase)
             return self.sums.quantised(value, staircase, padded, node_text(node), base)
-        if isinstance(value, HostTensor):
-            if not value.in_front or not is_quantiser(node):
-                raise NoLayerError(f"it gets floats: {value.reason}")
-            return self._host.quantised(value, staircase, base)
         if not value.is_tabled:
             staircase = reached(value, staircase)
             _check_levels(staircase)
@@ -247,28 +289,31 @@ class _Reading:
 
     # --- one method for each operator ---
 
-    def _matmul(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor | ScaledSum:
+    def _matmul(self, node: NodeProto, value: _Rows, base: str) -> _Value:
         weights = integer_weights(self._view, node.input[1], columns=True)
         if self._view.constant(node.input[0]) is not None or weights is None:
             raise NoLayerError(
                 "its second factor is not constant" if weights is None else "its first factor is constant"
             )
-        if weights.values.ndim != 2 or tensor.is_image:
+        if weights.values.ndim != 2:
             raise NoLayerError("its weights are no matrix behind rows")
-        return self._product(node, tensor, weights.values, weights.scale, base)
+        rows = self._layouts.rows(value, base)
+        found = self._product(node, rows, weights.values, weights.scale, base)
+        shape = (*value.shape[:-1], weights.values.shape[1])
+        return found if found.shape == shape else self._layouts.reshaped(found, shape, base)
 
-    def _gemm(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor | ScaledSum:
+    def _gemm(self, node: NodeProto, value: _Rows, base: str) -> IntegerTensor | ScaledSum:
         flipped = bool(attribute(node, "transB", 0))
         weights = integer_weights(self._view, node.input[1], columns=not flipped)
         plain = attribute(node, "alpha", 1.0) == attribute(node, "beta", 1.0) == 1 and not attribute(
             node, "transA", 0
         )
-        if weights is None or not plain or tensor.is_image:
+        if weights is None or not plain or self._view.constant(node.input[0]) is not None:
             raise NoLayerError(
                 "its weights are not constant" if weights is None else "it has factors, or a transposed input"
             )
         values = weights.values.T if flipped else weights.values
-        found = self._product(node, tensor, values, weights.scale, base)
+        found = self._product(node, self._layouts.rows(value, base), values, weights.scale, base)
         return self._biased(node, found)
 
     def _product(
@@ -285,13 +330,14 @@ class _Reading:
             raise NoLayerError("its bias is not constant, or not one number for each channel")
         return self._build.with_offset(found, node, bias.reshape(-1))
 
-    def _conv(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor | ScaledSum:
+    def _conv(self, node: NodeProto, value: _Rows, base: str) -> _Value:
         weights = integer_weights(self._view, node.input[1], columns=False)
-        self._image(tensor)
-        if weights is None or weights.values.ndim != 4:
+        tensor = self._image(value, base)
+        if weights is None:
             raise NoLayerError("its weights are not constant")
-        found = self._build.convolution(tensor, weights.values, weights.scale, node, self._window(node), base)
-        return self._biased(node, found)
+        taps = weights.values if weights.values.ndim == 4 else weights.values[..., None]
+        found = self._build.convolution(tensor, taps, weights.scale, node, self._window(node), base)
+        return self._as_read(self._biased(node, found), self._shape(node), base)
 
     def _window(self, node: NodeProto) -> dict[str, Any]:
         if attribute(node, "ceil_mode", 0) or attribute(node, "auto_pad", b"NOTSET") not in (
@@ -299,48 +345,75 @@ class _Reading:
             b"VALID",
         ):
             raise NoLayerError("its ceil_mode or auto_pad is not written out as padding")
+        shape = self._shape(node)
+        if len(shape) not in (3, 4):
+            raise NoLayerError(f"it slides along {len(shape) - 2} axes, and layers slide along one or two")
+        flat = len(shape) == 3
+        pads = list(attribute(node, "pads", [0] * (2 * len(shape) - 4)))
+        ones = [1] * (len(shape) - 2)
+        window = {name: list(attribute(node, name, ones)) for name in ("strides", "dilations")}
+        kernel = list(attribute(node, "kernel_shape", []))
         return {
-            "shape": tuple(self._view.model.get_tensor_shape(node.output[0])),
-            "kernel": list(attribute(node, "kernel_shape", [])),
-            "strides": list(attribute(node, "strides", [1, 1])),
-            "pads": list(attribute(node, "pads", [0, 0, 0, 0])),
-            "dilations": list(attribute(node, "dilations", [1, 1])),
+            "shape": (*shape, 1) if flat else shape,
+            "kernel": [*kernel, 1] if flat else kernel,
+            "pads": [pads[0], 0, pads[1], 0] if flat else pads,
+            **{name: [*found, 1] if flat else found for name, found in window.items()},
             "group": attribute(node, "group", 1),
         }
 
-    def _image(self, tensor: IntegerTensor) -> None:
-        if not tensor.is_image or tensor.shape[0] != 1:
+    def _shape(self, node: NodeProto) -> tuple[int, ...]:
+        return tuple(self._view.model.get_tensor_shape(node.output[0]))
+
+    def _image(self, value: _Rows, base: str) -> IntegerTensor:
+        """Return an image of a batch of one, over which windows slide."""
+        if len(value.shape) not in (3, 4) or value.shape[0] != 1:
             why = f"; {self._why_batch}" if self._why_batch else ""
             raise NoLayerError(
-                f"it slides over the shape {list(tensor.shape)}, and layers take one image, (1, C, H, W){why}"
+                f"it slides over the shape {list(value.shape)}, and layers take one image, (1, C, H, W) or (1, C, L){why}"
             )
+        return self._layouts.image(value, base)
 
-    def _max_pool(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor:
-        self._image(tensor)
-        window = self._window(node)
+    def _max_pool(self, node: NodeProto, value: _Rows, base: str) -> _Value:
+        tensor, window = self._image(value, base), self._window(node)
         if len(node.output) > 1 or window["dilations"] != [1, 1]:
             raise NoLayerError("it gives indices, or has dilations")
-        return self._build.maximum(tensor, window, base)
+        return self._as_read(self._build.maximum(tensor, window, base), self._shape(node), base)
 
-    def _average_pool(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor | ScaledSum:
-        self._image(tensor)
-        window = self._window(node)
+    def _global_max_pool(self, node: NodeProto, value: _Rows, base: str) -> _Value:
+        tensor = self._image(value, base)
+        size = list(tensor.shape[2:])
+        window = {"shape": (*tensor.shape[:2], 1, 1), "kernel": size, "strides": [1, 1], "pads": [0] * 4}
+        return self._as_read(self._build.maximum(tensor, window, base), self._shape(node), base)
+
+    def _average_pool(self, node: NodeProto, value: _Rows, base: str) -> _Value:
+        tensor, window = self._image(value, base), self._window(node)
         if any(window["pads"]) and not attribute(node, "count_include_pad", 0):
             raise NoLayerError("its means at the edges are of fewer values")
         window["group"] = channels = tensor.channels
         count = int(np.prod(window["kernel"]))
         ones = np.ones((channels, 1, *window["kernel"]), np.int64)
-        return self._build.divided(
-            self._build.convolution(tensor, ones, np.ones(1), node, window, base), node, count
-        )
+        found = self._build.convolution(tensor, ones, np.ones(1), node, window, base)
+        return self._as_read(self._build.divided(found, node, count), self._shape(node), base)
 
-    def _mean(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor:
-        self._image(tensor)
-        return self._build.mean(tensor, node, base)
+    def _mean(self, node: NodeProto, value: _Rows, base: str) -> _Value:
+        found = self._build.mean(self._image(value, base), node, base)
+        return self._as_read(found, self._shape(node), base)
 
-    def _sum(self, node: NodeProto, _: object, base: str) -> IntegerTensor | ScaledSum:
+    def _sum(self, node: NodeProto, inputs: dict[str, Any], base: str) -> _Value:
         """Add two tensors; what the first one is a sum of is added one by one."""
-        given = [self._known.get(name) for name in node.input[:2]]
+        given = [inputs.get(name) for name in node.input[:2]]
+        moved = [value for value in given if isinstance(value, MovedTensor)]
+        if len(moved) == 2 and moved[0].layout == moved[1].layout:
+            found = self._total(node, [value.base for value in moved], base)
+            return replace(moved[0], base=found)
+        if moved:
+            given = [
+                self._layouts.settled(value, base, in_order=True) if isinstance(value, MovedTensor) else value
+                for value in given
+            ]
+        return self._total(node, given, base)
+
+    def _total(self, node: NodeProto, given: list[Any], base: str) -> IntegerTensor | ScaledSum:
         if node.op_type == "Add" and isinstance(given[1], ScaledSum):
             given.reverse()
         terms: list[IntegerTensor] = []
@@ -362,38 +435,9 @@ class _Reading:
             terms[-1] = replace(last, scale=-last.scale, offset=-last.offset)
         return self._build.sum(terms, base)
 
-    def _concat(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor:
-        parts = [self._known.get(name) for name in node.input]
-        rank = len(tensor.shape)
-        if not all(isinstance(part, IntegerTensor) and part.order is None for part in parts):
-            raise NoLayerError("one of its parts is constant, or was an image")
-        if attribute(node, "axis", 1) % rank != tensor.axis % rank:
-            raise NoLayerError("it joins along another axis than the channels'")
-        shape = tuple(self._view.model.get_tensor_shape(node.output[0]))
-        return self._build.concatenation(
-            [part for part in parts if isinstance(part, IntegerTensor)], shape, base
-        )
-
-    def _split(self, node: NodeProto, tensor: IntegerTensor, base: str) -> list[IntegerTensor]:
-        if (
-            attribute(node, "axis", 0) % len(tensor.shape) != tensor.axis % len(tensor.shape)
-            or tensor.order is not None
-        ):
-            raise NoLayerError("it splits along another axis than the channels'")
-        shapes = [tuple(self._view.model.get_tensor_shape(name)) for name in node.output]
-        return self._build.parts(tensor, shapes, base)
-
-    def _reshape(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor:
-        to = tuple(self._view.model.get_tensor_shape(node.output[0]))
-        found = self._build.reshaped(tensor, to, base)
-        if found is None:
-            raise NoLayerError(
-                f"it makes {list(to)} of {list(tensor.shape)}: an image can only become one row"
-            )
-        return found
-
-    def _top_k(self, node: NodeProto, tensor: IntegerTensor, base: str) -> list[_Value]:
+    def _top_k(self, node: NodeProto, value: _Rows, base: str) -> list[_Value]:
         """The place of the largest integer is that of the largest value, where one scale and one offset are all's."""
+        tensor = self._layouts.settled(value, base, in_order=True)
         plain = tensor.affine()
         if plain is not None and self._view.readers(node.input[0]) == 1:
             plain = with_negatives(self._graph, plain)
@@ -422,8 +466,8 @@ class _Reading:
         shapes = [tuple(self._view.model.get_tensor_shape(name)) for name in node.output]
         return list(self._build.largest(plain, shapes, base))
 
-    def _same(self, node: NodeProto, tensor: IntegerTensor, base: str) -> IntegerTensor:
-        return tensor
+    def _same(self, node: NodeProto, value: _Rows, base: str) -> _Value:
+        return value
 
 
 def _check_levels(staircase: Staircase) -> None:
@@ -446,20 +490,15 @@ def _same_order(left: IntegerTensor, right: IntegerTensor) -> bool:
 _RULES: dict[str, Callable[[_Reading, NodeProto, Any, str], Any]] = {
     "Add": _Reading._sum,
     "AveragePool": _Reading._average_pool,
-    "Concat": _Reading._concat,
     "Conv": _Reading._conv,
     "Dropout": _Reading._same,
-    "Flatten": _Reading._reshape,
     "Gemm": _Reading._gemm,
     "GlobalAveragePool": _Reading._mean,
+    "GlobalMaxPool": _Reading._global_max_pool,
     "MatMul": _Reading._matmul,
     "MaxPool": _Reading._max_pool,
-    "Reshape": _Reading._reshape,
-    "Split": _Reading._split,
-    "Squeeze": _Reading._reshape,
     "Sub": _Reading._sum,
     "TopK": _Reading._top_k,
-    "Unsqueeze": _Reading._reshape,
 }
 """What makes layers of which operator."""
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from onnx import NodeProto, helper
 
+from brainsmith.transforms.graph_view import is_standard
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode, LayerTensor
+from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.tabled_link import TabledLink
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brainsmith.transforms.graph_view import GraphView
+    from brainsmith.transforms.integer.axis_layout import AxisLayout
     from brainsmith.transforms.lattice.array_types import Doubles
     from brainsmith.transforms.lattice.links import ChainLink
     from brainsmith.transforms.lattice.staircases import Staircase
@@ -27,7 +30,12 @@ OPERATORS = (
 )  # fmt: skip
 """What the host computes of floats: element by element, a class of logits, or the same values in another shape."""
 
-MEANS = ("AveragePool", "GlobalAveragePool")
+CHANNELS_FIRST = (
+    "AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "GlobalAveragePool", "GlobalMaxPool", "MaxPool",
+)  # fmt: skip
+"""Operators whose channels are the second axis: of images, or of one dimension."""
+
+MEANS = ("AveragePool", "GlobalAveragePool", "ReduceMean")
 """Operators whose sums are layers, and whose divisor is pending."""
 
 
@@ -59,6 +67,11 @@ class HostPart:
     def __init__(self, view: GraphView, graph: LayerGraph) -> None:
         self._view = view
         self._graph = graph
+        self._one_dimension = any(
+            len(view.model.get_tensor_shape(node.input[0]) or ()) == 3
+            for node in view.graph.node
+            if is_standard(node, *CHANNELS_FIRST)
+        )
 
     def quantised(self, tensor: HostTensor, staircase: Staircase, base: str) -> IntegerTensor:
         """Return the levels of an input that the host quantises, with QONNX's own quantiser, channels last.
@@ -67,11 +80,15 @@ class HostPart:
         """
         graph, node = self._graph, staircase.node
         scale, *others = (self._constant(name) for name in node.input[1:])
-        if staircase.step == 2:
-            return self._signs(tensor, scale.astype(np.float64).reshape(-1), base)
-        source = self.channels_last(tensor.name, tensor.shape, None)
+        image = self.image_shape(tensor.shape, staircase)
+        channels = 1 - len(tensor.shape) if len(image) == 4 else -1
+        if staircase.channels > 1 and staircase.axis != channels:
+            raise NoLayerError("its scale is neither one number nor one for each channel")
+        source = self.channels_last(tensor.name, tensor.shape, image, None)
         shape = graph.tensors[source].shape if source != tensor.name else tensor.shape
-        operand = _channels_last(scale) if source != tensor.name else scale
+        if staircase.step == 2:
+            return self._signs(source, shape, image, scale.astype(np.float64).reshape(-1), base)
+        operand = _channels_last(scale, len(tensor.shape)) if source != tensor.name else scale
         name = graph.add("Div", [source], f"{base}_scaled", shape, constant=operand)
         zero = float(others[0]) if others else 0.0
         if zero:  # which the quantiser adds after it has divided, and takes away again
@@ -91,16 +108,16 @@ class HostPart:
         name = graph.put(LayerNode(quantiser), LayerTensor(shape, ends))
         size = np.ones(1) if staircase.scale is None else staircase.scale.astype(np.float64).reshape(-1)
         size = size * np.sign(scale).reshape(-1)
-        return IntegerTensor(name, tensor.shape, *ends, size, -zero * size)
+        return IntegerTensor(name, image, *ends, size, -zero * size)
 
-    def _signs(self, tensor: HostTensor, scale: Doubles, base: str) -> IntegerTensor:
+    def _signs(
+        self, name: str, shape: tuple[int, ...], image: tuple[int, ...], scale: Doubles, base: str
+    ) -> IntegerTensor:
         """Return bits for a quantiser to -1 and 1: 1 where the input is negative, so a value is `scale * (1 - 2 n)`.
 
         FINN multiplies a type of -1 and 1 by its own rule where the weights have it too; bits are plain integers.
         """
         graph = self._graph
-        name = self.channels_last(tensor.name, tensor.shape, None)
-        shape = graph.tensors[name].shape if name != tensor.name else tensor.shape
         name = graph.add("Neg", [name], f"{base}_turned", shape)
         held = [
             graph.hold(np.asarray(value, np.float32), f"{base}_{at}") for at, value in enumerate((1, 0, 1))
@@ -116,16 +133,30 @@ class HostPart:
         )
         ends = np.zeros(1, np.int64), np.ones(1, np.int64)
         name = graph.put(LayerNode(quantiser), LayerTensor(shape, ends))
-        return IntegerTensor(name, tensor.shape, *ends, -2 * scale, scale)
+        return IntegerTensor(name, image, *ends, -2 * scale, scale)
 
     def channels_last(
-        self, name: str, shape: tuple[int, ...], ends: tuple[np.ndarray, np.ndarray] | None
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        image: tuple[int, ...],
+        ends: tuple[np.ndarray, np.ndarray] | None,
     ) -> str:
-        """Return a tensor of the network with its channels last."""
-        if len(shape) != 4:
+        """Return a tensor of the network with its channels last, if it is an image, whose shape `image` is."""
+        if len(image) != 4:
             return name
-        placed = (shape[0], *shape[2:], shape[1])
-        return self._graph.add("Transpose", [name], f"{name}_channels_last", placed, ends, perm=[0, 2, 3, 1])
+        batch, channels, *size = image
+        placed, stem = (batch, *size, channels), f"{name}_channels_last"
+        if len(shape) == 4:
+            return self._graph.add("Transpose", [name], stem, placed, ends, perm=[0, 2, 3, 1])
+        rows = (shape[0], shape[2], shape[1])
+        name = self._graph.add("Transpose", [name], f"{stem}_rows", rows, ends, perm=[0, 2, 1])
+        return self._graph.add("Reshape", [name], stem, placed, ends, constant=np.asarray(placed, np.int64))
+
+    def image_shape(self, shape: tuple[int, ...], staircase: Staircase | None = None) -> tuple[int, ...]:
+        """Return the shape of an input as an image: (1, C, L) is one of the width 1 if its second axis is the channels'."""
+        first = self._one_dimension or (staircase is not None and staircase.axis == -2)
+        return (*shape, 1) if len(shape) == 3 and first else shape
 
     def floats(self, tensor: IntegerTensor, reason: str = "") -> HostTensor:
         """Return the network's own values of integers, in its own layout."""
@@ -133,7 +164,8 @@ class HostPart:
         function = tensor.links[0] if tensor.links else None
         if isinstance(function, TabledLink):
             given = {name: self.floats(each, reason) for name, each in function.inputs.items()}
-            return self._linked(tensor.links[1:], self.apply(function.node, given, reason)[0], reason)
+            found = self._shaped(self.apply(function.node, given, reason)[0], tensor.shape)
+            return self._linked(tensor.links[1:], found, reason)
         name = tensor.name
         stem = f"{name}_value"
         if tensor.is_image:
@@ -168,30 +200,44 @@ class HostPart:
             tensor = self._link(link, tensor, reason)
         return tensor
 
+    def moved(self, tensor: HostTensor, layout: AxisLayout) -> HostTensor:
+        """Return a tensor reshaped and transposed."""
+        split, order, shape = layout.moves()
+        name = self._reshaped(tensor.name, split)
+        if order != tuple(sorted(order)):
+            sizes = [split[axis] for axis in order]
+            name = self._graph.add("Transpose", [name], f"{name}_moved", sizes, perm=list(order))
+        return replace(tensor, name=self._reshaped(name, shape), shape=shape)
+
+    def _reshaped(self, name: str, shape: Sequence[int]) -> str:
+        to = np.asarray(shape, np.int64)
+        return self._graph.add("Reshape", [name], f"{name}_shape", shape, constant=to)
+
     def _link(self, link: ChainLink, tensor: HostTensor, reason: str) -> HostTensor:
-        """Apply one pending operator, whose varying input is the one that is no constant.
+        """Apply one pending operator, of whatever shape the tensor is.
 
         A normalisation is a factor and a summand, as ONNX Runtime computes it; so are a bias and a divisor by themselves.
         """
-        node = link.node
-        if node.op_type in ("Mul", "Add", "Sub", "Div") or link.factor is None or link.added is None:
-            return self._applied(node, tensor, reason)
-        ones = (1,) * (len(tensor.shape) - 2)
-        name = tensor.name
-        if node.op_type in MEANS:
-            count = np.asarray(np.rint(1 / link.factor), np.float32)
-            name = self._graph.add("Div", [name], f"{name}_mean", tensor.shape, constant=count)
-            return HostTensor(name, tensor.shape, tensor.in_front, reason)
-        for op_type, operand, neutral in (("Mul", link.factor, 1), ("Add", link.added, 0)):
+        if link.factor is None or link.added is None:
+            return self._applied(link.node, tensor, reason)
+        ones = (1,) * (0 if link.axis is None else -1 - link.axis)
+        found = tensor
+        for op_type, operand, neutral in _operations(link):
             if (operand != neutral).any():
                 shaped = operand.astype(np.float32).reshape(-1, *ones)
-                stem = f"{node.name or node.output[0]}_{op_type.lower()}"
-                name = self._graph.add(op_type, [name], stem, tensor.shape, constant=shaped)
-        return HostTensor(name, tensor.shape, tensor.in_front, reason)
+                stem = f"{link.node.name or link.node.output[0]}_{op_type.lower()}"
+                name = self._graph.add(op_type, [found.name], stem, tensor.shape, constant=shaped)
+                found = HostTensor(name, tensor.shape, tensor.in_front, reason)
+        return found
 
     def _applied(self, node: NodeProto, tensor: HostTensor, reason: str) -> HostTensor:
         varying = next(at for at, name in enumerate(node.input) if name and self._view.constant(name) is None)
-        return self.apply(node, {node.input[varying]: tensor}, reason)[0]
+        return self._shaped(self.apply(node, {node.input[varying]: tensor}, reason)[0], tensor.shape)
+
+    def _shaped(self, tensor: HostTensor, shape: tuple[int, ...]) -> HostTensor:
+        """State the shape of what an operator of single elements made of a tensor that has moved in the network."""
+        self._graph.tensors[tensor.name] = LayerTensor(shape)
+        return replace(tensor, shape=shape)
 
     def apply(self, node: NodeProto, inputs: dict[str, HostTensor], reason: str) -> list[HostTensor]:
         """Return what a node of the network makes of floats."""
@@ -220,8 +266,19 @@ class HostPart:
         return found
 
 
-def _channels_last(operand: np.ndarray) -> np.ndarray:
+def _operations(link: ChainLink) -> list[tuple[str, np.ndarray, int]]:
+    """Return the products, quotients and sums of a pending operator, and which operand would do nothing."""
+    assert link.factor is not None and link.added is not None
+    if link.node.op_type == "Div":
+        return [("Div", 1 / link.factor, 1)]  # which rounds to the network's own divisor
+    if link.node.op_type in MEANS:
+        return [("Div", np.rint(1 / link.factor), 1)]
+    return [("Mul", link.factor, 1), ("Add", link.added, 0)]
+
+
+def _channels_last(operand: np.ndarray, rank: int) -> np.ndarray:
     """Return an operand of images in the network's layout as one of images whose channels are last."""
     if operand.size == 1:
         return operand
-    return operand.reshape((1,) * (4 - operand.ndim) + operand.shape).transpose(0, 2, 3, 1)
+    whole = operand.reshape((1,) * (rank - operand.ndim) + operand.shape)
+    return (whole if rank == 4 else whole[..., None]).transpose(0, 2, 3, 1)

@@ -116,19 +116,6 @@ class IntegerTensor:
         """Return values of each channel in the order of the integer layers."""
         return array if self.order is None or len(array) == 1 else array[self.order]
 
-    def flattened(self, name: str) -> IntegerTensor:
-        """Return an image as one row, (1, C*H*W) in the network, under another name."""
-        _, channels, height, width = self.shape
-        pixels = height * width
-        order = np.arange(channels * pixels).reshape(channels, pixels).T.reshape(-1) if pixels > 1 else None
-
-        def spread(array: Any) -> Any:
-            return array if array.size == 1 else np.repeat(array, pixels)
-
-        arrays = {field: spread(getattr(self, field)) for field in ("low", "high", "scale", "offset")}
-        links = tuple(_spread(link, pixels) for link in self.links)
-        return IntegerTensor(name, (1, channels * pixels), **arrays, links=links, order=order)
-
 
 def of_range(name: str, shape: tuple[int, ...], low: int, high: int) -> IntegerTensor:
     """Return a tensor of integers whose values are themselves."""
@@ -154,21 +141,3 @@ def multiples(scales: Doubles) -> tuple[float, Whole] | None:
     """Return a unit and how often each scale holds it; None if it is tiny beside one of them."""
     unit = abs(float(scales[0])) if scales.size == 1 and scales[0] else common_unit(scales)
     return None if unit is None else (unit, np.rint(scales / unit).astype(np.int64))
-
-
-def _spread(link: ChainLink, pixels: int) -> ChainLink:
-    """Return an operator of each channel as one of each pixel of each channel."""
-    if link.channels == 1:
-        return link
-
-    def apply(x: Singles) -> Singles:
-        if len(x) == 1:
-            return np.repeat(link.apply(x), pixels, axis=0)
-        return link.apply(x.reshape(link.channels, -1)).reshape(len(x), -1)
-
-    def spread(array: Any) -> Any:
-        return array if array is None or array.size == 1 else np.repeat(array, pixels)
-
-    return ChainLink(
-        link.node, link.source, apply, spread(link.signs), spread(link.factor), spread(link.added), -1
-    )

@@ -228,7 +228,7 @@ class LayerBuilder:
         """
         tensor = self.integers(tensor, base)
         if any(window["pads"]):
-            tensor = self._with_zero(tensor, base)
+            tensor = self.with_zero(tensor, base)
         results = len(weights)
         given = weights
         weights, single = without_single_pixels(tensor, weights, window)
@@ -423,20 +423,6 @@ class LayerBuilder:
         )
         return found
 
-    def reshaped(self, tensor: IntegerTensor, shape: tuple[int, ...], base: str) -> IntegerTensor | None:
-        """Return an image as a row, or a row as an image of one pixel; None of other shapes."""
-        if tensor.is_tabled:
-            tensor = self.integers(tensor, base)
-        if shape == tensor.shape:
-            return tensor
-        if tensor.is_image and tensor.shape[0] == 1 and shape == (1, int(np.prod(tensor.shape))):
-            name = self._reshape(tensor, shape, base)
-            return tensor.flattened(name)
-        one_pixel = (*tensor.shape, 1, 1)
-        if len(tensor.shape) == 2 and shape == one_pixel and tensor.order is None and not tensor.links:
-            return replace(tensor, name=self._reshape(tensor, shape, base), shape=shape)
-        return None
-
     def _reshape(self, tensor: IntegerTensor, shape: tuple[int, ...], base: str) -> str:
         placed = self._placed(shape)
         to = np.asarray(placed, np.int64)
@@ -477,7 +463,7 @@ class LayerBuilder:
         assert found is not None
         return found
 
-    def _with_zero(self, tensor: IntegerTensor, base: str) -> IntegerTensor:
+    def with_zero(self, tensor: IntegerTensor, base: str, stands_for: float = 0) -> IntegerTensor:
         """Return a tensor whose integer 0 is the value 0, in whose range it is, for padding."""
         if tensor.offset.any():
             safe = np.where(tensor.scale == 0, 1, tensor.scale)
@@ -485,19 +471,21 @@ class LayerBuilder:
             whole = np.rint(shift).astype(np.int64)
             if not np.array_equal(whole * safe, np.broadcast_to(tensor.offset, whole.shape)):
                 raise NoLayerError(
-                    "it pads with 0, which is none of the values that come in: no integer stands for it"
+                    f"it pads with {stands_for:g}, which is none of the values that come in: no integer stands for it"
                 )
-            low, high = tensor.low + whole, tensor.high + whole
-            name = self.graph.add(
-                "Add",
-                [tensor.name],
-                f"{base}_shifted",
-                self._placed(tensor.shape),
-                (low, high),
-                constant=whole,
-            )
-            tensor = replace(tensor, name=name, low=low, high=high, offset=np.zeros(1))
+            tensor = replace(self.shifted(tensor, whole, f"{base}_shifted"), offset=np.zeros(1))
         return replace(tensor, low=np.minimum(tensor.low, 0), high=np.maximum(tensor.high, 0))
+
+    def shifted(self, tensor: IntegerTensor, added: Whole, base: str) -> IntegerTensor:
+        """Return a tensor to whose integers whole numbers are added, one or one for each channel; its offset stays."""
+        if not added.any():
+            return tensor
+        low, high = tensor.low + added, tensor.high + added
+        operand = tensor.in_layer_order(added)
+        name = self.graph.add(
+            "Add", [tensor.name], base, self._placed(tensor.shape), (low, high), constant=operand
+        )
+        return replace(tensor, name=name, low=low, high=high)
 
     def _sums(
         self, tensor: IntegerTensor, placed: Whole, weights: Whole, unit: float, scale: Doubles, offset: Doubles,

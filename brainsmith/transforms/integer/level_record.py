@@ -11,6 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
+    from brainsmith.transforms.integer.axis_layout import AxisLayout
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
     from brainsmith.transforms.lattice.array_types import Whole
 
@@ -31,6 +32,9 @@ class LevelRecord:
         image: Whether it has height and width; its channels are last among the layers, and second in the network.
         order: Entry j of a row among the layers is entry `order[j]` in the network; empty where the orders are the same.
         factor: By which the layer multiplies the integers, one or one for each of its channels; 0 where they are lost.
+        split: The shape in which the network's axes are split, in front of a transpose; empty where nothing moves.
+        axes: The order of these axes behind the transpose.
+        shape: The shape behind it.
     """
 
     layer: str
@@ -39,13 +43,19 @@ class LevelRecord:
     image: bool
     order: tuple[int, ...] = ()
     factor: tuple[int, ...] = (1,)
+    split: tuple[int, ...] = ()
+    axes: tuple[int, ...] = ()
+    shape: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, tensor: IntegerTensor, layer: str, factor: Whole) -> LevelRecord:
-        """Note a tensor whose integers a layer gives, each multiplied by a factor."""
+    def of(
+        cls, tensor: IntegerTensor, layer: str, factor: Whole, layout: AxisLayout | None = None
+    ) -> LevelRecord:
+        """Note a tensor whose integers a layer gives, each multiplied by a factor, and which then moves."""
         order = () if tensor.order is None else tuple(map(int, tensor.order))
         scale, offset = (tuple(map(float, each)) for each in (tensor.scale, tensor.offset))
-        return cls(layer, scale, offset, tensor.is_image, order, tuple(map(int, factor)))
+        moves = () if layout is None else layout.moves()
+        return cls(layer, scale, offset, tensor.is_image, order, tuple(map(int, factor)), *moves)
 
     def values(self, numbers: Array) -> Array:
         """Return the network's values of integers (runs, *shape), in its own layout; float64, NaN where they are lost."""
@@ -57,7 +67,11 @@ class LevelRecord:
             placed = placed[..., np.argsort(self.order)]
         ones = (1, 1) if self.image else ()
         scale, offset = (np.asarray(one).reshape(-1, *ones) for one in (self.scale, self.offset))
-        return np.asarray(placed * scale + offset)
+        found = np.asarray(placed * scale + offset)
+        if not self.shape:
+            return found
+        split = found.reshape(len(found), *self.split)
+        return split.transpose(0, *(axis + 1 for axis in self.axes)).reshape(len(found), *self.shape)
 
 
 def note_levels(model: ModelWrapper, records: dict[str, LevelRecord]) -> None:

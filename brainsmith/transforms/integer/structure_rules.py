@@ -1,0 +1,265 @@
+"""StructureRules: operators that move values, and compute none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.execution.fallback.node_session import open_node
+from brainsmith.transforms.graph_view import attribute, is_standard, opset
+from brainsmith.transforms.integer.image_layers import ImageLayers
+from brainsmith.transforms.integer.no_layer import NoLayerError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from onnx import NodeProto
+
+    from brainsmith.transforms.graph_view import GraphView
+    from brainsmith.transforms.integer.layer_builder import LayerBuilder
+    from brainsmith.transforms.integer.layouts import Layouts, Value
+
+
+class StructureRules:
+    """Finds what such an operator gives.
+
+    Args:
+        view: The network.
+        build: Where layers are added.
+        layouts: Moves tensors.
+    """
+
+    def __init__(self, view: GraphView, build: LayerBuilder, layouts: Layouts) -> None:
+        self._view = view
+        self._build = build
+        self._layouts = layouts
+        self._images = ImageLayers(build)
+
+    def has(self, node: NodeProto) -> bool:
+        """Tell whether it knows an operator."""
+        return is_standard(node, *_RULES)
+
+    def results(self, node: NodeProto, inputs: dict[str, Value], base: str) -> list[Value]:
+        """Return what an operator gives.
+
+        Args:
+            node: It.
+            inputs: Its inputs that are not constant.
+            base: Of the layers' names.
+
+        Raises:
+            NoLayerError: No layer of integers does it.
+        """
+        found = _RULES[node.op_type](self, node, inputs, base)
+        return found if isinstance(found, list) else [found]
+
+    def _shape(self, name: str) -> tuple[int, ...]:
+        return tuple(self._view.model.get_tensor_shape(name) or ())
+
+    def _only(self, node: NodeProto, inputs: dict[str, Value]) -> Value:
+        if node.input[0] not in inputs or len(inputs) != 1:
+            raise NoLayerError("its operands are not constant, or its first input is")
+        return inputs[node.input[0]]
+
+    def _constant(self, node: NodeProto, at: int, name: str) -> Any:
+        """Return what a node states as an attribute or, in later opsets, as an input; None where it states nothing."""
+        stated = attribute(node, name)
+        if stated is not None:
+            return np.asarray(stated)
+        if len(node.input) <= at or not node.input[at]:
+            return None
+        found = self._view.constant(node.input[at])
+        if found is None:
+            raise NoLayerError(f"its {name} are not constant")
+        return found
+
+    # --- other shapes and orders ---
+
+    def _reshape(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
+        value, shape = self._only(node, inputs), self._shape(node.output[0])
+        return value if value.shape == shape else self._layouts.reshaped(value, shape, base)
+
+    def _transpose(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
+        value = self._only(node, inputs)
+        order = attribute(node, "perm", list(range(len(value.shape)))[::-1])
+        return self._layouts.transposed(value, order, base)
+
+    def _depth_to_space(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
+        value, by = self._only(node, inputs), attribute(node, "blocksize")
+        batch, channels, height, width = value.shape
+        results = channels // (by * by)
+        if attribute(node, "mode", b"DCR") == b"DCR":
+            split, order = (batch, by, by, results, height, width), (0, 3, 4, 1, 5, 2)
+        else:
+            split, order = (batch, results, by, by, height, width), (0, 1, 4, 2, 5, 3)
+        return self._shuffled(value, split, order, self._shape(node.output[0]), base)
+
+    def _space_to_depth(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
+        value, by = self._only(node, inputs), attribute(node, "blocksize")
+        batch, channels, height, width = value.shape
+        split = (batch, channels, height // by, by, width // by, by)
+        return self._shuffled(value, split, (0, 3, 5, 1, 2, 4), self._shape(node.output[0]), base)
+
+    def _shuffled(
+        self, value: Value, split: tuple[int, ...], order: tuple[int, ...], shape: tuple[int, ...], base: str
+    ) -> Value:
+        moved = self._layouts.transposed(self._layouts.reshaped(value, split, base), order, base)
+        return self._layouts.reshaped(moved, shape, base)
+
+    # --- parts ---
+
+    def _concat(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
+        if any(name not in inputs for name in node.input):
+            raise NoLayerError("one of its parts is constant")
+        shape = self._shape(node.output[0])
+        axis = attribute(node, "axis", 1) % len(shape)
+        parts = [self._layouts.settled(inputs[name], base, in_order=True) for name in node.input]
+        if axis == parts[0].axis % len(shape):
+            return self._build.concatenation(parts, shape, base)
+        return self._images.joined(parts, axis, shape, base)
+
+    def _split(self, node: NodeProto, inputs: dict[str, Value], base: str) -> list[Value]:
+        value = self._layouts.settled(self._only(node, inputs), base, in_order=True)
+        axis = attribute(node, "axis", 0) % len(value.shape)
+        shapes = [self._shape(name) for name in node.output]
+        if axis == value.axis % len(value.shape):
+            return list(self._build.parts(value, shapes, base))
+        return list(self._images.parts(value, axis, shapes, base))
+
+    def _slice(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
+        value = self._only(node, inputs)
+        starts, ends = self._constant(node, 1, "starts"), self._constant(node, 2, "ends")
+        axes, steps = self._constant(node, 3, "axes"), self._constant(node, 4, "steps")
+        axes = range(len(starts)) if axes is None else axes.tolist()
+        steps = np.ones(len(starts), np.int64) if steps is None else steps
+        for axis, start, end, step in zip(axes, starts.tolist(), ends.tolist(), steps.tolist(), strict=True):
+            places = np.arange(value.shape[axis])[start:end:step]
+            value = self._taken(value, axis % len(value.shape), places, f"{base}_{axis}")
+        return value
+
+    def _gather(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
+        value, places = self._only(node, inputs), self._constant(node, 1, "indices")
+        axis = attribute(node, "axis", 0) % len(value.shape)
+        places = np.where(places < 0, places + value.shape[axis], places)
+        found = self._taken(value, axis, places.reshape(-1), base)
+        return self._layouts.reshaped(found, self._shape(node.output[0]), base)
+
+    def _taken(self, value: Value, axis: int, places: Any, base: str) -> Value:
+        """Return the given places along an axis: windows, side by side."""
+        if np.array_equal(places, np.arange(value.shape[axis])):
+            return value
+        if not len(places):
+            raise NoLayerError("it takes nothing")
+        runs = np.split(places, np.flatnonzero(np.diff(places) != 1) + 1)
+        settled = self._layouts.settled(value, base, in_order=True)
+        size = list(settled.shape)
+        step = np.diff(places)
+        if len(runs) > 1 and settled.is_image and axis > 1 and (step == step[0]).all() and step[0] > 1:
+            return self._images.every(settled, axis, int(places[0]), int(places[-1]) + 1, int(step[0]), base)
+        if len(runs) > _MOST_WINDOWS:
+            raise NoLayerError(
+                f"it takes {len(runs)} windows, more than the {_MOST_WINDOWS} that are put side by side"
+            )
+        found = [self._images.window(settled, axis, int(run[0]), len(run), base) for run in runs]
+        if len(found) == 1:
+            return found[0]
+        size[axis] = len(places)
+        if axis == settled.axis % len(size):
+            return self._build.concatenation(found, tuple(size), base)
+        return self._images.joined(found, axis, tuple(size), base)
+
+    # --- images ---
+
+    def _pad(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
+        value = self._only(node, inputs)
+        if attribute(node, "mode", b"constant") != b"constant":
+            raise NoLayerError("it repeats values of the image; layers pad with one value")
+        pads, fill = self._constant(node, 1, "pads"), self._constant(node, 2, "value")
+        axes = self._constant(node, 3, "axes")
+        rank = len(value.shape)
+        whole = np.zeros((2, rank), np.int64)
+        whole[:, range(rank) if axes is None else axes.reshape(-1)] = pads.reshape(2, -1)
+        number = 0.0 if fill is None else float(fill.reshape(-1)[0])
+        return self._bordered(value, whole, number, base)
+
+    def _bordered(self, value: Value, pads: Any, number: float, base: str) -> Value:
+        for axis in range(len(value.shape)):  # less than nothing is a window
+            cut = np.minimum(pads[:, axis], 0)
+            if cut.any():
+                places = np.arange(-cut[0], value.shape[axis] + cut[1])
+                value = self._taken(value, axis, places, f"{base}_{axis}")
+        pads = np.maximum(pads, 0)
+        if not pads.any():
+            return value
+        if len(value.shape) == 3:
+            image = self._bordered(
+                self._layouts.reshaped(value, (*value.shape, 1), base),
+                np.pad(pads, ((0, 0), (0, 1))),
+                number,
+                base,
+            )
+            return self._layouts.reshaped(image, image.shape[:3], base)
+        image = self._layouts.settled(value, base)
+        if not image.is_image or pads[:, :2].any() or image.shape[0] != 1:
+            raise NoLayerError("it pads other axes than those of an image's height and width")
+        return self._images.bordered(image, pads[:, 2:].reshape(-1).tolist(), number, base)
+
+    def _resize(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
+        value = self._only(node, inputs)
+        shape, before = self._shape(node.output[0]), value.shape
+        if len(before) == 3:
+            image = self._layouts.reshaped(value, (*before, 1), base)
+            found = self._enlarged(node, image, (*shape, 1), base)
+            return self._layouts.reshaped(found, shape, base)
+        return self._enlarged(node, value, shape, base)
+
+    def _enlarged(self, node: NodeProto, value: Value, shape: tuple[int, ...], base: str) -> Value:
+        image = self._layouts.settled(value, base)
+        if not image.is_image or image.shape[0] != 1 or image.shape[:2] != shape[:2]:
+            raise NoLayerError("it resizes other axes than those of one image's height and width")
+        times = [divmod(shape[axis], image.shape[axis]) for axis in (2, 3)]
+        if any(rest for _, rest in times) or not self._repeats(node, image.shape, shape):
+            raise NoLayerError(
+                "it does not repeat each pixel a whole number of times: use the mode nearest with whole factors"
+            )
+        return self._images.enlarged(image, [by for by, _ in times], base)
+
+    def _repeats(self, node: NodeProto, before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+        """Tell whether a node repeats each pixel, which is tried on the numbers of rows and columns."""
+        if attribute(node, "mode", b"nearest") != b"nearest":
+            return False
+        rank = len(self._shape(node.input[0]))
+        rows, columns = (np.arange(size, dtype=np.float32) for size in before[2:])
+        numbers = (rows[:, None] * before[3] + columns)[None, None]
+        source = np.broadcast_to(numbers, before).reshape(before[:rank]).astype(np.float32)
+        feeds: dict[str, Any] = {node.input[0]: source}
+        for name in node.input[1:]:
+            if name:
+                feeds[name] = self._view.constant(name)
+        types = {name: value.dtype for name, value in feeds.items()}
+        session = open_node(node, opset(self._view.model), types, node.output)
+        found = np.asarray(session.run(None, feeds)[0]).reshape(after)[0, 0]
+        by = [after[axis] // before[axis] for axis in (2, 3)]
+        return np.array_equal(found, numbers[0, 0].repeat(by[0], axis=0).repeat(by[1], axis=1))
+
+
+_MOST_WINDOWS = 16
+
+_RULES: dict[str, Callable[[StructureRules, NodeProto, dict[str, Value], str], Any]] = {
+    "Concat": StructureRules._concat,
+    "DepthToSpace": StructureRules._depth_to_space,
+    "Flatten": StructureRules._reshape,
+    "Gather": StructureRules._gather,
+    "Pad": StructureRules._pad,
+    "Reshape": StructureRules._reshape,
+    "Resize": StructureRules._resize,
+    "Slice": StructureRules._slice,
+    "SpaceToDepth": StructureRules._space_to_depth,
+    "Split": StructureRules._split,
+    "Squeeze": StructureRules._reshape,
+    "Transpose": StructureRules._transpose,
+    "Unsqueeze": StructureRules._reshape,
+    "Upsample": StructureRules._resize,
+}
+"""What finds the results of which operator."""
