@@ -15,6 +15,7 @@ from brainsmith.build.estimates import read_estimates
 from brainsmith.build.failure import explained
 from brainsmith.build.golden import inputs_file, load_golden
 from brainsmith.build.graphs import graphs_of
+from brainsmith.build.integers import read_integers
 from brainsmith.build.messages import LOG
 from brainsmith.build.model import described
 from brainsmith.build.rate import rate_of
@@ -264,6 +265,7 @@ class BuildJob:
             rtl["wave"] = wave
         return {
             "layers": layers,
+            "integers": read_integers(staging),
             "estimate": estimate,
             "rtl": rtl,
             "synthesis": synthesis,

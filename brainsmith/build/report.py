@@ -48,6 +48,7 @@ class Report:
     modules: list[str]
     steps: Sequence[StepResult]
     layers: list[Fields]
+    integers: Fields | None = None
     estimate: Fields | None = None
     rtl: Fields | None = None
     synthesis: Fields | None = None
@@ -128,6 +129,7 @@ def summary_pairs(report: dict[str, Any], output: Path) -> list[tuple[str, str]]
     lines = [("steps", _steps(report["steps"]))]
     if report["layers"]:
         lines.append(("layers", str(len(report["layers"]))))
+    lines += [("host", text) for text in (report.get("integers") or {}).get("host", ())]
     if report["estimate"] is not None:
         lines += _estimate(report["estimate"])
     if report["rate"] is not None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
 REPORT = "report/approximations.json"
+FINDINGS = "report/integers.json"
+"""What each tensor of the network is made of, and what the host does at its ends."""
 
 LOWERED = ("Im2Col", "MaxPoolNHWC", "QuantAvgPool2d", "XnorPopcountMatMul")
 """Operators of QONNX that only a front end writes."""
@@ -44,6 +46,8 @@ def integer(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     A sum of scales without a unit in common, for which no whole factors give the network's levels, is refused, unless
     `cfg.approximate` names this step (`verify: {approximate: {integer: ...}}` in a blueprint). Then it gets the closest
     factors, and `report/approximations.json` says by how much each such sum is off.
+
+    `report/integers.json` has the scale, zero point and range of each tensor, and what the host does at the ends.
 
     Raises:
         ModelError: A node has no layer of integers; the text names each such node, and why.
@@ -71,6 +75,8 @@ def integer(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         write_report(cfg, REPORT, {"sums": [found.record() for found in integer_layers.approximated]})
         for found in integer_layers.approximated:
             logging.getLogger(__name__).warning("approximated: %s", found.text())
+    if integer_layers.findings is not None and cfg is not None:
+        write_report(cfg, FINDINGS, integer_layers.findings.to_plain())
     return transformed(layers, own_transform("InferGlobalSum")())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.graph.model_facts import span_of
+from brainsmith.graph.sum_ranges import sum_ends
 from brainsmith.rtl.cores.integers import integer_datatype
 from brainsmith.transforms.graph_view import is_standard
 
@@ -34,14 +35,12 @@ def _sum_limits(model: ModelWrapper, node: NodeProto) -> tuple[int, int] | None:
 
 
 def _product_limits(model: ModelWrapper, node: NodeProto) -> tuple[int, int] | None:
-    import numpy as np
-
     weights = model.get_initializer(node.input[1])
     limits = _limits(model, node.input[0])
     if weights is None or limits is None or weights.ndim != 2 or span_of(weights) is None:
         return None
-    ends = np.stack([weights.astype(np.float64) * limit for limit in limits])
-    return int(ends.min(axis=0).sum(axis=0).min()), int(ends.max(axis=0).sum(axis=0).max())
+    low, high = sum_ends(*limits, weights.astype("float64"))
+    return int(low.min()), int(high.max())
 
 
 def _limits(model: ModelWrapper, name: str) -> tuple[int, int] | None:

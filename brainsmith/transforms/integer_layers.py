@@ -31,6 +31,13 @@ from brainsmith.transforms.integer.scaled_sum import ScaledSum
 from brainsmith.transforms.integer.structure_rules import StructureRules
 from brainsmith.transforms.integer.sums_of_scales import Approximated, SumsOfScales
 from brainsmith.transforms.integer.tabled_link import function_of
+from brainsmith.transforms.integer.tensor_records import (
+    Findings,
+    input_record,
+    output_record,
+    quantiser_record,
+    tensor_records,
+)
 from brainsmith.transforms.integer.threshold_rows import reached
 from brainsmith.transforms.integer.xnor_products import count_equal_bits, with_negatives
 from brainsmith.transforms.lattice.links import link_of
@@ -72,6 +79,7 @@ class IntegerLayers(Transformation):
 
     Attributes:
         approximated: The sums that are not exact, and by how much they are off, of the last model.
+        findings: What each tensor of the last model is made of; None before there was one.
 
     Raises:
         ModelError: A node has no layer of integers; the text names each such node, and why.
@@ -81,12 +89,14 @@ class IntegerLayers(Transformation):
         super().__init__()
         self._approximate = approximate
         self.approximated: list[Approximated] = []
+        self.findings: Findings | None = None
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
         """Rewrite all of it; the flag is always False."""
         reading = _Reading(fold_what_is_no_weight(model), self._approximate)
         made = reading.network()
         self.approximated = reading.sums.approximated
+        self.findings = reading.findings
         return made, False
 
 
@@ -105,6 +115,7 @@ class _Reading:
         self._known: dict[str, _Value] = {}
         self._fixed: set[str] = set()
         self._reasons: list[str] = []
+        self.findings = Findings([], [], [], [])
 
     def network(self) -> ModelWrapper:
         view = self._view
@@ -122,6 +133,7 @@ class _Reading:
             self._output(value.name)
         fold_factors(self._graph)
         count_equal_bits(self._graph)
+        self.findings.tensors += tensor_records(self._graph, self._known)
         made = self._graph.write(view.model)
         note_levels(made, self._records())
         return made
@@ -140,6 +152,8 @@ class _Reading:
 
     def _input(self, name: str) -> None:
         model = self._view.model
+        self._graph.origin = f"input '{name}'"
+        self.findings.inputs.append(input_record(model, name))
         shape, datatype = tuple(model.get_tensor_shape(name)), model.get_tensor_datatype(name)
         if not datatype.is_integer():
             self._known[name] = HostTensor(name, shape, True, "it has no quantiser, and no integer datatype")
@@ -169,6 +183,7 @@ class _Reading:
         given = {name: self._known.get(name) for name in self._varying(node)}
         if any(value is None for value in given.values()):
             return
+        self._graph.origin = f"{node.op_type} '{node.name or node.output[0]}'"
         try:
             found = self._layer(node, given)
         except NoLayerError as error:
@@ -246,15 +261,19 @@ class _Reading:
 
     def _output(self, name: str) -> None:
         value = self._known[name]
+        self._graph.origin = f"output '{name}'"
         host = self._on_host_side(value)
         if not self._graph.rename(host.name, name, [end.name for end in self._view.graph.output]):
             self._graph.add("Identity", [host.name], name, host.shape, result=name)
+        self.findings.outputs.append(output_record(name, value))
 
     def _quantiser(self, node: NodeProto, staircase: Staircase, value: _Value, base: str) -> _Value:
         if isinstance(value, HostTensor):
             if not value.in_front or not is_quantiser(node):
                 raise NoLayerError(f"it gets floats: {value.reason}")
-            return self._as_read(self._host.quantised(value, staircase, base), value.shape, base)
+            levels = self._host.quantised(value, staircase, base)
+            self.findings.quantisers.append(quantiser_record(self._view, staircase, levels))
+            return self._as_read(levels, value.shape, base)
         if isinstance(value, MovedTensor):
             of_base = value.staircase(staircase)
             if of_base is not None:

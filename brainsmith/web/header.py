@@ -16,7 +16,9 @@ _SIGNS = {
     "bad": "M5 5l10 10M15 5L5 15",
     "open": "M5 10h10",
 }
-CONTENTS = ("summary", "warnings", "graphs", "steps", "layers", "circuit", "synthesis", "targets", "plugins")
+CONTENTS = (
+    "summary", "warnings", "graphs", "steps", "layers", "integers", "circuit", "synthesis", "targets", "plugins",
+)  # fmt: skip
 
 
 def masthead(subject: Subject, verdict: Verdict, seconds: float, files: Sequence[str] = ()) -> Markup:

@@ -19,6 +19,7 @@ from brainsmith.web.circuit import circuit_section
 from brainsmith.web.design_layers import DesignLayer, read_fifos, read_layers
 from brainsmith.web.graph import Drawing, draw
 from brainsmith.web.graph_data import read_graph
+from brainsmith.web.integers_section import integers_section
 from brainsmith.web.layers_section import layers_section
 from brainsmith.web.report_fields import Fields, fields, items, read_files, read_subject, text
 from brainsmith.web.step_result import read_steps
@@ -71,6 +72,7 @@ def page(report: Mapping[str, Any], wave: str = "") -> str:
         sections.graphs_section(before, after, failed=bool(report.get("error"))),
         steps_section(steps),
         layers_section(layers, interval, after.places if after else {}, read_fifos(report)),
+        integers_section(report.get("integers")),
         circuit_section(report.get("rtl"), layers, subject.clock_ns, wave),
         synthesis_section(report.get("synthesis"), report.get("device")),
         targets_section(report.get("targets")),

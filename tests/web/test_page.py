@@ -101,7 +101,7 @@ def test_links_lead_somewhere(report):
     parsed = whole(report)
     ids = {attributes["id"] for _, attributes in parsed.elements if "id" in attributes}
     links = [a["href"] for a in parsed.all("a")]
-    assert len(links) == 9 + len(STEPS) + 5 * len(LAYERS)
+    assert len(links) == 10 + len(STEPS) + 5 * len(LAYERS)
     assert {link[1:] for link in links} <= ids
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from brainsmith.execution.program.functions import matrix
 from brainsmith.graph.model_facts import span_of
+from brainsmith.graph.sum_ranges import sum_ends
 
 if TYPE_CHECKING:
     from brainsmith.execution.program.program_node import ProgramNode
@@ -62,9 +63,8 @@ def sums_of(left: Span | None, weights: Array) -> Sums | None:
     exact = weights.astype(object) if _is_huge(largest, weights) else weights.astype(np.float64)
     if not exact.shape[1]:
         return Sums(0, 0, 0)
-    ends = exact * left[0], exact * left[1]
-    low, high = np.minimum(*ends).sum(axis=0).min(), np.maximum(*ends).sum(axis=0).max()
-    return Sums(int(low), int(high), int(np.abs(exact).sum(axis=0).max()) * largest)
+    low, high = sum_ends(*left, exact)
+    return Sums(int(low.min()), int(high.max()), int(np.abs(exact).sum(axis=0).max()) * largest)
 
 
 def type_of_bound(bound: int) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import helper
 
+from brainsmith.graph.sum_ranges import sum_ends
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, adding, dividing, multiples
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode, LayerTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
@@ -442,10 +443,8 @@ class LayerBuilder:
             LayerNode(node, np.asarray([1], np.int64)),
             *(LayerTensor(shape, each) for shape, each in zip(shapes, ends, strict=True)),
         )
-        return [
-            IntegerTensor(name, shape, *each, np.ones(1), np.zeros(1))
-            for name, shape, each in zip(names, shapes, ends, strict=True)
-        ]
+        values = IntegerTensor(names[0], shapes[0], *ends[0], tensor.scale, tensor.offset)
+        return [values, IntegerTensor(names[1], shapes[1], *places, np.ones(1), np.zeros(1))]
 
     def divided(
         self, tensor: IntegerTensor | ScaledSum, node: NodeProto, count: int
@@ -494,9 +493,7 @@ class LayerBuilder:
         """Return the product of rows and weights, whose scales are made positive."""
         signs = np.where(scale < 0, -1, 1)
         weights, placed = weights * signs, placed * signs
-        ends = np.stack(np.broadcast_arrays(tensor.low, tensor.high)).astype(np.float64)
-        least = np.minimum(*(weights * each.reshape(-1, 1) for each in ends)).sum(axis=0)
-        most = np.maximum(*(weights * each.reshape(-1, 1) for each in ends)).sum(axis=0)
+        least, most = sum_ends(tensor.low, tensor.high, weights.astype(np.float64))
         self._check(least, most)
         low, high = least.astype(np.int64), most.astype(np.int64)
         name = self.graph.add(

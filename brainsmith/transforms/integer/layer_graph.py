@@ -25,10 +25,16 @@ QONNX = "qonnx.custom_op.general"
 
 @dataclass
 class LayerTensor:
-    """A tensor between layers: its shape, channels last, and the least and greatest integer; None of a float."""
+    """A tensor between layers: its shape, channels last, and the least and greatest integer; None of a float.
+
+    `origin` is the part of the network that it comes from, such as "Conv 'conv1'"; `added` is what was added to
+    the integers since they were an `IntegerTensor`, one number for each channel.
+    """
 
     shape: tuple[int, ...]
     range: tuple[Whole, Whole] | None = None
+    origin: str = ""
+    added: Whole | None = None
 
     @property
     def datatype(self) -> str:
@@ -68,6 +74,7 @@ class LayerGraph:
         used: All names that are taken.
         held: Constants of the host's operators, by name.
         successors: Of tensors that have gone: the tensor that has their integers, and by what these are multiplied there.
+        origin: The part of the network that is being read: that of the tensors which are added.
     """
 
     layers: list[LayerNode] = field(default_factory=list)
@@ -75,6 +82,7 @@ class LayerGraph:
     used: set[str] = field(default_factory=set)
     held: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
     successors: dict[str, tuple[str, Whole]] = field(default_factory=dict)
+    origin: str = ""
 
     def hold(self, value: np.ndarray[Any, Any], base: str) -> str:
         """Add a constant, and return its name."""
@@ -117,6 +125,7 @@ class LayerGraph:
         """Add a layer with its results; return the first one's name."""
         self.layers.append(layer)
         for name, tensor in zip(layer.node.output, tensors, strict=True):
+            tensor.origin = tensor.origin or self.origin
             self.tensors[name] = tensor
             self.used.add(name)
         return layer.result

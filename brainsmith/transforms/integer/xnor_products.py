@@ -53,6 +53,7 @@ def count_equal_bits(graph: LayerGraph) -> None:
             for reader in readers:
                 assert reader.constant is not None
                 reader.constant = reader.constant + negatives[:, None]
+            graph.tensors[layer.result].added = negatives
         else:
             continue
         assert layer.constant is not None
