@@ -1,4 +1,4 @@
-"""Factors of integers become part of the layer before them, or a product of their own."""
+"""Factors of integers become part of the layer before them, where it can take them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,11 @@ if TYPE_CHECKING:
 MOST_THRESHOLDS = 255
 """More are no thresholds: each is a comparison of its own."""
 
-MOST_CHANNELS = 256
-"""Of more channels, the matrix that multiplies each by a factor of its own is too large."""
-
 
 def fold_factors(graph: LayerGraph) -> None:
     """Bring each factor of integers into the weights, or the thresholds, of the layer before it.
 
-    As long as nothing else reads what that layer gives. A factor that stays becomes a product with a matrix that is 0 but
-    for its diagonal: elementwise products of integers have no circuit without vendor tools.
+    As long as nothing else reads what that layer gives. A factor that stays is an element-wise product.
     """
     makers = {layer.result: layer for layer in graph.layers}
     for layer in [each for each in graph.layers if each.node.op_type == "Mul"]:
@@ -32,7 +28,6 @@ def fold_factors(graph: LayerGraph) -> None:
         maker = makers.get(layer.node.input[0])
         factor = layer.constant.reshape(-1).astype(np.int64)
         if maker is None or len(graph.readers(maker.result)) != 1 or not _absorbed(graph, maker, factor):
-            _as_product(graph, layer, factor)
             continue
         graph.layers.remove(layer)
         graph.moved(maker.result, layer.result, factor)
@@ -82,10 +77,3 @@ def _repeat_thresholds(graph: LayerGraph, maker: LayerNode, factor: Whole) -> bo
     )
     set_attribute(maker.node, "out_bias", float(least))
     return True
-
-
-def _as_product(graph: LayerGraph, layer: LayerNode, factor: Whole) -> None:
-    channels = graph.tensors[layer.result].shape[-1]
-    if channels <= MOST_CHANNELS:
-        layer.node.op_type = "MatMul"
-        layer.constant = np.diag(np.broadcast_to(factor, (channels,)))
