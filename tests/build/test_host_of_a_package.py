@@ -69,6 +69,73 @@ def host_of(package):
     return module.Host()
 
 
+def check_in_every_bit(network, result, inputs):
+    """Compare what the packed host functions and the simulated circuit give with the network itself; return the host."""
+    assert result.package is not None
+    host, package = host_of(result.package), read_package(result.package)
+    fed = host.before(inputs)
+    ran = prepare_package(package, frames=len(next(iter(fed.values()))))
+    given = ran.run({stream.layout.tensor: fed[stream.name] for stream in ran.design.inputs}).outputs
+    found = host.behind({stream.name: given[stream.layout.tensor] for stream in ran.design.outputs})
+    shaped = network.transform(InferShapes())
+    inputs = inputs if isinstance(inputs, dict) else {shaped.graph.input[0].name: inputs}
+    for at in range(len(next(iter(inputs.values())))):
+        feed = {name: values[at].astype(np.float32) for name, values in inputs.items()}
+        expected = execute_onnx(shaped, feed)
+        assert found.keys() == expected.keys()
+        for name, values in expected.items():
+            np.testing.assert_array_equal(found[name][at], values)
+    return host
+
+
+def two_headed_network():
+    """Return a network of floats, (1, 6), with the outputs `head` and `aux`; its arithmetic is exact."""
+    rng = np.random.default_rng(0)
+    nodes, constants = [], []
+
+    def constant(value):
+        constants.append(numpy_helper.from_array(np.asarray(value, np.float32), f"c{len(constants)}"))
+        return constants[-1].name
+
+    def node(op_type, *inputs, out="", domain="", **attributes):
+        given = [one if isinstance(one, str) else constant(one) for one in inputs]
+        out, name = out or f"t{len(nodes)}", f"n{len(nodes)}"
+        nodes.append(helper.make_node(op_type, given, [out], name=name, domain=domain, **attributes))
+        return out
+
+    def quantised(source, scale, bits, signed=1):
+        kind = {"signed": signed, "narrow": 0, "rounding_mode": "ROUND"}
+        return node("Quant", source, scale, 0.0, float(bits), domain=CUSTOM, **kind)
+
+    tail = node("MatMul", quantised("x", 0.5, 4), quantised(rng.normal(0, 1, (6, 8)), 0.5, 3))
+    tail = quantised(node("Relu", tail), 1.0, 4, signed=0)
+    for name, size in (("head", 3), ("aux", 2)):
+        node("MatMul", tail, quantised(rng.normal(0, 1, (8, size)), 0.5, 3), out=name)
+    graph = helper.make_graph(
+        nodes,
+        "heads",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 6])],
+        [
+            helper.make_tensor_value_info("head", TensorProto.FLOAT, [1, 3]),
+            helper.make_tensor_value_info("aux", TensorProto.FLOAT, [1, 2]),
+        ],
+        constants,
+    )
+    opsets = [helper.make_opsetid("", 13), helper.make_opsetid(CUSTOM, 1)]
+    return ModelWrapper(helper.make_model(graph, opset_imports=opsets, ir_version=8))
+
+
+@pytest.mark.slow
+def test_two_outputs_of_an_exact_network_of_floats(tmp_path):
+    file = tmp_path / "b.yaml"
+    file.write_text(BLUEPRINT)
+    inputs = np.random.default_rng(4).normal(0, 2, (30, 1, 6)).astype(np.float32)
+    network = two_headed_network()
+    result = build(network, file, tmp_path / "out", verify_inputs=inputs[:8])
+    host = check_in_every_bit(network, result, inputs)
+    assert [one["stream"] for one in host.description["accelerator"]["outputs"]] == ["m_axis_0", "m_axis_1"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("datatype", ["UINT8", None])
 def test_host_and_circuit_of_the_package_compute_the_network_in_every_bit(datatype, tmp_path):
@@ -80,15 +147,7 @@ def test_host_and_circuit_of_the_package_compute_the_network_in_every_bit(dataty
     if datatype is None:
         images += np.random.default_rng(5).normal(0, 40, images.shape).astype(np.float32)
     result = build(network, file, tmp_path / "out", input_datatype=datatype, verify_inputs=images[:8])
-    assert result.package is not None
-    host = host_of(result.package)
-    fed = host.before(images.astype(np.uint8) if datatype else {"image": images})
-    ran = prepare_package(read_package(result.package), frames=len(images))
-    given = ran.run({stream.layout.tensor: fed[stream.name] for stream in ran.design.inputs}).outputs
-    found = host.behind({stream.name: given[stream.layout.tensor] for stream in ran.design.outputs})
-    shaped = network.transform(InferShapes())
-    expected = np.stack([execute_onnx(shaped, {"image": image})["logits"] for image in images])
-    np.testing.assert_array_equal(found["logits"], expected)
+    host = check_in_every_bit(network, result, images.astype(np.uint8) if datatype else images)
     operators = [[node["operator"] for node in host.description[key]] for key in ("before", "behind")]
     assert operators[0] == (
         ["Transpose"] if datatype else ["Div", "Sub", "Div", "Transpose", "Div", "Add", "Quant"]
