@@ -27,6 +27,8 @@ from brainsmith.transforms.integer.level_record import LevelRecord, note_levels
 from brainsmith.transforms.integer.moved_tensor import MovedTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.quantised_constants import fold_what_is_no_weight
+from brainsmith.transforms.integer.row_function import RowFunction, row_function
+from brainsmith.transforms.integer.row_layers import RowLayers
 from brainsmith.transforms.integer.scaled_sum import ScaledSum
 from brainsmith.transforms.integer.structure_rules import StructureRules
 from brainsmith.transforms.integer.sums_of_scales import Approximated, SumsOfScales
@@ -45,7 +47,7 @@ from brainsmith.transforms.lattice.staircases import Staircase, is_quantiser, is
 from brainsmith.transforms.lattice.truncations import is_truncation, truncation_of
 
 _Rows = IntegerTensor | ScaledSum | MovedTensor
-_Value = _Rows | HostTensor
+_Value = _Rows | RowFunction | HostTensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,6 +114,7 @@ class _Reading:
         self._layouts = Layouts(self._build, self.sums)
         self._structure = StructureRules(self._view, self._build, self._layouts)
         self._host = HostPart(self._view, self._graph)
+        self._rows = RowLayers(self._build, self._layouts, self._host)
         self._known: dict[str, _Value] = {}
         self._fixed: set[str] = set()
         self._reasons: list[str] = []
@@ -127,10 +130,11 @@ class _Reading:
                 self._fixed.update(node.output)
             else:
                 self._node(node)
+        for value in view.graph.output:
+            if not self._reasons:
+                self._output(value.name)
         if self._reasons:
             raise ModelError(_listed(self._reasons))
-        for value in view.graph.output:
-            self._output(value.name)
         fold_factors(self._graph)
         count_equal_bits(self._graph)
         self.findings.tensors += tensor_records(self._graph, self._known)
@@ -201,9 +205,8 @@ class _Reading:
             return [self._quantiser(node, given_thresholds(self._view, node), first, base)]
         if is_truncation(node):
             return [self._quantiser(node, truncation_of(self._view, node), first, base)]
-        on_host = [value for value in given.values() if isinstance(value, HostTensor)]
-        if on_host:
-            raise NoLayerError(f"it gets floats: {on_host[0].reason}")
+        if (found := self._of_floats(node, given) or row_function(self._view, node, first)) is not None:
+            return [found]
         if (link := link_of(self._view, node)) is not None:
             behind = first.behind(link)
             if behind is None and isinstance(first, MovedTensor):
@@ -215,12 +218,37 @@ class _Reading:
             return [function]
         if self._structure.has(node):
             return list(self._structure.results(node, given, base))
+        return self._by_rule(node, given, base)
+
+    def _of_floats(self, node: NodeProto, given: dict[str, Any]) -> RowFunction | None:
+        """Return what a node makes of a function of rows; None if all that it gets is integers.
+
+        Raises:
+            NoLayerError: It gets other floats, or the operator is no pending one.
+        """
+        for value in given.values():
+            if isinstance(value, HostTensor):
+                raise NoLayerError(f"it gets floats: {value.reason}")
+            if isinstance(value, RowFunction):
+                link = link_of(self._view, node)
+                behind = None if link is None else value.behind(link)
+                if behind is None:
+                    raise NoLayerError(
+                        f"it gets floats of {node_text(value.node)}: put a quantiser between them"
+                    )
+                return behind
+        return None
+
+    def _by_rule(self, node: NodeProto, given: dict[str, Any], base: str) -> list[_Value]:
         rule = _RULES.get(node.op_type) if is_standard(node, node.op_type) else None
         if rule is None:
             raise NoLayerError("no layer of integers computes this operator")
         if rule is _Reading._sum:
             return [self._sum(node, given, base)]
-        found = rule(self, node, self._of_one_scale(node, first), base)
+        if rule is _Reading._matmul and all(name in given for name in node.input):
+            left, right = (self._of_one_scale(node, given[name]) for name in node.input)
+            return [self._rows.product(left, right, self._shape(node), base)]
+        found = rule(self, node, self._of_one_scale(node, next(iter(given.values()))), base)
         return found if isinstance(found, list) else [found]
 
     def _function(self, node: NodeProto, given: dict[str, Any]) -> _Rows | None:
@@ -238,7 +266,7 @@ class _Reading:
         first: IntegerTensor = next(iter(given.values()))
         return None if function is None else replace(first, links=(function,))
 
-    def _of_one_scale(self, node: NodeProto, value: _Value) -> _Value:
+    def _of_one_scale(self, node: NodeProto, value: Any) -> Any:
         return self.sums.of_one_scale(value, node_text(node)) if isinstance(value, ScaledSum) else value
 
     def _on_host(self, node: NodeProto, given: dict[str, Any], reason: str) -> list[Any]:
@@ -253,16 +281,31 @@ class _Reading:
         """Return a value as the host has it."""
         if isinstance(value, HostTensor):
             return value
+        if isinstance(value, RowFunction):
+            return self._floats_of_rows(value, reason)
         if isinstance(value, ScaledSum):
             return self._host.sum(self.sums.terms(value, "an output"), value.chain.links, reason)
         if isinstance(value, MovedTensor):
             return self._host.moved(self._on_host_side(value.base, reason), value.layout)
         return self._host.floats(value, reason)
 
+    def _floats_of_rows(self, function: RowFunction, reason: str) -> HostTensor:
+        """Return a Softmax as the host has it, and a normalisation as a kernel may have it."""
+        node = function.node
+        if node.op_type != "Softmax":
+            return self._rows.floats(function, node.name or node.output[0], reason)
+        source = self._on_host_side(function.source, reason)
+        found = self._host.apply(node, {node.input[0]: source}, reason)[0]
+        return self._host.linked(function.chain.links, found, reason)
+
     def _output(self, name: str) -> None:
         value = self._known[name]
         self._graph.origin = f"output '{name}'"
-        host = self._on_host_side(value)
+        try:
+            host = self._on_host_side(value)
+        except NoLayerError as error:
+            self._reasons.append(f"output '{name}': {error}")
+            return
         if not self._graph.rename(host.name, name, [end.name for end in self._view.graph.output]):
             self._graph.add("Identity", [host.name], name, host.shape, result=name)
         self.findings.outputs.append(output_record(name, value))
@@ -274,6 +317,8 @@ class _Reading:
             levels = self._host.quantised(value, staircase, base)
             self.findings.quantisers.append(quantiser_record(self._view, staircase, levels))
             return self._as_read(levels, value.shape, base)
+        if isinstance(value, RowFunction):
+            return self._rows.quantised(value, staircase, base)
         if isinstance(value, MovedTensor):
             of_base = value.staircase(staircase)
             if of_base is not None:

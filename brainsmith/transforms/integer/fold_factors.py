@@ -38,8 +38,7 @@ def fold_factors(graph: LayerGraph) -> None:
 
 def _absorbed(graph: LayerGraph, maker: LayerNode, factor: Whole) -> bool:
     """Let a layer give integers times factors, if it can."""
-    if maker.node.op_type == "MatMul":
-        assert maker.constant is not None
+    if maker.node.op_type == "MatMul" and maker.constant is not None:
         maker.constant = maker.constant * factor
         return True
     return maker.node.op_type == "MultiThreshold" and _repeat_thresholds(graph, maker, factor)

@@ -164,8 +164,8 @@ class HostPart:
         function = tensor.links[0] if tensor.links else None
         if isinstance(function, TabledLink):
             given = {name: self.floats(each, reason) for name, each in function.inputs.items()}
-            found = self._shaped(self.apply(function.node, given, reason)[0], tensor.shape)
-            return self._linked(tensor.links[1:], found, reason)
+            found = self.shaped(self.apply(function.node, given, reason)[0], tensor.shape)
+            return self.linked(tensor.links[1:], found, reason)
         name = tensor.name
         stem = f"{name}_value"
         if tensor.is_image:
@@ -180,7 +180,7 @@ class HostPart:
         if tensor.offset.any():
             operand = tensor.offset.astype(np.float32).reshape(-1, *ones)
             name = graph.add("Add", [name], f"{stem}_offset", tensor.shape, constant=operand)
-        return self._linked(tensor.links, HostTensor(name, tensor.shape, False, reason), reason)
+        return self.linked(tensor.links, HostTensor(name, tensor.shape, False, reason), reason)
 
     def sum(self, terms: Sequence[IntegerTensor], links: Sequence[ChainLink], reason: str = "") -> HostTensor:
         """Return the network's own values of a sum of tensors, added from the first on, and what is pending behind it."""
@@ -188,14 +188,15 @@ class HostPart:
         for other in others:
             name = self._graph.add("Add", [found.name, other.name], f"{found.name}_sum", found.shape)
             found = HostTensor(name, found.shape, False, reason)
-        return self._linked(links, found, reason)
+        return self.linked(links, found, reason)
 
     def _gathered(self, name: str, tensor: IntegerTensor, back: np.ndarray) -> str:
         indices = self._graph.hold(back.astype(np.int64), f"{name}_places")
         node = helper.make_node("Gather", [name, indices], [self._graph.name(f"{name}_row")], axis=1)
         return self._graph.put(LayerNode(node), LayerTensor(tensor.shape))
 
-    def _linked(self, links: Sequence[ChainLink], tensor: HostTensor, reason: str) -> HostTensor:
+    def linked(self, links: Sequence[ChainLink], tensor: HostTensor, reason: str) -> HostTensor:
+        """Return what pending operators make of floats."""
         for link in links:
             tensor = self._link(link, tensor, reason)
         return tensor
@@ -208,6 +209,10 @@ class HostPart:
             sizes = [split[axis] for axis in order]
             name = self._graph.add("Transpose", [name], f"{name}_moved", sizes, perm=list(order))
         return replace(tensor, name=self._reshaped(name, shape), shape=shape)
+
+    def reshaped(self, tensor: HostTensor, shape: tuple[int, ...]) -> HostTensor:
+        """Return a tensor in another shape."""
+        return replace(tensor, name=self._reshaped(tensor.name, shape), shape=shape)
 
     def _reshaped(self, name: str, shape: Sequence[int]) -> str:
         to = np.asarray(shape, np.int64)
@@ -232,9 +237,9 @@ class HostPart:
 
     def _applied(self, node: NodeProto, tensor: HostTensor, reason: str) -> HostTensor:
         varying = next(at for at, name in enumerate(node.input) if name and self._view.constant(name) is None)
-        return self._shaped(self.apply(node, {node.input[varying]: tensor}, reason)[0], tensor.shape)
+        return self.shaped(self.apply(node, {node.input[varying]: tensor}, reason)[0], tensor.shape)
 
-    def _shaped(self, tensor: HostTensor, shape: tuple[int, ...]) -> HostTensor:
+    def shaped(self, tensor: HostTensor, shape: tuple[int, ...]) -> HostTensor:
         """State the shape of what an operator of single elements made of a tensor that has moved in the network."""
         self._graph.tensors[tensor.name] = LayerTensor(shape)
         return replace(tensor, shape=shape)

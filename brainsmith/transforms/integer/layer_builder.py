@@ -319,7 +319,7 @@ class LayerBuilder:
         _, channels, height, width = tensor.shape
         count = height * width
         low, high = tensor.low * count, tensor.high * count
-        self._check(low, high)
+        self.check_sums(low, high)
         name = self.graph.add(
             "ReduceSum",
             [tensor.name],
@@ -377,7 +377,7 @@ class LayerBuilder:
         )
         for other in others:
             low, high = total.low + other.low, total.high + other.high
-            self._check(low, high)
+            self.check_sums(low, high)
             shape = self._placed(total.shape)
             name = self.graph.add("Add", [total.name, other.name], base, shape, (low, high))
             total = replace(total, name=name, low=low, high=high)
@@ -494,7 +494,7 @@ class LayerBuilder:
         signs = np.where(scale < 0, -1, 1)
         weights, placed = weights * signs, placed * signs
         least, most = sum_ends(tensor.low, tensor.high, weights.astype(np.float64))
-        self._check(least, most)
+        self.check_sums(least, most)
         low, high = least.astype(np.int64), most.astype(np.int64)
         name = self.graph.add(
             "MatMul", [tensor.name], base, self._placed(shape), (low, high),
@@ -502,7 +502,8 @@ class LayerBuilder:
         )  # fmt: skip
         return IntegerTensor(name, tuple(shape), low, high, unit * np.abs(scale), _one(offset))
 
-    def _check(self, low: Any, high: Any) -> None:
+    def check_sums(self, low: Any, high: Any) -> None:
+        """Raise a NoLayerError if sums are too large to be executed exactly."""
         most = max(abs(float(np.min(low))), abs(float(np.max(high))))
         if most >= LARGEST:
             raise NoLayerError(

@@ -139,7 +139,7 @@ class SumsOfScales:
                 "same levels: give what is added quantisers with one scale, or let the closest factors stand for them: "
                 f"{ALLOWING}"
             )
-        units = common_units(total.rows, exact=False)
+        units = common_units(total.rows, exact=False, near=staircase is None)
         if units is None:
             raise NoLayerError(f"it gets {_listed_scales(total)}, whose closest factors make sums too large")
         error = max(error_bound(row, unit) for row, unit in zip(total.rows, units, strict=True))

@@ -179,13 +179,14 @@ def _towards(ratio: float, largest: int) -> Iterator[tuple[int, int]]:
         low, high = (middle, high) if value < ratio else (low, middle)
 
 
-def common_units(rows: Sequence[SumRow], exact: bool) -> list[CommonUnit] | None:
+def common_units(rows: Sequence[SumRow], exact: bool, near: bool = False) -> list[CommonUnit] | None:
     """Return factors of each row that are its scales over a unit, up to rounding.
 
     Args:
         rows: Of a sum.
         exact: Whether no factor may be off by more than the rounding of the sum in float32, so that a level can differ
             at a float tie alone: by n / 2^24, where n numbers are added. Else the closest factors are returned.
+        near: Whether the smallest factors with which a sum is off by less than 1/16 of the least scale are close enough.
 
     Returns:
         One for each row; None if a row has none.
@@ -195,7 +196,7 @@ def common_units(rows: Sequence[SumRow], exact: bool) -> list[CommonUnit] | None
     for row in rows:
         key = (row.scales.tobytes(), row.weights.tobytes(), row.largest.tobytes())
         if key not in known:
-            known[key] = _exact_unit(row) if exact else _closest_unit(row)
+            known[key] = _exact_unit(row) if exact else _closest_unit(row, near)
         unit = known[key]
         if unit is None:
             return None
@@ -208,9 +209,12 @@ def _exact_unit(row: SumRow) -> CommonUnit | None:
     return next((each for each in _units(row) if each.error <= allowed), None)
 
 
-def _closest_unit(row: SumRow) -> CommonUnit | None:
-    """Return the factors whose sum is off by least."""
-    return min(_units(row), key=lambda each: error_bound(row, each), default=None)
+def _closest_unit(row: SumRow, near: bool) -> CommonUnit | None:
+    """Return the factors whose sum is off by least, or the smallest that are close enough."""
+    allowed = float(np.abs(row.scales[row.scales != 0]).min(initial=np.inf)) / 16 if near else -1.0
+    units = list(_units(row))
+    close = (unit for unit in units if error_bound(row, unit) <= allowed)
+    return next(close, None) or min(units, key=lambda each: error_bound(row, each), default=None)
 
 
 def error_bound(row: SumRow, unit: CommonUnit) -> float:
