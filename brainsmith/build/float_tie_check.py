@@ -11,6 +11,7 @@ from brainsmith.build.aligned import STEP_SAMPLES, AlignedModel, chosen_runs
 from brainsmith.comparison.float_ties.explanation import Explanation, explain_frame
 from brainsmith.comparison.float_ties.float_network import FloatNetwork
 from brainsmith.comparison.float_ties.layer_levels import LayerLevels
+from brainsmith.comparison.float_ties.tie_search import TieSearch
 from brainsmith.execution.align import align
 from brainsmith.execution.execute import Executor
 from brainsmith.transforms.integer.batch_of_one import with_batch_of_one
@@ -19,7 +20,7 @@ from brainsmith.transforms.lattice.staircases import is_quantiser
 from brainsmith.web.step_result import FloatTies
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -88,8 +89,11 @@ class FloatTieCheck:
         Returns:
             None if nothing differs.
         """
+        noted = bool(read_levels(made))
+        if not len(wrong) and not noted:
+            return None
         pair = self._pair(base, made)
-        if pair is None:
+        if pair is None or not (noted or self.rounds):
             return TieVerdict() if len(wrong) else None
         few = chosen_runs(base, STEP_SAMPLES)
         runs = np.union1d(
@@ -108,9 +112,32 @@ class FloatTieCheck:
                 found.append(each)
         return TieVerdict(_counted(found))
 
+    def of_outputs(
+        self, base: Baseline, expected: Array, samples: Iterable[int], tolerance: float | None
+    ) -> TieVerdict:
+        """Explain the samples for which the network gives other values than are expected of its first output.
+
+        Args:
+            base: The network, as the baseline.
+            expected: (samples, values), or (samples, 1): class numbers.
+            samples: Those that differ.
+            tolerance: The largest difference of an output that counts as equal, where one is stated.
+        """
+        if not self.rounds or self.network is None or base.batch > 1:
+            return TieVerdict()
+        name, found = self.network.outputs[0], []
+        shape = next(iter(base.outputs.values())).shape[1:]
+        for at in samples:
+            feed = {each: stack[at] for each, stack in base.feed.items()}
+            one = expected[at].reshape(shape) if expected[at].size == np.prod(shape) else expected[at]
+            found.append(TieSearch(self.network, feed).explain({name: one}, tolerance))
+            if found[-1].wrong:
+                return TieVerdict(wrong=f"in sample {at}, {found[-1].wrong}")
+        return TieVerdict(_counted(found))
+
     def _pair(self, base: Baseline, made: ModelWrapper) -> _Pair | None:
         """Return the network beside a model whose levels are known; None of others."""
-        if self._model is None or base.integers or not read_levels(made):
+        if self._model is None or base.integers:
             return None
         network, levels = AlignedModel.beside(base, Executor(self._model)), LayerLevels(made)
         beside = align(network.executor.signature, levels.signature)
@@ -139,10 +166,15 @@ class _Pair:
 
     def explained(self, network: FloatNetwork, run: int, tolerance: float | None) -> Iterator[Explanation]:
         """Explain a run, sample by sample and value by value."""
-        parts = self._both(run)
-        for at in range(len(next(iter(parts[0].values())))):
-            feed, levels, outputs = ({name: stack[at] for name, stack in part.items()} for part in parts)
-            yield explain_frame(network, feed, levels, outputs, tolerance)
+        feed, levels, outputs = self._both(run)
+        for at in range(len(next(iter(feed.values())))):
+            one, found, given = (
+                {name: stack[at] for name, stack in each.items()} for each in (feed, levels, outputs)
+            )
+            if found:
+                yield explain_frame(network, one, found, given, tolerance)
+            else:
+                yield TieSearch(network, one).explain(given, tolerance)
 
     def _both(self, run: int) -> tuple[dict[str, Array], dict[str, Array], dict[str, Array]]:
         """Return a run's inputs of the network, the layers' levels as its values, and the layers' outputs as its own."""

@@ -12,27 +12,41 @@ from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from brainsmith.build.baseline import Baseline
+    from brainsmith.build.float_tie_check import FloatTieCheck
     from brainsmith.build.golden import NewOutputs
+    from brainsmith.web.step_result import FloatTies
 
 Array = np.ndarray[Any, Any]
 
 
-def check_expected(base: Baseline, expected: Array, tolerance: float | None) -> None:
+def check_expected(
+    base: Baseline, expected: Array, tolerance: float | None, ties: FloatTieCheck
+) -> FloatTies | None:
     """Compare the input model with the expected outputs.
 
     Args:
         base: The input model.
         expected: (samples, values), or (samples, 1): class numbers.
         tolerance: The largest absolute error; None as in `compare`.
+        ties: Of the input model; the expected outputs may be of another order in which floats are added.
+
+    Returns:
+        The float ties that explain what differs; None if nothing does.
 
     Raises:
         VerificationError: It computes something else.
     """
     found = _against(base, expected, tolerance)
-    if found.mismatches:
+    if not found.mismatches:
+        return None
+    verdict = ties.of_outputs(base, expected, np.flatnonzero(found.wrong), tolerance)
+    if verdict.ties is None:
+        more = f". Float ties do not explain it: {verdict.wrong}" if verdict.wrong else ""
         raise VerificationError(
-            f"the input model does not compute the expected outputs, before any step: {found.text(found.worst_sample)}"
+            "the input model does not compute the expected outputs, before any step: "
+            f"{found.text(found.worst_sample)}{more}"
         )
+    return verdict.ties
 
 
 def check_new_outputs(base: Baseline, stated: NewOutputs, tolerance: float | None) -> float:

@@ -14,7 +14,7 @@ from brainsmith.execution.generated_inputs import generated_inputs
 from brainsmith.figures import plural, share
 from brainsmith.graph.ends import input_values
 from brainsmith.steps.host_ends import parent_model
-from brainsmith.web.step_result import Verified
+from brainsmith.web.step_result import FloatTies, Verified
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +59,7 @@ class BuildVerification:
         self._device = VerificationDevice()
         self._generated: Verifier | None = None
         self._generated_told: Fields = {"generated": 0, "generated_coverage": "", "generated_problem": ""}
+        self._golden_ties: FloatTies | None = None
         self._last_whole: Verified | None = None
         self._problem = ""
         self.exact = (source, "")
@@ -66,13 +67,14 @@ class BuildVerification:
         self._verifier = self._started(source.peek(), task)
         if self._verifier is None:
             return
-        self._verifier.check_expected()
+        self._golden_ties = self._verifier.check_expected()
         self._generate(source.peek(), task)
         accuracy, coverage = self._verifier.accuracy, self._generated_told["generated_coverage"]
         right = "" if accuracy is None else f", accuracy {share(accuracy)}"
         made_up = "" if self._generated is None else f"; {plural(self._generated.samples, 'generated input')}"
         made_up += f" ({coverage})" if made_up and coverage else ""
-        self.told = f"input model: {plural(self._verifier.samples, 'sample')}{right}{made_up}"
+        ties = "" if self._golden_ties is None else f"; of the expected outputs {self._golden_ties}"
+        self.told = f"input model: {plural(self._verifier.samples, 'sample')}{right}{ties}{made_up}"
 
     def _started(self, model: ModelWrapper, task: BuildTask) -> Verifier | None:
         """Run the golden data through the input model; None where random ones are not possible."""
@@ -183,6 +185,7 @@ class BuildVerification:
             "random": self._golden.random,
             **self._generated_told,
             "problem": self._problem,
+            **({"float_ties": asdict(self._golden_ties)} if self._golden_ties else {}),
         }
         if verifier is None:
             return {"golden": golden, "accuracy": None, "float_model": None}

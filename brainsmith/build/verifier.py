@@ -250,7 +250,7 @@ class Verifier:
         )
         if changed is not None or ties is not None or self._gives_reference(result.model):
             after = baseline_after(base, made.executor, result.model, step)
-            integers = base.integers or bool(read_levels(result.model))
+            integers = base.integers or ties is not None or bool(read_levels(result.model))
             self._baseline = replace(after, classes=made.gives_classes, integers=integers)
         self._floats_before.note(result.model)
         if len(chosen) < base.runs or not base.golden:
@@ -371,14 +371,18 @@ class Verifier:
     def _executor(self, result: _Result) -> Executor:
         return self._device.executor(f"step '{result.step}'", *result.run)
 
-    def check_expected(self) -> None:
+    def check_expected(self) -> FloatTies | None:
         """Compare the input model with the expected outputs, if there are any.
+
+        Returns:
+            The float ties that explain what differs; None if nothing does.
 
         Raises:
             VerificationError: It computes something else.
         """
-        if self._golden.expected is not None:
-            check_expected(self._baseline, self._golden.expected, self.tolerance("*"))
+        if self._golden.expected is None:
+            return None
+        return check_expected(self._baseline, self._golden.expected, self.tolerance("*"), self._floats_before)
 
     def _accuracy(self, classes: Array) -> float | None:
         return None if self._labels is None else float(np.mean(classes == self._labels))

@@ -7,11 +7,22 @@ from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.build.golden import GoldenData
 from brainsmith.build.verifier import Verifier
+from brainsmith.comparison.float_ties.float_network import FloatNetwork
+from brainsmith.comparison.float_ties.tie_search import TieSearch
 from brainsmith.errors import VerificationError
+from brainsmith.execution.execute import Executor
 from brainsmith.transforms.integer_layers import IntegerLayers
 from brainsmith.web.step_result import FloatTies, Verified, verified_text
 from brainsmith.web.verdict import describe
-from tests.comparison.float_ties.tie_networks import samples, two_layers
+from tests.comparison.float_ties.tie_networks import (
+    WEIGHTS,
+    one_layer,
+    quantiser,
+    samples,
+    two_layers,
+    wrapped,
+)
+from tests.hunt.writer import Writer
 
 
 def no_parent():
@@ -157,3 +168,78 @@ def test_the_page_and_the_summary_say_how_many_ties_there_are():
     assert _float_ties([step.to_plain()]) == [
         "integer: 3 of 8,192 values are float ties (bound 4.5e-07 of a step), in 2 samples"
     ]
+
+
+def reordered(scale=0.7, level=1.4, weights=WEIGHTS):
+    """Return a network that adds its products in another order, without integer layers."""
+    writer = Writer()
+    rows = [
+        quantiser(writer, writer.constant(weights[at : at + 1] * scale), (1, 2), scale, 4.0)
+        for at in range(3)
+    ]
+    parts = writer.split("Split", ["x", writer.constant([1, 1, 1], np.int64)], [(1, 1)] * 3, axis=1)
+    products = [
+        writer.node("MatMul", [part.name, row.name], (1, 2)) for part, row in zip(parts, rows, strict=True)
+    ]
+    right = writer.node("Add", [products[1].name, products[2].name], (1, 2))
+    total = writer.node("Add", [products[0].name, right.name], (1, 2))
+    return wrapped(writer, [quantiser(writer, total.name, (1, 2), level, 4.0)])
+
+
+def test_a_step_without_integer_layers_is_explained_by_its_outputs():
+    stack = samples()
+    verification = verifier(one_layer(0.7, 1.4), stack)
+    found = verification.check("reorder", reordered(), no_parent)
+    assert found.float_ties.ties >= found.float_ties.samples > 0
+    assert verification.reference == "reorder"
+
+
+def test_other_weights_are_wrong_whatever_level_float_ties_get():
+    weights = WEIGHTS + [[0, 0], [0, 0], [0, 1]]
+    with pytest.raises(VerificationError) as caught:
+        verifier(one_layer(0.7, 1.4), samples()).check("reorder", reordered(weights=weights), no_parent)
+    assert re.search(
+        r"Float ties do not explain it: in run \d+, output 1 of 't2' is [-\d.]+, and [-\d.]+ in the network, where "
+        r"rounding moves it by [-\de.]+ at most, whichever level float ties get",
+        str(caught.value),
+    )
+
+
+def expected_of(model, stack):
+    return next(iter(Executor(model).run({"x": stack}).values()))
+
+
+def test_expected_outputs_may_be_on_the_other_side_of_a_tie():
+    stack = samples()
+    expected = expected_of(reordered(), stack)
+    ties = verifier(one_layer(0.7, 1.4), stack, expected=expected).check_expected()
+    assert ties.ties >= ties.samples > 0
+    assert (
+        verifier(
+            one_layer(0.7, 1.4), stack, expected=expected_of(one_layer(0.7, 1.4), stack)
+        ).check_expected()
+        is None
+    )
+
+
+def test_other_expected_outputs_are_wrong():
+    stack = samples()
+    expected = expected_of(reordered(), stack)
+    expected[3, 0, 1] += 2.8
+    with pytest.raises(VerificationError) as caught:
+        verifier(one_layer(0.7, 1.4), stack, expected=expected).check_expected()
+    assert re.search(
+        r"before any step: .*\. Float ties do not explain it: in sample 3, output 1 of ", str(caught.value)
+    )
+
+
+def test_more_ties_than_are_tried_explain_nothing():
+    writer = Writer()
+    weights = quantiser(writer, writer.constant(np.full((3, 40), 0.7)), (3, 40), 0.7, 4.0)
+    product = writer.node("MatMul", ["x", weights.name], (1, 40))
+    model = wrapped(writer, [quantiser(writer, product.name, (1, 40), 1.4, 4.0)])
+    frame = np.array([[-13.0, 2.0, 12.0]], np.float32)
+    search = TieSearch(FloatNetwork(model), {"x": frame})
+    found = search.explain({model.graph.output[0].name: np.full((1, 40), 7.0)}, None)
+    assert search.gave_up
+    assert found.wrong.endswith("at most; more than 64 combinations of float ties may explain it")

@@ -19,7 +19,7 @@ from brainsmith.execution.execute import Executor
 from brainsmith.graph.ends import numpy_type
 from tests.hunt.inputs import golden_inputs, unseen_inputs
 from tests.hunt.networks import Network
-from tests.hunt.real_arithmetic import undecided
+from tests.hunt.real_arithmetic import tied
 
 BLUEPRINT = "hw_compiler:\n  target: {part: xczu7ev-ffvc1156-2-e, clock: 5 ns, fps: 1000}\n"
 RTL_KERNELS = ("MVAU", "VVAU", "Thresholding", "ElementwiseMul", "ElementwiseAdd")
@@ -46,7 +46,7 @@ class Verdict:
             `wrong`: the build succeeded, and what it made computes something else; `raw`: an error of Python, FINN or
             numpy came out.
         text: The reason, or what differs.
-        undecided: Samples that were left out, because float32 decides a tie in them either way.
+        undecided: Samples that differ by float ties alone: with these on their other side, the network gives the same.
     """
 
     kind: str
@@ -155,7 +155,7 @@ def _compared(network: Network, samples: np.ndarray, expected: np.ndarray, found
         )
     size = 0.0 if network.exact else RELATIVE * max(1.0, float(np.max(np.abs(left), initial=0.0)))
     wrong = np.flatnonzero(~(np.abs(left - right) <= size).all(axis=1))
-    ties = [] if network.exact else [at for at in wrong if undecided(network.model, samples[at])]
+    ties = [] if network.exact else [at for at in wrong if tied(network, samples[at], right[at])]
     wrong = np.setdiff1d(wrong, ties)
     if not len(wrong):
         return Verdict(RIGHT, undecided=len(ties))

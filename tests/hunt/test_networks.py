@@ -8,11 +8,12 @@ from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.execution.execute import Executor
 from brainsmith.execution.read_model import read_model
+from tests.comparison.float_ties.tie_networks import one_layer
 from tests.hunt import judge
 from tests.hunt.forms import as_others_write
 from tests.hunt.inputs import golden_inputs, unseen_inputs
 from tests.hunt.networks import MODES, Network, random_network
-from tests.hunt.real_arithmetic import undecided
+from tests.hunt.real_arithmetic import tied, undecided
 from tests.hunt.writer import CUSTOM, Tensor, Writer
 
 SEEDS = range(250)
@@ -141,12 +142,19 @@ def test_a_difference_of_one_level_is_wrong_and_named():
 
 
 def test_a_tie_of_real_scales_is_left_out_and_no_other_difference():
-    network = identity(2.0 / 3.0, False)
-    samples = np.array([[[1.0]], [[3.0]]], np.float32)  # 1.5 and 4.5 levels, as far as float32 knows
-    assert [undecided(network.model, sample) for sample in samples] == [True, True]
-    assert not undecided(network.model, np.array([[2.0]], np.float32))
+    model = one_layer(0.7, 1.4)
+    (name,) = (value.name for value in model.graph.output)
+    network = Network(0, model.model, "INT5", False, "ties")
+    samples = np.array([[[-13.0, 2.0, 12.0]], [[2.0, 0.0, 0.0]]], np.float32)  # half a level, and a whole one
+    assert [undecided(network.model, sample) for sample in samples] == [True, False]
     (expected,) = judge.reference(network, samples)
-    assert judge._compared(network, samples, expected, expected - 1.0) == judge.Verdict("right", undecided=2)
+    other = Executor(one_layer(0.7, 1.4)).run({"x": samples})[name].copy()
+    other[0, 0, 0] += np.float32(1.4) if expected[0, 0, 0] == 0.0 else -np.float32(1.4)
+    assert judge._compared(network, samples, expected, other) == judge.Verdict("right", undecided=1)
+    other[1, 0, 0] += np.float32(1.4)
+    assert judge._compared(network, samples, expected, other).text.startswith(
+        "1 of 2 samples differ: sample 1, "
+    )
 
 
 def test_a_sum_that_cancels_but_in_float32_is_a_tie_for_ceil():
@@ -162,6 +170,8 @@ def test_a_sum_that_cancels_but_in_float32_is_a_tie_for_ceil():
         judge.reference(network, sample[None])[0].item() == 1.0
     )  # the sum is 0, and float32 leaves some 1e-7
     assert undecided(network.model, sample)
+    assert tied(network, sample, np.zeros(1))
+    assert not tied(network, sample, np.full(1, 2.0))
     assert not undecided(network.model, np.array([[1.0, 1.0, 1.0]], np.float32))
 
 
@@ -173,7 +183,9 @@ def test_which_of_two_equal_values_an_arg_max_finds_is_a_tie(other, tie):
     names = [product.name, writer.constant([1], np.int64)]
     _, index = writer.split("TopK", names, [(1, 1)] * 2, axis=1, largest=1, sorted=1)
     model = writer.model([Tensor("x", (1, 3))], [index], (index.name,))
-    assert undecided(model, np.array([[-13.0, 2.0, 11.0]], np.float32)) is tie
+    network = Network(0, model, "INT5", False, "arg-max")
+    sample = np.array([[-13.0, 2.0, 11.0]], np.float32)
+    assert [tied(network, sample, np.array([place])) for place in (0, 1)] == [tie, True]
 
 
 def test_a_network_that_the_build_cannot_take_is_refused(tmp_path):

@@ -281,7 +281,8 @@ class BoundedQuantiser(BoundedOperator):
         if self.scaled is not None and not self.grid.is_exact:
             scale = self.scaled[0].astype(np.float64)
             real = np.rint(levels / scale) * scale
-        return BoundedTensor(levels, levels, levels, None, enlarged(np.abs(levels) + self.reserve), real=real)
+        size = enlarged(np.abs(levels) + self.reserve) if self.reserve.any() else None
+        return BoundedTensor(levels, levels, levels, None, size, real=real)
 
 
 @dataclass(frozen=True)

@@ -82,20 +82,29 @@ def explain_frame(
     if not wrong:
         wrong.extend(
             filter(
-                None, (_output(network, tensors, name, found, tolerance) for name, found in outputs.items())
+                None,
+                (wrong_output(network, tensors, name, found, tolerance) for name, found in outputs.items()),
             )
         )
     return Explanation(tuple(ties), values, wrong[0] if wrong else "")
 
 
-def _output(
+def wrong_output(
     network: FloatNetwork,
     tensors: Mapping[str, BoundedTensor],
     name: str,
     found: Array,
     tolerance: float | None,
 ) -> str:
-    """Return what is wrong with an output, if anything."""
+    """Return what is wrong with an output, if anything.
+
+    Args:
+        network: What is right.
+        tensors: What it gives.
+        name: Of the output.
+        found: What another evaluation gave; a single value stands for a class.
+        tolerance: As in `explain_frame`.
+    """
     own = tensors[name]
     maker = network.maker(name)
     if isinstance(maker, LargestPlaces) and name == maker.node.output[-1]:
@@ -105,7 +114,7 @@ def _output(
     rounding = _rounding(own)
     off = np.maximum(found - own.high.astype(np.float64), own.low.astype(np.float64) - found)
     if tolerance is None:
-        unknown = own.is_certain and own.size is None and not network.grids[name].is_exact
+        unknown = own.is_certain and own.size is own.real is None and not network.grids[name].is_exact
         tolerance = RELATIVE_ERROR * max(1.0, float(np.abs(own.value).max(initial=0.0))) if unknown else 0.0
     allowed = np.maximum(rounding, tolerance)
     worst = int(np.argmax(np.nan_to_num(off - allowed, nan=np.inf)))
@@ -121,7 +130,7 @@ def _output(
 
 def _rounding(tensor: BoundedTensor) -> Array:
     """Return what evaluations in integers and on the host may differ by, beside the ends."""
-    if tensor.is_certain and tensor.size is None:
+    if tensor.is_certain and tensor.size is tensor.real is None:
         return np.zeros(tensor.value.shape)
     error = np.zeros(tensor.value.shape) if tensor.error is None else tensor.error
     return np.asarray(error + gamma(_AFTER) * tensor.sizes)

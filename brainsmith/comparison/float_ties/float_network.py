@@ -13,6 +13,7 @@ from brainsmith.comparison.float_ties.dyadic_grid import UNKNOWN, DyadicGrid
 from brainsmith.comparison.float_ties.operator_reader import operator_of
 from brainsmith.execution.fallback.node_runners import make_runner
 from brainsmith.execution.initialisers import initialisers
+from brainsmith.execution.model_signature import signature_of
 from brainsmith.execution.runnable import runnable_copy
 from brainsmith.graph.ends import input_values
 from brainsmith.transforms.graph_view import GraphView, attribute
@@ -48,6 +49,7 @@ class FloatNetwork:
             no float ties.
         inputs: The tensors to feed.
         outputs: The tensors that it gives.
+        signature: What goes in and comes out.
 
     Raises:
         BuildError: Its shapes cannot be inferred.
@@ -56,6 +58,7 @@ class FloatNetwork:
     def __init__(self, model: ModelWrapper) -> None:
         self._model, constants, reals = _folded(runnable_copy(model))
         self._view = GraphView(self._model)
+        self.signature = signature_of(self._model)
         graph = self._model.graph
         self.inputs = tuple(value.name for value in input_values(graph))
         self.outputs = tuple(value.name for value in graph.output)
@@ -77,11 +80,6 @@ class FloatNetwork:
             grids.update(zip(node.output, made, strict=False))
             self._steps.append(_Step(operator, exact))
         self.grids = grids
-
-    @property
-    def has_quantisers(self) -> bool:
-        """Whether it is a network of floats with levels."""
-        return any(is_quantiser(step.operator.node) for step in self._steps)
 
     def follow(
         self,

@@ -68,16 +68,22 @@ class FloatSum:
         """
         first, second = left.middle, right.middle
         sizes = np.abs(first), np.abs(second)
-        magnitudes = self.product(*sizes)
-        spread = gamma(self.terms + OF_FACTORS) * self._plus(magnitudes, np.abs)
+        magnitudes = self._plus(self.product(*sizes), np.abs)
+        spread = gamma(self.terms + OF_FACTORS) * magnitudes
+        exact = self.product(left.exact, right.exact)
+        middle = (
+            exact  # which is two roundings of each product away from that of the floats: OF_FACTORS has them
+        )
         if not left.is_certain:
             spread = spread + self.product(left.radius, sizes[1])
         if not right.is_certain:
             spread = spread + self.product(sizes[0] + left.radius, right.radius)
-        exact = self.product(left.exact, right.exact)
-        size = self._plus(self.product(left.sizes, right.sizes), np.abs)
-        middle = self._plus(self.product(first, second))
-        return around(value, middle, spread, size, self._once(exact, size), self._plus(exact))
+        if not (left.is_certain and right.is_certain):
+            middle = self.product(first, second)
+        size = magnitudes
+        if left.size is not None or right.size is not None:
+            size = self._plus(self.product(left.sizes, right.sizes), np.abs)
+        return around(value, self._plus(middle), spread, size, self._once(exact, size), self._plus(exact))
 
     def exactly(self, value: Array, left: BoundedTensor, right: BoundedTensor) -> BoundedTensor:
         """Return sums that float32 does not round; a mean is rounded by its division, and exact sums are divided alike."""
@@ -159,23 +165,22 @@ def _convolved(
 ) -> Array:
     rank = weights.ndim - 2
     padded = np.pad(images, [(0, 0), (0, 0), *zip(pads[:rank], pads[rank:], strict=True)])
-    reach = [(taps - 1) * step + 1 for taps, step in zip(weights.shape[2:], dilations, strict=True)]
-    windows = np.lib.stride_tricks.sliding_window_view(padded, reach, axis=tuple(range(2, 2 + rank)))
-    places = tuple(slice(None, None, step) for step in strides)
-    taps = tuple(slice(None, None, step) for step in dilations)
-    windows = windows[(slice(None), slice(None), *places, *taps)]
-    size = windows.shape[2 : 2 + rank]
     batch, channels = images.shape[:2]
-    order = (0, 1, *range(2, 2 + rank), *range(2 + rank, 2 + 2 * rank))
-    parts = []
-    for group in range(groups):
-        of_group = slice(group * channels // groups, (group + 1) * channels // groups)
-        filters = weights[group * len(weights) // groups : (group + 1) * len(weights) // groups]
-        columns = np.moveaxis(windows[:, of_group].transpose(order), 1, 1 + rank)
-        rows = columns.reshape(batch * int(np.prod(size)), -1)
-        sums = rows @ filters.reshape(len(filters), -1).T
-        parts.append(np.moveaxis(sums.reshape(batch, *size, len(filters)), -1, 1))
-    return np.concatenate(parts, axis=1)
+    kernel = weights.shape[2:]
+    size = [
+        (length - (taps - 1) * dilation - 1) // stride + 1
+        for length, taps, dilation, stride in zip(padded.shape[2:], kernel, dilations, strides, strict=True)
+    ]
+    filters = weights.reshape(groups, len(weights) // groups, weights.shape[1], *kernel)
+    sums = np.zeros((batch, groups, len(weights) // groups, int(np.prod(size))))
+    for tap in np.ndindex(*kernel):
+        places = [
+            slice(at * dilation, at * dilation + (count - 1) * stride + 1, stride)
+            for at, dilation, count, stride in zip(tap, dilations, size, strides, strict=True)
+        ]
+        values = padded[(slice(None), slice(None), *places)].reshape(batch, groups, channels // groups, -1)
+        sums += filters[(slice(None), slice(None), slice(None), *tap)] @ values
+    return sums.reshape(batch, len(weights), *size)
 
 
 def _average_pool(view: GraphView, node: NodeProto) -> FloatSum | None:

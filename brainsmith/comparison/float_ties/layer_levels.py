@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.comparison.float_ties.explanation import Explanation, explain_frame
+from brainsmith.execution.align import align
 from brainsmith.execution.execute import Executor
 from brainsmith.transforms.integer.level_record import read_levels
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     from qonnx.core.modelwrapper import ModelWrapper
 
+    from brainsmith.comparison.float_ties.float_network import FloatNetwork
     from brainsmith.execution.signature import ModelSignature
 
 Array = np.ndarray[Any, Any]
@@ -50,3 +53,31 @@ class LayerLevels:
         found = self._executor.run(feed, keep=layers)
         values = {name: one.values(found[one.layer]) for name, one in self._records.items()}
         return found, values
+
+    def explain(
+        self, network: FloatNetwork, feed: Mapping[str, Array], outputs: Mapping[str, Array] | None = None
+    ) -> list[Explanation]:
+        """Compare the layers with the network that they were made of.
+
+        Args:
+            network: With a batch of 1, if the layers have it.
+            feed: Samples, (samples, *shape), by the network's inputs.
+            outputs: What is compared with the network's outputs; by themselves, those of the layers.
+
+        Returns:
+            What comes of each sample.
+        """
+        beside = align(network.signature, self.signature)
+        results, levels = self.of({new: change(feed[old]) for new, (old, change) in beside.feed.items()})
+        given = (
+            {old: change(results[new]) for old, (new, change) in beside.read.items()}
+            if outputs is None
+            else outputs
+        )
+        explained = []
+        for at in range(len(next(iter(feed.values())))):
+            one, found, made = (
+                {name: stack[at] for name, stack in each.items()} for each in (feed, levels, given)
+            )
+            explained.append(explain_frame(network, one, found, made, None))
+        return explained

@@ -56,7 +56,7 @@ class LevelDifferences:
 
 
 def compare_levels(
-    quantiser: BoundedQuantiser, given: BoundedTensor, own: BoundedTensor, found: Array
+    quantiser: BoundedQuantiser, given: BoundedTensor, own: BoundedTensor, found: Array, once: bool = True
 ) -> LevelDifferences:
     """Compare levels that were found with those that a quantiser gives.
 
@@ -66,8 +66,11 @@ def compare_levels(
         own: What it gives for that, and for its ends.
         found: What another evaluation gave, in the network's scale; float64, NaN where that is not known.
 
-    A level is a float tie if rounding can bring the network to it, from the one beside it, and if it is what the network's
-    own operators make of the exact sum, rounded once; so thresholds of another rounding mode are wrong on ties, too.
+        once: Sums were rounded once, as those of integers are.
+
+    A level is a float tie if rounding can bring the network to it, from the one beside it; and with `once`, if it is what
+    the network's own operators make of the exact sum, rounded once: so thresholds of another rounding mode are wrong on
+    ties, too.
     """
     unit = np.broadcast_to(quantiser.unit, own.value.shape)
     if found.shape != own.value.shape:
@@ -85,10 +88,10 @@ def compare_levels(
     if not whole.any():
         return LevelDifferences(own.value)
     ends = (own.low, own.high, *own.rounded_once)
-    low, high, *once = (np.rint((end.astype(np.float64) - own.value) / unit) for end in ends)
-    allowed = (
-        (np.abs(whole) <= 1) & (low <= whole) & (whole <= high) & (once[0] <= whole) & (whole <= once[1])
-    )
+    low, high, *nearest = (np.rint((end.astype(np.float64) - own.value) / unit) for end in ends)
+    allowed = (np.abs(whole) <= 1) & (low <= whole) & (whole <= high)
+    if once:
+        allowed &= (nearest[0] <= whole) & (whole <= nearest[1])
     distances, bounds = _distances(quantiser, given, own, whole, unit)
     if (at := _first(~allowed & (whole != 0))) is not None:
         far, bound = distances[at], bounds[at]

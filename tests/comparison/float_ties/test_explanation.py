@@ -13,6 +13,7 @@ from brainsmith.errors import BrainsmithError
 from brainsmith.execution.execute import Executor
 from brainsmith.execution.read_model import read_model
 from brainsmith.steps.cleanup import cleanup
+from brainsmith.transforms.integer.batch_of_one import with_batch_of_one
 from brainsmith.transforms.integer_layers import IntegerLayers
 from tests.comparison.float_ties.tie_networks import WEIGHTS, one_layer, samples, two_layers, wrapped
 from tests.hunt.inputs import unseen_inputs
@@ -24,21 +25,10 @@ U = Fraction(1, 1 << 24)
 
 def explained(model, stack, layers=None):
     """Return what comes of each frame of the integer layers of a network, or of other layers."""
-    network = FloatNetwork(model)
     levels = LayerLevels(model.transform(IntegerLayers()) if layers is None else layers)
+    network = FloatNetwork(with_batch_of_one(model)[0])
     (name,) = network.inputs
-    outputs, found = levels.of({levels.signature.inputs[0].name: stack})
-    names = dict(zip(network.outputs, (spec.name for spec in levels.signature.outputs), strict=True))
-    return [
-        explain_frame(
-            network,
-            {name: frame},
-            {each: values[at] for each, values in found.items()},
-            {own: outputs[other][at] for own, other in names.items()},
-            None,
-        )
-        for at, frame in enumerate(stack)
-    ]
+    return levels.explain(network, {name: stack.reshape(-1, *network.signature.inputs[0].shape)})
 
 
 def level_of(value, scale):
