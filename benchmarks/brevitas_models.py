@@ -373,7 +373,7 @@ class Espcn(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Enlarge."""
-        return self.out(self.network(x) * 64.0)
+        return self.out(self.network(x))
 
 
 class Attention(nn.Module):
