@@ -80,6 +80,7 @@ ABSORBED = (
     "Im2Col",
     "Reshape",
     "Sign",
+    "Slice",
     "Squeeze",
     "Transpose",
     "Unsqueeze",

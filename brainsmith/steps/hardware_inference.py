@@ -17,6 +17,7 @@ from brainsmith.steps.integer_ranges import annotate_integer_ranges
 from brainsmith.steps.own_transforms import own_transform, transformed
 from brainsmith.steps.preferences import listed_kernels, prefers_rtl
 from brainsmith.steps.scales_behind_products import integer_products
+from brainsmith.steps.shuffles import shuffle_on_chip
 from brainsmith.steps.unit_transposes import transposes_to_reshapes
 from brainsmith.steps.unsigned_thresholds import ClipThresholdsOfUnsigned
 from brainsmith.steps.unsupported_nodes import why_unsupported
@@ -58,10 +59,11 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         model = model.transform(own_transform("InferLayerNorm")(fraction_bits=None))
     standalone = prefers_rtl(cfg, registry, "finn:MVAU") or getattr(cfg, "standalone_thresholds", True)
     first = (*THRESHOLDS, *PRODUCTS) if standalone else (*PRODUCTS, *THRESHOLDS)
+    model = model.transform(own_transform("InferCrop")(gathers=False))
     model = _convert(borders_to_layers(model), (*first, *STREAMS), registry)
     model = _convert_elementwise(model, registry)
     model = _convert(model, OTHERS, registry)
-    model = _tidy(model, registry)
+    model = _tidy(model, registry, listed)
     _check_nothing_between(model)
     _labels_are_floats(model)
     model = minimise_bit_widths(model.transform(ClipThresholdsOfUnsigned()), cfg)
@@ -160,7 +162,7 @@ def _moves_data_on_chip(model: ModelWrapper, node: NodeProto) -> bool:
     return node != model.graph.node[0] and not at_an_end
 
 
-def _tidy(model: ModelWrapper, registry: Registry) -> ModelWrapper:
+def _tidy(model: ModelWrapper, registry: Registry, listed: list[PluginInfo]) -> ModelWrapper:
     """Convert forks and what is left of reshapes and transposes, and infer all annotations anew."""
     model = _by_name(model, registry, "finn:InferDuplicateStreamsLayer")
     if any(node.op_type == "Requant" for node in model.graph.node):
@@ -176,6 +178,8 @@ def _tidy(model: ModelWrapper, registry: Registry) -> ModelWrapper:
         "qonnx:InferShapes",
     )
     model = transposes_to_reshapes(model)
+    if not any(kernel.qualified == "finn:Shuffle" for kernel in listed):
+        model = shuffle_on_chip(model, _moves_data_on_chip)
     model = _reshapes_to_layers(model, registry)
     if any(node.op_type == "Transpose" for node in model.graph.node):
         model = model.transform(registry.get("transform", "finn:InferShuffle")(_moves_data_on_chip))

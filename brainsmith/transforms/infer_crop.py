@@ -31,12 +31,21 @@ class InferCrop(NodeRewrite):
     Slice with constant limits and steps of 1; Gather of one constant index, or of several that follow each other.
     Left alone: a window of a constant (an embedding is FINN's Lookup), floats, shapes that are not known, a window
     without values.
+
+    Args:
+        gathers: Convert Gather, too; FINN has kernels for that.
     """
 
     op_types = ("Slice", "Gather")
 
+    def __init__(self, gathers: bool = True) -> None:
+        super().__init__()
+        self.gathers = gathers
+
     def rewrite(self, view: GraphView, node: NodeProto) -> bool:
         """Convert a node whose result is one window of a computed tensor."""
+        if node.op_type == "Gather" and not self.gathers:
+            return False
         source, output = (
             view.static_shape(name, TensorProto.FLOAT) for name in (node.input[0], node.output[0])
         )

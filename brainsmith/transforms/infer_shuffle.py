@@ -14,7 +14,10 @@ from brainsmith.transforms.node_chains import RESHAPES, chain_before, chain_behi
 from brainsmith.transforms.node_rewrite import NodeRewrite
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
 
 SCALES = ("Mul", "Add", "Sub", "Div")
 """Operators that the host computes behind the accelerator, where they are floats."""
@@ -52,13 +55,17 @@ class InferShuffle(NodeRewrite):
 
     Args:
         ends: Convert transposes at the ends of the network too.
+        where: Asked of the model and the first transpose of a chain whether it is to be converted; all are by default.
     """
 
     op_types = ("Transpose",)
 
-    def __init__(self, ends: bool = False) -> None:
+    def __init__(
+        self, ends: bool = False, where: Callable[[ModelWrapper, NodeProto], bool] | None = None
+    ) -> None:
         super().__init__()
         self.ends = ends
+        self.where = where
 
     def rewrite(self, view: GraphView, node: NodeProto) -> bool:
         """Convert the transposes and reshapes that a transpose is the first one of."""
@@ -66,6 +73,8 @@ class InferShuffle(NodeRewrite):
         if chain is None or not view.model.get_tensor_datatype(chain.source).is_integer():
             return False
         if not self.ends and (_begins(view, chain.source) or _belongs_to_host(view, chain.output)):
+            return False
+        if self.where is not None and not self.where(view.model, node):
             return False
         _replace(view, chain)
         return True

@@ -54,6 +54,12 @@ def transposed():
     return network(("Reshape", (8, 2, 16), {}), ("Transpose", None, {"perm": (1, 0, 2)}), shapes=shapes)
 
 
+def exchanged():
+    return network(
+        ("Transpose", None, {"perm": (0, 2, 1)}), shapes=[(2, 8, 3), (2, 8, 3), (2, 3, 8), (2, 3, 8)]
+    )
+
+
 def token():
     shapes = [(1, 8, 32), (1, 8, 32), (1, 1, 32), (1, 1, 32)]
     return network(("Gather", [3], {"axis": 1}), shapes=shapes)
@@ -76,18 +82,24 @@ def test_a_bare_name_in_a_blueprint_is_this_projects(tmp_path, name):
 
 @pytest.mark.filterwarnings("ignore:Assuming 4D input is NCHW:UserWarning")
 @pytest.mark.parametrize(
-    ("model", "kernel", "own", "finns"),
-    [(transposed, "Shuffle", "ShuffleKernel", "Shuffle"), (token, "Crop", "CropKernel", "Crop")],
-    ids=["Shuffle", "Crop"],
+    ("model", "kernel", "own", "finns", "own_by_default"),
+    [
+        (transposed, "Shuffle", "ShuffleKernel", "Shuffle", ("ShuffleKernel", "brainsmith.kernels")),
+        (exchanged, "Shuffle", "ShuffleKernel", "Shuffle", None),
+        (token, "Crop", "CropKernel", "Crop", None),
+    ],
+    ids=["Shuffle", "Shuffle of the last two axes", "Crop"],
 )
 @pytest.mark.slow
-def test_only_a_network_that_names_it_gets_it(tmp_path, model, kernel, own, finns):
+def test_a_network_gets_it_that_names_it_or_where_finn_has_no_circuit(
+    tmp_path, model, kernel, own, finns, own_by_default
+):
     feeds = {"x": np.random.default_rng(0).integers(-8, 8, model().get_tensor_shape("x")).astype(np.float32)}
     expected = execute_onnx(model(), feeds)["y"]
     for listed, op_type, domain in (
         ((kernel,), own, "brainsmith.kernels"),
         ((f"brainsmith:{kernel}",), own, "brainsmith.kernels"),
-        ((), finns, "finn.custom_op.fpgadataflow"),
+        ((), *(own_by_default or (finns, "finn.custom_op.fpgadataflow"))),
         ((f"finn:{kernel}",), finns, "finn.custom_op.fpgadataflow"),
     ):
         after = steps.hardware_inference(model(), config(tmp_path, *listed))
