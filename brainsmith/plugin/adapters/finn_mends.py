@@ -25,13 +25,16 @@ def mend_pools(module: ModuleType) -> None:
 
 
 def mend_flattens(module: ModuleType) -> None:
-    """Let FINN keep all Flattens of a graph where the input or output of one has several readers.
+    """Let FINN keep all Flattens of a graph where the input or output of one has several readers, or a reader joins it.
 
-    FINN+ 1.6.1 takes it from these, too. A Flatten that stays between layers is refused by name.
+    FINN+ 1.6.1 takes it from these, too, and gives what was in front of it to the reader's first input, whichever it was. A
+    Flatten that stays between layers is refused by name.
     """
     _skip_where_any(
         module.RemoveCNVtoFCFlatten,
-        lambda model, node: node.op_type in ("Flatten", "Reshape") and _is_forked(model, node),
+        lambda model, node: (
+            node.op_type in ("Flatten", "Reshape") and (_is_forked(model, node) or _is_joined(model, node))
+        ),
     )
 
 
@@ -55,6 +58,17 @@ def _is_forked(model: Any, node: Any) -> bool:
     ends = {value.name for value in model.graph.output}
     readers = [sum(name in each.input for each in model.graph.node) + (name in ends) for name in names]
     return any(count > 1 for count in readers)
+
+
+def _is_joined(model: Any, node: Any) -> bool:
+    """Tell whether a node's result is read beside what another node, or an input, gives."""
+    computed = {name for each in model.graph.node for name in each.output}
+    computed.update(value.name for value in model.graph.input)
+    return any(
+        sum(name in computed for name in reader.input) > 1
+        for reader in model.graph.node
+        if node.output[0] in reader.input
+    )
 
 
 def mend_moves(module: ModuleType) -> None:

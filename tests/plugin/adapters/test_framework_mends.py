@@ -89,6 +89,21 @@ def test_a_reduction_that_states_its_axes_as_an_attribute_is_no_pool():
     assert [node.op_type for node in after.graph.node] == ["ReduceMean"]
 
 
+def test_a_flatten_stays_in_front_of_a_join():
+    layer = {"domain": "finn.custom_op.fpgadataflow", "backend": "fpgadataflow"}
+    nodes = [
+        helper.make_node("Thresholding", ["x", "t"], ["a"], name="first", **layer),
+        helper.make_node("Flatten", ["a"], ["f"], axis=1),
+        helper.make_node("StreamingConcat", ["z", "f"], ["y"], name="joined", **layer),
+    ]
+    shapes = {"x": [1, 1, 1, 4], "z": [1, 4], "y": [1, 8], "a": [1, 1, 1, 4], "f": [1, 4]}
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
+    graph = helper.make_graph(nodes, "flat", values[:2], values[2:3], value_info=values[3:])
+    after, changed = tfm.finn.RemoveCNVtoFCFlatten().apply(ModelWrapper(helper.make_model(graph)))
+    assert not changed
+    assert list(after.graph.node[2].input) == ["z", "f"]
+
+
 @pytest.mark.parametrize("forked", [False, True])
 @pytest.mark.slow
 def test_a_flatten_stays_where_another_node_reads_its_result(forked):
