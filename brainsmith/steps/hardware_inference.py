@@ -188,18 +188,26 @@ def _tidy(model: ModelWrapper, registry: Registry, listed: list[PluginInfo]) -> 
 
 def _reshapes_to_layers(model: ModelWrapper, registry: Registry) -> ModelWrapper:
     """Convert reshapes, except those of floats in front of the host's quantiser or behind its scale."""
+    from onnx import NodeProto
+
     reshapes = [node for node in model.graph.node if node.op_type == "Reshape"]
-    of_host = {
-        node.name for node in reshapes if _gets_floats_of_inputs(model, node) or _belongs_to_host(model, node)
-    }
+    of_host = [
+        node for node in reshapes if _gets_floats_of_inputs(model, node) or _belongs_to_host(model, node)
+    ]
     if len(of_host) == len(reshapes):
         return model
+    kept = [(node.SerializeToString(), model.get_initializer(node.input[1])) for node in of_host]
     registry.get("kernel", "finn:Reshape")  # enters itself in FINN's table when it is imported, only then
     model = _by_name(model, registry, "finn:InferReshape")
-    for node in model.graph.node:
-        if node.name in of_host:
-            node.domain = ""
-            del node.attribute[:]
+    made = {node.output[0]: node for node in model.graph.node}
+    for (
+        text,
+        shape,
+    ) in kept:  # the conversion takes the shape from a node, and QONNX's clean-up from the graph
+        given = NodeProto.FromString(text)
+        made[given.output[0]].CopyFrom(given)
+        if shape is not None:
+            model.set_initializer(given.input[1], shape)
     return model
 
 

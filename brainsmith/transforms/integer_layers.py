@@ -26,9 +26,11 @@ from brainsmith.transforms.integer.layouts import Layouts
 from brainsmith.transforms.integer.level_record import LevelRecord, note_levels
 from brainsmith.transforms.integer.moved_tensor import MovedTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
+from brainsmith.transforms.integer.position_constants import with_positions
 from brainsmith.transforms.integer.quantised_constants import fold_what_is_no_weight
 from brainsmith.transforms.integer.row_function import RowFunction, row_function
 from brainsmith.transforms.integer.row_layers import RowLayers
+from brainsmith.transforms.integer.row_rules import RowRules
 from brainsmith.transforms.integer.scaled_sum import ScaledSum
 from brainsmith.transforms.integer.structure_rules import StructureRules
 from brainsmith.transforms.integer.sums_of_scales import Approximated, SumsOfScales
@@ -114,6 +116,7 @@ class _Reading:
         self._layouts = Layouts(self._build, self.sums)
         self._structure = StructureRules(self._view, self._build, self._layouts)
         self._host = HostPart(self._view, self._graph)
+        self._row_rules = RowRules(self._view, self._build, self._layouts)
         self._rows = RowLayers(self._build, self._layouts, self._host)
         self._known: dict[str, _Value] = {}
         self._fixed: set[str] = set()
@@ -199,26 +202,43 @@ class _Reading:
     def _layer(self, node: NodeProto, given: dict[str, Any]) -> list[_Value]:
         base = node.name or node.output[0]
         first = next(iter(given.values()))
-        if is_quantiser(node):
-            return [self._quantiser(node, quantiser_of(self._view, node), first, base)]
-        if is_thresholds(node):
-            return [self._quantiser(node, given_thresholds(self._view, node), first, base)]
-        if is_truncation(node):
-            return [self._quantiser(node, truncation_of(self._view, node), first, base)]
+        if (staircase := self._staircase(node)) is not None:
+            return [self._quantiser(node, staircase, first, base)]
         if (found := self._of_floats(node, given) or row_function(self._view, node, first)) is not None:
             return [found]
-        if (link := link_of(self._view, node)) is not None:
-            behind = first.behind(link)
-            if behind is None and isinstance(first, MovedTensor):
-                behind = self._layouts.settled(first, base).behind(link)
-            if behind is None:
-                raise NoLayerError("its operand is neither one number nor one for each channel")
+        if len(given) == 1 and (behind := self._behind(node, first, base)) is not None:
             return [behind]
         if (function := self._function(node, given)) is not None:
             return [function]
+        if self._row_rules.has(node, given):
+            return [self._row_rules.result(node, given, base)]
         if self._structure.has(node):
             return list(self._structure.results(node, given, base))
         return self._by_rule(node, given, base)
+
+    def _staircase(self, node: NodeProto) -> Staircase | None:
+        """Read a node that brings each value to one of a few levels; None of any other."""
+        if is_quantiser(node):
+            return quantiser_of(self._view, node)
+        if is_thresholds(node):
+            return given_thresholds(self._view, node)
+        return truncation_of(self._view, node) if is_truncation(node) else None
+
+    def _behind(self, node: NodeProto, value: _Rows, base: str) -> _Rows | None:
+        """Return a tensor behind an operator that treats each value alone; None if a node is no such operator.
+
+        Raises:
+            NoLayerError: Its operand is of another shape.
+        """
+        link = link_of(self._view, node)
+        behind = None if link is None else value.behind(link)
+        if behind is None and link is not None and isinstance(value, MovedTensor):
+            behind = self._layouts.settled(value, base).behind(link)
+        if behind is None:
+            behind = with_positions(self._view, self._layouts, node, value, base)
+        if behind is None and link is not None:
+            raise NoLayerError("its operand is neither one number nor one for each channel")
+        return behind
 
     def _of_floats(self, node: NodeProto, given: dict[str, Any]) -> RowFunction | None:
         """Return what a node makes of a function of rows; None if all that it gets is integers.
@@ -322,7 +342,9 @@ class _Reading:
         if isinstance(value, MovedTensor):
             of_base = value.staircase(staircase)
             if of_base is not None:
-                return replace(value, base=self._levels(node, of_base, value.base, base))
+                moved = replace(value, base=self._levels(node, of_base, value.base, base))
+                several = len(value.shape) == 3 and self._view.readers(node.output[0]) > 1
+                return self._layouts.settled(moved, f"{base}_rows", in_order=True) if several else moved
             value = self._layouts.settled(value, base)
         return self._levels(node, staircase, value, base)
 

@@ -22,8 +22,7 @@ hw_compiler:
     - {{kernel: LabelSelect, backends: [rtl]}}
   steps:
     - cleanup
-    - qonnx_to_finn
-    - streamline
+    - integer
     - hardware_inference
     - specialize
     - fold

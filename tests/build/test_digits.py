@@ -14,7 +14,7 @@ from brainsmith.plugins import transforms as tfm
 from tests.test_docs import load
 
 ROOT = Path(__file__).parents[2]
-STEPS = ["cleanup", "qonnx_to_finn", "streamline", "hardware_inference", "specialize", "fold", "estimate"]
+STEPS = ["cleanup", "integer", "hardware_inference", "specialize", "fold", "estimate"]
 
 
 def arguments(name):

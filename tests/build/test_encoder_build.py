@@ -52,7 +52,7 @@ def test_every_layer_is_rtl_of_integers(built):
 @pytest.mark.slow
 def test_the_approximation_enters_where_the_blueprint_says_and_nowhere_else(built):
     verified = {step["name"]: step["verified"] for step in built["steps"]}
-    front = ("cleanup", "qonnx_to_finn", "streamline")
+    front = ("cleanup", "integer")
     assert all(verified[name]["max_error"] == 0 for name in front)
     assert verified["hardware_inference"]["samples"] == FRAMES
     stated = load_blueprint(BLUEPRINT).verify.approximate["hardware_inference"]

@@ -52,11 +52,13 @@ class LayerNode:
         node: It, without the constant.
         constant: The second input; None where there is none.
         taps_of_channels: Its window, (height, width), if it is the product of a depthwise convolution.
+        constant_at: Which input the constant is.
     """
 
     node: NodeProto
     constant: np.ndarray[Any, Any] | None = None
     taps_of_channels: tuple[int, ...] = ()
+    constant_at: int = 1
 
     @property
     def result(self) -> str:
@@ -181,7 +183,7 @@ class LayerGraph:
             node = layer.node
             if layer.constant is not None:
                 name = self.name(f"{layer.result}_constant")
-                node.input.insert(1, name)
+                node.input.insert(layer.constant_at, name)
                 self._constant(made, name, layer)
             for at, output in enumerate(node.output):
                 tensor = self.tensors[output]

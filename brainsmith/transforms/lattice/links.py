@@ -66,12 +66,26 @@ def _arithmetic(view: GraphView, node: NodeProto) -> ChainLink | None:
         return None
     (at,) = varying
     operand = constants[1 - at]
-    if operand is None or (at == 1 and node.op_type == "Div"):
+    if operand is None:
         return None
     found = _by_channel(view, node.input[at], operand)
     if found is None:
         return None
     values, axis = found
+    return arithmetic_link(node, at, values, axis)
+
+
+def arithmetic_link(node: NodeProto, at: int, values: Singles, axis: int | None) -> ChainLink | None:
+    """Return a Mul, Add, Sub or Div with constants; None of a division by 0, or of constants by what varies.
+
+    Args:
+        node: It.
+        at: Which of its inputs varies.
+        values: The constants, one or one for each channel.
+        axis: Of the channels.
+    """
+    if at == 1 and node.op_type == "Div":
+        return None
     exact, one, none = values.astype(np.float64), np.ones(1), np.zeros(1)
     column = values[:, None]
     if node.op_type == "Mul":

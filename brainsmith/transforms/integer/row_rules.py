@@ -1,0 +1,146 @@
+"""RowRules: sums over rows, rows of tables, and products of two branches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from onnx import helper
+
+from brainsmith.transforms.graph_view import attribute, is_standard
+from brainsmith.transforms.integer.constant_weights import integer_weights
+from brainsmith.transforms.integer.integer_tensor import IntegerTensor
+from brainsmith.transforms.integer.layer_graph import LayerNode, LayerTensor
+from brainsmith.transforms.integer.moved_tensor import MovedTensor
+from brainsmith.transforms.integer.no_layer import NoLayerError
+from brainsmith.transforms.reduced_axes import reduced_axes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from onnx import NodeProto
+
+    from brainsmith.transforms.graph_view import GraphView
+    from brainsmith.transforms.integer.layer_builder import LayerBuilder
+    from brainsmith.transforms.integer.layouts import Layouts, Value
+    from brainsmith.transforms.lattice.array_types import Whole
+
+
+class RowRules:
+    """Finds what such an operator gives.
+
+    Args:
+        view: The network.
+        build: Where layers are added.
+        layouts: Moves tensors.
+    """
+
+    def __init__(self, view: GraphView, build: LayerBuilder, layouts: Layouts) -> None:
+        self._view = view
+        self._build = build
+        self._layouts = layouts
+
+    def has(self, node: NodeProto, inputs: dict[str, Value]) -> bool:
+        """Tell whether it knows an operator with these inputs that are not constant."""
+        if not is_standard(node, *_RULES):
+            return False
+        if node.op_type == "Gather":
+            return node.input[0] not in inputs
+        return node.op_type != "Mul" or all(name in inputs for name in node.input)
+
+    def result(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
+        """Return what an operator gives.
+
+        Raises:
+            NoLayerError: No layer does it.
+        """
+        return _RULES[node.op_type](self, node, inputs, base)
+
+    def _multiplied(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
+        left, right = (inputs[name] for name in node.input)
+        if left.shape != right.shape:
+            raise NoLayerError("its factors have different shapes")
+        if isinstance(left, MovedTensor) and isinstance(right, MovedTensor) and left.layout == right.layout:
+            bases = [self._layouts.settled(each.base, base) for each in (left, right)]
+            return replace(left, base=self._elements(bases, base))
+        settled = [self._layouts.settled(each, base, in_order=True) for each in (left, right)]
+        return self._elements(settled, base)
+
+    def _elements(self, factors: Sequence[IntegerTensor], base: str) -> IntegerTensor:
+        left, right = (self._build.integers(each, f"{base}_{at}") for at, each in enumerate(factors))
+        if left.offset.any() or right.offset.any():
+            raise NoLayerError("one of its factors is not made of whole numbers of its scale")
+        if left.order is not None or right.order is not None:
+            raise NoLayerError("one of its factors is a row that was an image")
+        ends = _products(left, right)
+        low, high = np.min(ends, axis=0), np.max(ends, axis=0)
+        self._build.check_sums(low, high)
+        known = self._build.graph.tensors.get(left.name)
+        placed = left.shape if known is None else known.shape
+        name = self._build.graph.add("Mul", [left.name, right.name], base, placed, (low, high))
+        return replace(left, name=name, low=low, high=high, scale=left.scale * right.scale)
+
+    def _reduced(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
+        (value,) = inputs.values()
+        rank, axes = len(value.shape), reduced_axes(self._view, node)
+        between = (2, 3) if rank == 4 else (1,)
+        if rank not in (3, 4) or axes != between or value.shape[0] != 1:
+            raise NoLayerError("it reduces other axes than those of all pixels or all tokens")
+        tensor = self._build.integers(self._layouts.settled(value, base, in_order=True), base)
+        count = int(np.prod([tensor.shape[axis] for axis in between]))
+        low, high = tensor.low * count, tensor.high * count
+        self._build.check_sums(low, high)
+        shape = self._shape(node)
+        kept = len(shape) == rank
+        placed = (1,) * (rank - 1 if kept else 1) + (tensor.channels,)
+        name = self._build.graph.add(
+            "ReduceSum", [tensor.name], base, placed, (low, high), constant=np.arange(1, rank - 1),
+            keepdims=int(kept),
+        )  # fmt: skip
+        found = IntegerTensor(name, shape, low, high, tensor.scale, tensor.offset * count)
+        return found if node.op_type == "ReduceSum" else self._build.divided(found, node, count)
+
+    def _looked_up(self, node: NodeProto, inputs: dict[str, Value], base: str) -> IntegerTensor:
+        (places,) = inputs.values()
+        table = integer_weights(self._view, node.input[0], columns=True)
+        if (
+            table is None
+            or table.values.ndim != 2
+            or attribute(node, "axis", 0) != 0
+            or len(places.shape) > 2
+        ):
+            raise NoLayerError("it takes no rows of a constant table")
+        ends = {value.name for value in self._view.graph.input}
+        if not isinstance(places, IntegerTensor) or places.name not in ends or places.links:
+            raise NoLayerError(
+                "the places that it takes are computed: only an input of the network names rows"
+            )
+        rows = len(table.values)
+        if places.low.min() < 0 or places.high.max() >= rows:
+            raise NoLayerError(
+                f"its places go from {places.low.min()} to {places.high.max()}, and its table has {rows} rows"
+            )
+        graph = self._build.graph
+        low, high = table.values.min(axis=0), table.values.max(axis=0)
+        shape, result = (*places.shape, table.values.shape[1]), graph.name(base)
+        gather = helper.make_node("Gather", [places.name], [result], name=result, axis=0)
+        name = graph.put(LayerNode(gather, table.values, constant_at=0), LayerTensor(shape, (low, high)))
+        return IntegerTensor(name, shape, low, high, table.scale, np.zeros(1))
+
+    def _shape(self, node: NodeProto) -> tuple[int, ...]:
+        return tuple(self._view.model.get_tensor_shape(node.output[0]))
+
+
+def _products(left: IntegerTensor, right: IntegerTensor) -> list[Whole]:
+    """Return the products of the ends of two ranges."""
+    return [one * other for one in (left.low, left.high) for other in (right.low, right.high)]
+
+
+_RULES: dict[str, Callable[[RowRules, NodeProto, dict[str, Value], str], Value]] = {
+    "Gather": RowRules._looked_up,
+    "Mul": RowRules._multiplied,
+    "ReduceMean": RowRules._reduced,
+    "ReduceSum": RowRules._reduced,
+}
+"""What finds the result of which operator."""

@@ -1,0 +1,99 @@
+"""Sums over rows, rows of tables, and products of two branches are layers of integers."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import TensorProto, helper
+
+from brainsmith.errors import ModelError
+from tests.steps.conftest import Graph, integers
+from tests.transforms.test_integer_layers import layers, op_types, same
+
+
+def samples(seed, *shape):
+    return np.random.default_rng(seed).integers(-8, 8, (6, *shape)).astype(np.float32)
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.integers(0, 1 << 20),
+    st.sampled_from([(1, 3, 2, 4), (1, 5, 3)]),
+    st.sampled_from([0, 1]),
+    st.booleans(),
+)
+def test_a_mean_waits_for_its_division(seed, shape, keepdims, total):
+    graph = Graph(*shape).quant(4, 0.5)
+    axes = list(range(2, 4)) if len(shape) == 4 else [1]
+    if total:
+        graph.node("ReduceMean", axes=axes, keepdims=keepdims).quant(5, 0.25)
+    else:
+        graph.node("ReduceMean", axes=axes, keepdims=keepdims)
+    ones = (1,) * len(axes) if keepdims else ()
+    result = (1, 3, *ones) if len(shape) == 4 else (1, *ones, 3)
+    made = same(graph.model(*result, datatype="INT4"), samples(seed, *shape))
+    assert op_types(made).count("ReduceSum") == 1
+
+
+def test_a_mean_of_other_axes_is_refused():
+    graph = Graph(1, 5, 3).quant(4, 0.5)
+    graph.node("ReduceMean", axes=[2], keepdims=1).quant(4)
+    with pytest.raises(ModelError) as caught:
+        layers(graph.model(1, 5, 1, datatype="INT4"))
+    assert str(caught.value) == (
+        "no integer layers for node 'reducemean1' (ReduceMean): it reduces other axes than those of all "
+        "pixels or all tokens"
+    )
+
+
+PAIRS = np.asarray([[[a, b]] for a in range(-8, 8) for b in (-8, -3, 0, 1, 7)], np.float32)
+
+
+def branches(scales, shape=(1, 2)):
+    """Return a graph whose input goes two ways, and the second one's end."""
+    graph = Graph(*shape)
+    first = graph.quant(4, scales[0]).tail
+    graph.tail = "in"
+    return graph.quant(3, scales[1]), first
+
+
+def test_a_product_of_two_branches():
+    graph, first = branches((0.5, 2.0))
+    made = same(graph.node("Mul", first).quant(5, 4.0).model(1, 2, datatype="INT4"), PAIRS)
+    assert op_types(made).count("Mul") >= 1
+
+
+def test_a_product_with_something_that_is_no_whole_number_of_its_scale_is_refused():
+    graph, first = branches((0.5, 2.0))
+    graph.node("Add", [0.25]).node("Mul", first).quant(5, 4.0)
+    with pytest.raises(ModelError) as caught:
+        layers(graph.model(1, 2, datatype="INT4"))
+    assert "(Mul) stays on the host: one of its factors is not made of whole numbers of its scale" in str(
+        caught.value
+    )
+
+
+def of_table(rows, datatype="UINT3"):
+    graph = Graph(1, 4)
+    tokens = graph.tail
+    graph.tail = graph.constant(integers(1, rows, 3) * 0.5)
+    table = graph.quant(4, 0.5).tail
+    graph.nodes.append(helper.make_node("Gather", [table, tokens], ["rows"], name="gather", axis=0))
+    graph.tail = "rows"
+    graph.node("MatMul", graph.weights(integers(2, 3, 2))).quant(4, 4.0)
+    made = graph.model(1, 4, 2, datatype=datatype)
+    made.graph.input[0].type.tensor_type.elem_type = TensorProto.INT64
+    return made
+
+
+def test_rows_of_a_table_are_integers_with_its_scale():
+    samples = np.random.default_rng(0).integers(0, 8, (5, 1, 4))
+    assert op_types(same(of_table(8), samples))[:2] == ["Gather", "MatMul"]
+
+
+def test_places_that_may_lie_outside_are_refused():
+    with pytest.raises(ModelError) as caught:
+        layers(of_table(7))
+    assert str(caught.value) == (
+        "no integer layers for node 'gather' (Gather): its places go from 0 to 7, and its table has 7 rows"
+    )
