@@ -272,7 +272,7 @@ class _Reading:
         return found if isinstance(found, list) else [found]
 
     def _function(self, node: NodeProto, given: dict[str, Any]) -> _Rows | None:
-        """Return a function of the integers of one tensor, moved or not; None if a node is none."""
+        """Return a function of the integers of one tensor, moved or not; None of another node."""
         moved = [value for value in given.values() if isinstance(value, MovedTensor)]
         if moved and len(moved) == len(given) and all(each.layout == moved[0].layout for each in moved):
             found = self._of_integers(node, {name: value.base for name, value in given.items()})
