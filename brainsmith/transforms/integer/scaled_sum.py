@@ -128,7 +128,9 @@ def row_of(terms: Sequence[Term], offsets: Doubles, most: int) -> SumRow:
         np.sort([term.weights * term.low, term.weights * term.high], axis=0).sum(axis=1) for term in terms
     ]
     low, high = np.asarray(ends, np.int64).reshape(-1, 2).T
-    values: tuple[Whole, ...] | None = ()
+    # Sums of two sets of integers are at least as many as the sizes of both, less 1.
+    fewest = float(np.prod([1.0 + (term.high - term.low).sum() for term in terms]))
+    values: tuple[Whole, ...] | None = () if fewest <= most else None
     for term in terms:
         found = None if values is None else _attainable(term, most // int(np.prod([len(v) for v in values])))
         values = None if found is None or values is None else (*values, found)
