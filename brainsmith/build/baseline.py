@@ -41,6 +41,7 @@ class Baseline:
             changed what goes into the model.
         alone: It is one of several dataflow partitions, and was run outside of the model that holds them.
         integers: It computes in integers what a network computes in floats that round; later models must give its bits.
+        floats_inside: Not quite, since it has functions of rows, such as Softmax, which a kernel may round in another way.
     """
 
     executor: Executor
@@ -52,6 +53,7 @@ class Baseline:
     golden: bool = True
     alone: bool = False
     integers: bool = False
+    floats_inside: bool = False
 
     @property
     def name(self) -> str:
@@ -123,4 +125,5 @@ def baseline_after(
         else {name: random_inputs(model, name, RANDOM_SAMPLES, RANDOM_SEED) for name in executor.inputs}
     )
     made = baseline_of(executor, feed)
-    return replace(made, step=step, golden=same and before.golden, alone=alone, integers=before.integers)
+    made = replace(made, integers=before.integers, floats_inside=before.floats_inside)
+    return replace(made, step=step, golden=same and before.golden, alone=alone)

@@ -53,15 +53,24 @@ class FloatTieCheck:
     def __init__(self, model: ModelWrapper) -> None:
         self._model: ModelWrapper | None = None
         self._network: FloatNetwork | None = None
+        self._compared = (
+            False  # a note of levels stays in the model, and says nothing of what later steps make
+        )
         self.note(model)
 
     def note(self, model: ModelWrapper) -> None:
-        """Take a model that a step made for the network, if it has quantisers still."""
+        """Take a model that a step made for the network, if it has quantisers still; or for its layers of integers."""
         from qonnx.core.modelwrapper import ModelWrapper
 
         if any(is_quantiser(node) for node in model.graph.node):
             copy = ModelWrapper(model.model, make_deepcopy=True)
             self._model, self._network = with_batch_of_one(copy)[0], None
+
+        self._compared = self._compared or bool(read_levels(model))
+
+    def has_new_levels(self, model: ModelWrapper) -> bool:
+        """Tell whether a step made a model of integer layers, of which the one before knew nothing."""
+        return not self._compared and bool(read_levels(model))
 
     @property
     def network(self) -> FloatNetwork | None:
@@ -89,7 +98,7 @@ class FloatTieCheck:
         Returns:
             None if nothing differs.
         """
-        noted = bool(read_levels(made))
+        noted = self.has_new_levels(made)
         if not len(wrong) and not noted:
             return None
         pair = self._pair(base, made)

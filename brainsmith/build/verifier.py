@@ -31,6 +31,7 @@ from brainsmith.execution.align import align, align_inputs
 from brainsmith.execution.execute import Executor
 from brainsmith.steps.host_ends import PARTITION
 from brainsmith.transforms.integer.level_record import read_levels
+from brainsmith.transforms.integer.row_function import OPERATORS as ROW_FUNCTIONS
 from brainsmith.web.step_result import FloatDistance, FloatTies, Verified
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ class Verifier:
         may_change = step in self._approximations
         by_class = self._labels is not None and self._baseline.golden and not may_change
         tolerance = self.tolerance(step)
-        if tolerance is None and self._baseline.integers:
+        if tolerance is None and self._baseline.integers and not self._baseline.floats_inside:
             tolerance = 0.0
         return made.compare(chosen, tolerance, by_class, may_change)
 
@@ -251,7 +252,13 @@ class Verifier:
         if changed is not None or ties is not None or self._gives_reference(result.model):
             after = baseline_after(base, made.executor, result.model, step)
             integers = base.integers or ties is not None or bool(read_levels(result.model))
-            self._baseline = replace(after, classes=made.gives_classes, integers=integers)
+            inside = any(node.op_type in ROW_FUNCTIONS for node in result.model.graph.node)
+            self._baseline = replace(
+                after,
+                classes=made.gives_classes,
+                integers=integers,
+                floats_inside=base.floats_inside or inside,
+            )
         self._floats_before.note(result.model)
         if len(chosen) < base.runs or not base.golden:
             return verified
@@ -287,7 +294,7 @@ class Verifier:
 
     def _gives_reference(self, model: ModelWrapper) -> bool:
         """Tell whether later steps must give the bits of a model of integers, because the network's floats round."""
-        return bool(read_levels(model)) and not self._baseline.integers and self._floats_before.rounds
+        return self._floats_before.has_new_levels(model) and self._floats_before.rounds
 
     def _about_inputs(self) -> tuple[str, ...]:
         base = self._baseline

@@ -2,6 +2,7 @@ import re
 
 import numpy as np
 import pytest
+from onnx import helper
 from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 
@@ -81,6 +82,28 @@ def test_where_floats_are_exact_the_network_stays_the_reference():
     verification, made = verifier(model, stack), layers(model)
     assert verification.check("integer", made, no_parent).float_ties is None
     assert verification.check("later", made, no_parent).reference == ""
+
+
+@pytest.mark.parametrize(("scale", "level"), [(0.5, 1.0), (0.7, 1.4)])
+def test_the_note_of_levels_says_nothing_of_what_later_steps_make(scale, level):
+    model, stack = two_layers(scale, level), samples()[::8]
+    verification, made = verifier(model, stack), layers(model)
+    verification.check("integer", made, no_parent)
+    later = ModelWrapper(made.model, make_deepcopy=True)
+    first = later.get_nodes_by_op_type("MultiThreshold")[0]
+    name = first.output[0]
+    bits = next(each for each in first.attribute if each.name == "out_bias")
+    bits.f += 3  # the same tensor, 3 more
+    later.set_tensor_datatype(name, DataType["INT8"])
+    next(each for each in first.attribute if each.name == "out_dtype").s = b"INT8"
+    reader = next(node for node in later.graph.node if name in node.input)
+    three = helper.make_tensor("three", 1, [1], [3.0])
+    later.graph.initializer.append(three)
+    later.graph.node.insert(
+        list(later.graph.node).index(reader), helper.make_node("Sub", [name, "three"], ["back"])
+    )
+    reader.input[0] = "back"
+    assert verification.check("later", later, no_parent).max_error == 0.0
 
 
 DEFECTS = {

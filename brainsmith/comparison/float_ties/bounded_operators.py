@@ -30,6 +30,12 @@ Array = np.ndarray[Any, Any]
 LARGEST = ("GlobalMaxPool", "MaxPool")
 """Operators that take the largest of some."""
 
+UNKNOWN_ROUNDING = 1e-5
+"""What an operator of which nothing is known, such as Softmax, may be off by: a part of its largest result, or of 1."""
+
+SMOOTH = ("Abs", "Erf", "Gelu", "HardSwish", "Mish")
+"""Functions of each element that need not rise, and nowhere are steeper than others here."""
+
 _ONE = np.ones(())
 
 _STEEPEST = 2.0
@@ -44,24 +50,49 @@ class BoundedOperator:
         node: It.
         run: Gives its outputs for the inputs that vary, as the network does.
         inputs: Those that vary, each once.
+        elementwise: Whether each result is a function of one element alone.
     """
 
     node: NodeProto
     run: Callable[[Mapping[str, Array]], tuple[Array, ...]]
     inputs: tuple[str, ...]
+    elementwise: bool = field(default=False, kw_only=True)
 
     @property
     def is_sum(self) -> bool:
         """Whether rounding may differ with the order in which it adds."""
         return False
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nothing is known of what it rounds."""
+        return type(self) is BoundedOperator
+
     def grids(self, given: Mapping[str, DyadicGrid]) -> list[DyadicGrid]:
         """Return the grid of each output."""
         return [UNKNOWN] * len(self.node.output)
 
     def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
-        """Return what one frame's inputs make of each output."""
-        return [certain(value) for value in self.run({name: each.value for name, each in given.items()})]
+        """Return what one frame's inputs make of each output; where these are rounded, nothing is known of the results.
+
+        Exact sums, rounded once, are those of integers, of each of which a function of one element gives one result.
+        """
+        values = self.run({name: each.value for name, each in given.items()})
+        if all(each.is_certain and each.real is None for each in given.values()):
+            return [certain(value) for value in values]
+        once = self._ends(given) if self.elementwise else [None] * len(values)
+        return [
+            self._about(value, None if one is None else one.rounded_once)
+            for value, one in zip(values, once, strict=True)
+        ]
+
+    def _about(self, value: Array, nearest: tuple[Array, Array] | None) -> BoundedTensor:
+        if value.dtype != np.float32 or not np.isfinite(value).all():
+            return certain(value)
+        size = np.full(value.shape, max(1.0, float(np.abs(value).max(initial=0.0))))
+        exact = value.astype(np.float64)
+        found = around(value, exact, UNKNOWN_ROUNDING * size, size, (value, value), exact)
+        return replace(found, nearest=(found.low, found.high) if nearest is None else nearest)
 
     def rounds(self, given: Mapping[str, DyadicGrid]) -> bool:
         """Tell whether it is a sum that float32 may round, in one way or another; inputs are the grids of all frames."""
@@ -192,6 +223,58 @@ class Affine(BoundedOperator):
     @property
     def _finite(self) -> list[float]:
         return [limit for limit in self.limits if np.isfinite(limit)]
+
+
+@dataclass(frozen=True)
+class Smooth(BoundedOperator):
+    """A function of each element that may rise here and fall there."""
+
+    def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
+        """Compute values and exact sums with the network's own operator; ends by the steepest slope."""
+        (tensor,) = given.values()
+        found = self._ends(given)[0]
+        value = found.value.astype(np.float64)
+        reach = np.maximum(
+            tensor.high - tensor.value.astype(np.float64), tensor.value.astype(np.float64) - tensor.low
+        )
+        rounding = 4 * UNIT * np.abs(value) + _STEEPEST * (0.0 if tensor.error is None else tensor.error)
+        size = _STEEPEST * tensor.sizes + np.abs(value)
+        once = found.rounded_once
+        made = around(found.value, value, _STEEPEST * reach, size, once, once[0].astype(np.float64))
+        return [replace(made, error=enlarged(rounding))]
+
+
+@dataclass(frozen=True)
+class Product(BoundedOperator):
+    """Multiplies two tensors, element by element."""
+
+    @property
+    def is_sum(self) -> bool:
+        """Its results are rounded as sums are."""
+        return True
+
+    def grids(self, given: Mapping[str, DyadicGrid]) -> list[DyadicGrid]:
+        """Return the grid of the products."""
+        left, right = (given[name] for name in self.inputs)
+        return [left.times(right)]
+
+    def rounds(self, given: Mapping[str, DyadicGrid]) -> bool:
+        """Tell whether a product may be rounded."""
+        return not self.grids(given)[0].is_exact
+
+    def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
+        """Multiply, and bound what roundings of both sides come to."""
+        left, right = (given[name] for name in self.inputs)
+        (value,) = self.run({name: each.value for name, each in given.items()})
+        sizes = [np.abs(each.middle) + each.radius for each in (left, right)]
+        radius = sizes[0] * right.radius + left.radius * sizes[1] + gamma(OF_FACTORS) * sizes[0] * sizes[1]
+        # Integers go through such a product by the network's own results, one for each.
+        ends = [one * other for one in left.rounded_once for other in right.rounded_once]
+        nearest = np.minimum.reduce(ends), np.maximum.reduce(ends)
+        size = left.sizes * right.sizes
+        return [
+            around(value, left.middle * right.middle, radius, size, nearest, nearest[0].astype(np.float64))
+        ]
 
 
 @dataclass(frozen=True)

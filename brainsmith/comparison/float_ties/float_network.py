@@ -45,8 +45,8 @@ class FloatNetwork:
         model: Not changed.
 
     Attributes:
-        rounded: The names of the nodes whose sums float32 may round; empty where arithmetic is exact, so that there are
-            no float ties.
+        rounded: The names of the nodes whose sums float32 may round, and of those in front of a quantiser of whose rounding
+            nothing is known; empty where arithmetic is exact, so that there are no float ties.
         inputs: The tensors to feed.
         outputs: The tensors that it gives.
         signature: What goes in and comes out.
@@ -65,18 +65,24 @@ class FloatNetwork:
         grids = {name: _input_grid(self._model, name) for name in self.inputs}
         self.rounded: list[str] = []
         self._steps: list[_Step] = []
+        unknown: dict[str, str] = {}
         for node in graph.node:
             varying = tuple(dict.fromkeys(name for name in node.input if name and name not in constants))
-            operator = operator_of(
-                self._view, node, _outputs_of(make_runner(self._model, node, constants)), varying, reals
-            )
+            run = _outputs_of(make_runner(self._model, node, constants))
+            operator = operator_of(self._view, node, run, varying, reals)
             given = {name: grids.get(name, UNKNOWN) for name in varying}
             made = operator.grids(given)
+            name, origins = (
+                node.name or node.output[0],
+                [unknown[each] for each in varying if each in unknown],
+            )
             if operator.rounds(given):
-                self.rounded.append(node.name or node.output[0])
-                exact = False
-            else:
-                exact = operator.is_sum or all(grid.is_exact for grid in made)
+                self.rounded.append(name)
+            if isinstance(operator, BoundedQuantiser):
+                self.rounded += [each for each in origins if each not in self.rounded]
+            elif origins or (operator.is_unknown and not all(grid.is_exact for grid in given.values())):
+                unknown.update(dict.fromkeys(node.output, origins[0] if origins else name))
+            exact = not operator.rounds(given) and (operator.is_sum or all(grid.is_exact for grid in made))
             grids.update(zip(node.output, made, strict=False))
             self._steps.append(_Step(operator, exact))
         self.grids = grids

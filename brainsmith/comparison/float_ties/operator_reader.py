@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.comparison.float_ties.bounded_operators import (
+    SMOOTH,
     Affine,
     BoundedOperator,
     BoundedQuantiser,
     LargestPlaces,
     Move,
     Pair,
+    Product,
+    Smooth,
     Sum,
 )
 from brainsmith.comparison.float_ties.dyadic_grid import DyadicGrid, grid_of
-from brainsmith.comparison.float_ties.float_sums import FloatSum, sum_of
+from brainsmith.comparison.float_ties.float_sums import sum_of
 from brainsmith.errors import ModelError
 from brainsmith.transforms.graph_view import attribute, is_standard
+from brainsmith.transforms.integer.tabled_link import FUNCTIONS, JOINING
 from brainsmith.transforms.lattice.links import link_of
 from brainsmith.transforms.lattice.staircases import is_quantiser, is_thresholds, quantiser_of
 
@@ -63,9 +67,11 @@ def operator_of(
     if is_standard(node, *MOVES) and _moves_only(node):
         filler = view.number(node, 2, "value", 0.0) if node.op_type == "Pad" else 0.0
         return BoundedOperator(*given) if filler is None else Move(*given, filler=filler)
+    if is_standard(node, *SMOOTH):
+        return Smooth(*given)
     if is_standard(node, "TopK", "ArgMax") and attribute(node, "largest", 1):
         return LargestPlaces(*given, axis=attribute(node, "axis", -1 if node.op_type == "TopK" else 0))
-    return BoundedOperator(*given)
+    return BoundedOperator(*given, elementwise=is_standard(node, *FUNCTIONS, *JOINING))
 
 
 def _moves_only(node: NodeProto) -> bool:
@@ -120,9 +126,8 @@ def _of_two(given: Any) -> BoundedOperator | None:
     node, _, inputs = given
     if not is_standard(node, "Add", "Sub", "Mul") or len(inputs) != 2:
         return None
-    names = tuple(node.input)
     if node.op_type == "Mul":
-        return Sum(*given, sum=FloatSum(np.multiply, 1, None), names=names, constants={}, reals={})
+        return Product(*given)
     return Pair(*given)
 
 

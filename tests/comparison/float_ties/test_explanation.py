@@ -15,7 +15,14 @@ from brainsmith.execution.read_model import read_model
 from brainsmith.steps.cleanup import cleanup
 from brainsmith.transforms.integer.batch_of_one import with_batch_of_one
 from brainsmith.transforms.integer_layers import IntegerLayers
-from tests.comparison.float_ties.tie_networks import WEIGHTS, one_layer, samples, two_layers, wrapped
+from tests.comparison.float_ties.tie_networks import (
+    WEIGHTS,
+    one_layer,
+    quantiser,
+    samples,
+    two_layers,
+    wrapped,
+)
 from tests.hunt.inputs import unseen_inputs
 from tests.hunt.networks import random_network
 from tests.hunt.writer import CUSTOM, Writer
@@ -189,11 +196,12 @@ def test_levels_of_another_shape_or_between_two_levels_are_wrong():
     assert found.wrong == f"element [0, 0] of '{name}' is 0.5, which is none of its levels"
 
 
-def test_behind_operators_that_are_not_known_nothing_is_explained():
+@pytest.mark.parametrize(("scale", "tie"), [(0.5, True), (0.45, False)])
+def test_behind_operators_that_are_not_known_a_hundred_thousandth_is_rounding(scale, tie):
     writer = Writer()
     product = writer.node("MatMul", ["x", writer.constant(np.full((3, 2), 0.7, np.float32))], (1, 2))
     soft = writer.node("Softmax", [product.name], (1, 2), axis=1)
-    names = [soft.name, *(writer.constant(value) for value in (0.5, 0.0, 4.0))]
+    names = [soft.name, *(writer.constant(value) for value in (scale, 0.0, 4.0))]
     network = FloatNetwork(
         wrapped(
             writer, [writer.node("Quant", names, (1, 2), CUSTOM, signed=0, narrow=0, rounding_mode="FLOOR")]
@@ -201,5 +209,55 @@ def test_behind_operators_that_are_not_known_nothing_is_explained():
     )
     frame, (name,) = {"x": np.ones((1, 3), np.float32)}, network.outputs
     own = network.follow(frame, lambda quantiser, given, levels: levels.value)[name].value
-    assert own.tolist() == [[0.5, 0.5]]
-    assert explain_frame(network, frame, {name: own - 0.5}, {}, None).wrong.startswith("element [0, 0] of")
+    np.testing.assert_allclose(own, [[scale, scale]])
+    found = explain_frame(network, frame, {name: own - scale}, {}, None)
+    assert [len(found.ties), bool(found.wrong)] == ([2, False] if tie else [0, True])
+    assert len(network.rounded) == 2  # the product, and Softmax of it
+
+
+@pytest.mark.parametrize("function", ["Softmax", "Gelu", "Floor"])
+def test_operators_that_are_not_known_are_exact_behind_exact_sums(function):
+    writer = Writer()
+    product = writer.node("MatMul", ["x", writer.constant(np.full((3, 2), 0.5, np.float32))], (1, 2))
+    soft = writer.node(function, [product.name], (1, 2))
+    settings = {"signed": 0, "narrow": 0, "rounding_mode": "FLOOR"}
+    names = [soft.name, *(writer.constant(value) for value in (0.5, 0.0, 4.0))]
+    model = wrapped(writer, [writer.node("Quant", names, (1, 2), CUSTOM, **settings)])
+    model.model.opset_import[0].version = 20
+    network = FloatNetwork(model)
+    frame, (name,) = {"x": np.ones((1, 3), np.float32)}, network.outputs
+    own = network.follow(frame, lambda quantiser, given, levels: levels.value)[name].value
+    assert network.rounded == []
+    assert explain_frame(network, frame, {name: own + 0.5}, {}, None).wrong
+
+
+@pytest.mark.parametrize("kind", ["Gelu", "x * sigmoid(x)", "HardSwish", "Tanh", "LeakyRelu"])
+def test_functions_of_each_element_are_computed_of_exact_sums(kind):
+    writer = Writer()
+    weights = quantiser(writer, writer.constant(WEIGHTS * 0.7), (3, 2), 0.7, 4.0)
+    product = writer.node("MatMul", ["x", weights.name], (1, 2))
+    if kind == "x * sigmoid(x)":
+        sigmoid = writer.node("Sigmoid", [product.name], (1, 2))
+        found = writer.node("Mul", [product.name, sigmoid.name], (1, 2))
+    else:
+        found = writer.node(kind, [product.name], (1, 2))
+    model = wrapped(writer, [quantiser(writer, found.name, (1, 2), 1.4 / 4, 6.0)])
+    model.model.opset_import[0].version = 20
+    frames = explained(model, samples())
+    assert [frame.wrong for frame in frames if frame.wrong] == []
+
+
+@given(
+    st.integers(-3, 3),
+    st.integers(-3, 3),
+    st.sampled_from(["ROUND", "CEIL", "FLOOR", "HALF_UP", "DOWN"]),
+    st.lists(st.integers(-16, 15), min_size=3, max_size=3),
+    st.lists(st.integers(-2, 2), min_size=2, max_size=2),
+)
+def test_where_floats_are_exact_no_level_is_ever_a_tie(scale, level, mode, whole, shifts):
+    network = FloatNetwork(one_layer(2.0**scale, 2.0**level, mode))
+    frame, (name,) = {"x": np.asarray([whole], np.float32)}, network.outputs
+    own = network.follow(frame, lambda quantiser, given, levels: levels.value)[name].value
+    found = explain_frame(network, frame, {name: own + np.asarray([shifts]) * 2.0**level}, {}, None)
+    assert network.rounded == []
+    assert (found.ties, bool(found.wrong)) == ((), any(shifts))
