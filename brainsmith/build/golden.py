@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.array_files import is_npy
-from brainsmith.build.golden_files import REAL, array_of_any_type, finite, name_of, read_array
+from brainsmith.build.golden_files import REAL, arrays_of, finite, name_of, read_array
 from brainsmith.errors import BuildError, InputError
 from brainsmith.execution.inputs import random_inputs
 from brainsmith.execution.signature import ModelSignature, TensorSpec
@@ -38,7 +38,9 @@ class GoldenData:
     """What a build verifies with.
 
     Attributes:
-        inputs: (runs, *input shape), float32; a run holds one sample, or as many as the model's batch.
+        inputs: Of the model's first input, (runs, *shape), float32; a run holds one sample, or as many as the model's
+            batch.
+        others: Likewise, of the model's other inputs by name.
         labels: (samples,), the right class of each; None if unknown.
         expected: (samples, ...), the right output of each; None if unknown.
         floats: (samples, ...), what a float model of the same network gives; None if unknown.
@@ -52,6 +54,11 @@ class GoldenData:
     floats: Array | None = None
     random: bool = False
     new_outputs: Mapping[str, NewOutputs] = field(default_factory=dict)
+    others: Mapping[str, Array] = field(default_factory=dict)
+
+    def feed(self, names: Sequence[str]) -> dict[str, Array]:
+        """Return the inputs by name, given the names of all of them."""
+        return {name: self.others.get(name, self.inputs) for name in names}
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,7 @@ def load_golden(
         model: The input model.
         inputs: A file (.npy, or .npz with one array) or an array: (samples, *input shape), with or without its batch
             dimension of 1, where the number of samples is a multiple of a larger batch; without inputs, eight seeded
-            random ones are made.
+            random ones are made. Of a model with several inputs an .npz file with an array of each name, or a mapping.
         labels: One class number for each sample.
         expected: One output for each sample, or its class number.
         floats: One output of a float model for each sample.
@@ -90,11 +97,19 @@ def load_golden(
     Raises:
         BuildError: A file cannot be read, or does not fit.
     """
-    spec = _input_of(model)
+    specs = _inputs_of(model)
     if inputs is None:
         _refuse_without_inputs(labels, expected, floats, changes_outputs)
-        return GoldenData(random_inputs(model, spec.name, RANDOM_SAMPLES, RANDOM_SEED), random=True)
-    stack = _inputs(array_of_any_type(inputs, "inputs"), spec, inputs)
+        drawn = [
+            random_inputs(model, spec.name, RANDOM_SAMPLES, RANDOM_SEED + at) for at, spec in enumerate(specs)
+        ]
+        others = {spec.name: values for spec, values in zip(specs[1:], drawn[1:], strict=True)}
+        return GoldenData(drawn[0], random=True, others=others)
+    spec, *further = specs
+    arrays = arrays_of(inputs, [each.name for each in specs])
+    stack = _inputs(arrays[spec.name], spec, inputs)
+    others = {each.name: _inputs(arrays[each.name], each, inputs) for each in further}
+    _check_counts({spec.name: stack, **others}, inputs)
     output_shapes = [_shape(model, out.name) for out in model.graph.output]
     samples = len(stack) * samples_in_a_run(spec.shape, output_shapes)
     known_labels = _labels(labels, samples)
@@ -110,6 +125,7 @@ def load_golden(
             step: NewOutputs(_labels(stated.labels, samples), _new_expected(stated.expected, samples))
             for step, stated in (changes_outputs or {}).items()
         },
+        others=others,
     )
 
 
@@ -133,13 +149,19 @@ def inputs_file(inputs: str | Path | Array | None, golden: GoldenData, folder: P
     """Return the file of golden inputs, for steps that run them themselves: (runs, ...).
 
     Args:
-        inputs: A file, or an array, as they were given.
+        inputs: A file, an array, or arrays by input, as they were given.
         golden: Made of them.
         folder: Where an array is written, or what the file holds where the model's batch is more than 1 or it is no
             .npy file, which FINN's steps read; steps that name the file name it below this folder.
     """
     if inputs is None:
         return None
+    if golden.others:
+        file = (folder / INPUTS).with_suffix(".npz")
+        file.parent.mkdir(exist_ok=True)
+        # By position, since steps rename inputs: the first one, the next.
+        np.savez(file, *[golden.inputs, *golden.others.values()])
+        return file
     data = read_array(inputs, "inputs")
     whole = len(data) == len(golden.inputs)
     if whole and isinstance(inputs, (str, Path)) and is_npy(inputs):
@@ -150,10 +172,20 @@ def inputs_file(inputs: str | Path | Array | None, golden: GoldenData, folder: P
     return file
 
 
-def _input_of(model: ModelWrapper) -> TensorSpec:
-    name = input_values(model.graph)[0].name
-    datatype = model.get_tensor_datatype(name).name
-    return TensorSpec(name, tuple(model.get_tensor_shape(name)), datatype=datatype)
+def _inputs_of(model: ModelWrapper) -> list[TensorSpec]:
+    names = [value.name for value in input_values(model.graph)]
+    return [
+        TensorSpec(name, tuple(model.get_tensor_shape(name)), datatype=model.get_tensor_datatype(name).name)
+        for name in names
+    ]
+
+
+def _check_counts(stacks: Mapping[str, Array], source: object) -> None:
+    """Raise if inputs have different numbers of samples."""
+    counts = {name: len(stack) for name, stack in stacks.items()}
+    if len(set(counts.values())) > 1:
+        listed = ", ".join(f"{count} of '{name}'" for name, count in counts.items())
+        raise BuildError(f"{name_of(source)} must hold as many samples of each input, not {listed}")
 
 
 def _inputs(data: Array, spec: TensorSpec, source: object) -> Array:

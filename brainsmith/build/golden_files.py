@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from brainsmith.array_files import load_one_array
+from brainsmith.array_files import ALONE, load_arrays, load_one_array
 from brainsmith.errors import ArrayFileError, BuildError
 
 Array = np.ndarray[Any, Any]
@@ -53,6 +54,41 @@ def array_of_any_type(source: str | Path | Array | None, what: str) -> Array:
     if not isinstance(source, np.ndarray):
         raise _no_array(what, type(source).__name__)
     return source
+
+
+def arrays_of(source: str | Path | Array | Mapping[str, Array], inputs: Sequence[str]) -> dict[str, Array]:
+    """Return the golden inputs by the model's inputs, whatever the arrays hold.
+
+    Args:
+        source: A file or an array for one input; for several an .npz file, or a mapping, with an array of each name.
+        inputs: The model's, by name.
+
+    Raises:
+        BuildError: They cannot be read, or are those of other inputs.
+    """
+    if isinstance(source, Mapping):
+        arrays = {str(name): np.asarray(values) for name, values in source.items()}
+    elif len(inputs) == 1:
+        return {inputs[0]: array_of_any_type(source, "inputs")}
+    elif isinstance(source, (str, Path)):
+        try:
+            arrays = load_arrays(source)
+        except ArrayFileError as error:
+            raise BuildError(f"verify inputs: {error}") from error
+    else:
+        arrays = {ALONE: source}
+    if set(arrays) == set(inputs):
+        return arrays
+    found = "one array" if set(arrays) == {ALONE} else f"the arrays {', '.join(arrays) or '(none)'}"
+    needed = (
+        f"the model's inputs are {', '.join(inputs)}"
+        if len(inputs) > 1
+        else f"the model's input is {inputs[0]}"
+    )
+    raise BuildError(
+        f"{name_of(source)} holds {found}, and {needed}: give an .npz file with an array of each name (numpy.savez), or a "
+        "mapping of arrays"
+    )
 
 
 def _no_array(what: str, found: object) -> BuildError:

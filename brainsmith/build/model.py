@@ -30,7 +30,7 @@ INTEGER_OPERATORS = re.compile(
 
 
 def read_for_build(source: str | Path | ModelWrapper) -> Artifact:
-    """Read a model and check that it is one fixed-size, quantised ONNX graph with one input.
+    """Read a model and check that it is one fixed-size, quantised ONNX graph.
 
     Args:
         source: A path, or a QONNX model; the latter is not changed.
@@ -119,17 +119,14 @@ def _check_ops(model: ModelWrapper, name: str) -> None:
 
 def _check_ends(model: ModelWrapper, name: str) -> None:
     inputs = input_values(model.graph)
-    if len(inputs) != 1:
-        listed = ", ".join(f"'{value.name}'" for value in inputs) or "none"
-        raise ModelError(
-            f"{name} must have one input, not {len(inputs)} ({listed}). Join several inputs before "
-            "the model, or build the parts one by one."
-        )
+    if not inputs:
+        raise ModelError(f"{name} has no inputs: all of it is constant")
     if not model.graph.output:
         raise ModelError(f"{name} has no outputs: every result would be thrown away")
     if _is_fixed(inputs[0], first=1):
         fix_batch(model)
-    _check_shape(inputs[0], f"{name}: input '{inputs[0].name}'")
+    for value in inputs:
+        _check_shape(value, f"{name}: input '{value.name}'")
 
 
 def _fix_output_shapes(model: ModelWrapper, name: str) -> ModelWrapper:

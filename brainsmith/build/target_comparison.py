@@ -13,6 +13,7 @@ from brainsmith.comparison.compare_targets import Compared, compare_targets
 from brainsmith.comparison.tensors import RELATIVE_TOLERANCE, Difference
 from brainsmith.errors import AmbiguousPluginError, TargetError
 from brainsmith.execution.foreign_code import is_lasting
+from brainsmith.figures import plural
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.shown import error_text
 from brainsmith.runtime.resource_manager import ResourceManager
@@ -20,7 +21,7 @@ from brainsmith.store.fingerprint import digest
 from brainsmith.store.values import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from brainsmith.build.artifact import Artifact
@@ -39,14 +40,15 @@ _REPRODUCIBLE = tuple(
 
 
 def compare_for_report(
-    targets: Sequence[PluginInfo], model: Artifact, inputs: Array, folder: Path, after: str = ""
+    targets: Sequence[PluginInfo], model: Artifact, inputs: Mapping[str, Array], folder: Path, after: str = ""
 ) -> Fields | None:
     """Run a model on several targets, and compare each with the first.
 
     Args:
         targets: The one to compare with first.
         model: The input model, or the one after the last step that changed its outputs, as the blueprint allows.
-        inputs: (samples, *input shape), of which eight are run at most, and fewer where the first target is slow.
+        inputs: By input, in their order: (samples, *shape), of which eight are run at most, and fewer where the first
+            target is slow.
         folder: The output folder of the build, which `rtlsim` runs.
         after: The step whose result `model` is.
 
@@ -101,12 +103,12 @@ class KeptComparison:
         self._of = ", ".join(info.qualified for info in targets)
         self._kept = Kept(str(cache_dir), "comparisons", f"{model.digest}|{names}")
 
-    def load(self, fingerprint: str, inputs: Array) -> Fields | None:
+    def load(self, fingerprint: str, inputs: Mapping[str, Array]) -> Fields | None:
         """Return the comparison, if it was of the same steps' results and inputs."""
         found: Fields | None = self._kept.load(_stamp(fingerprint, inputs)) if self._reproducible else None
         return found
 
-    def save(self, fingerprint: str, inputs: Array, comparison: Fields) -> None:
+    def save(self, fingerprint: str, inputs: Mapping[str, Array], comparison: Fields) -> None:
         """Keep a comparison of targets and operators that depend on nothing but known code."""
         whole = comparison["results"] and not any(one["reason"] for one in comparison["results"])
         if whole and self._reproducible and not comparison["reason"]:
@@ -134,19 +136,27 @@ def _device(info: PluginInfo) -> str:
     return info.name if found == info else info.qualified
 
 
-def _few(manager: ResourceManager, resource: Any, inputs: Array) -> tuple[Any, int]:
+def _few(manager: ResourceManager, resource: Any, inputs: Mapping[str, Array]) -> tuple[Any, int]:
     """Return as many samples, evenly spread, as the first target runs in about two seconds, and how many these are."""
     prepared = manager.prepare_resource(resource)
     if prepared.signature is None:  # it cannot be compared, which the comparison says
         return {}, 0
-    spec, *others = prepared.signature.inputs
-    if others:
-        raise TargetError(f"it says that the model has {len(others) + 1} inputs, and it has one")
+    specs = prepared.signature.inputs
+    if len(specs) != len(inputs):
+        raise TargetError(
+            f"it says that the model has {plural(len(specs), 'input')}, and there are {len(inputs)}"
+        )
+
+    def taken(runs: Any) -> dict[str, Array]:
+        pairs = zip(specs, inputs.values(), strict=True)  # a step may have renamed them
+        return {spec.name: spec.joined(stack[runs]).astype(spec.dtype) for spec, stack in pairs}
+
+    count = len(next(iter(inputs.values())))
     begun = time.perf_counter()
-    manager.execute(prepared, spec.joined(inputs[:1]).astype(spec.dtype))
+    manager.execute(prepared, taken(slice(1)))
     affordable = int(_SECONDS / max(time.perf_counter() - begun, 1e-9))
-    chosen = np.linspace(0, len(inputs) - 1, max(1, min(SAMPLES, affordable, len(inputs)))).astype(int)
-    return {spec.name: spec.joined(inputs[chosen]).astype(spec.dtype)}, len(chosen)
+    chosen = np.linspace(0, count - 1, max(1, min(SAMPLES, affordable, count))).astype(int)
+    return taken(chosen), len(chosen)
 
 
 def _result(one: Compared, first: str) -> Fields:
@@ -178,5 +188,5 @@ def _number(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _stamp(fingerprint: str, inputs: Array) -> str:
-    return f"{fingerprint} {inputs.shape} {digest(inputs.tobytes())}"
+def _stamp(fingerprint: str, inputs: Mapping[str, Array]) -> str:
+    return " ".join([fingerprint, *(f"{stack.shape} {digest(stack.tobytes())}" for stack in inputs.values())])

@@ -10,9 +10,8 @@ from brainsmith.build.golden import GoldenData
 from brainsmith.build.verification_device import VerificationDevice
 from brainsmith.build.verifier import Verifier
 from brainsmith.errors import BuildError, TargetError, VerificationError
-from brainsmith.execution.generated_inputs import generated_inputs
+from brainsmith.execution.generated_inputs import generated_for_all
 from brainsmith.figures import plural, share
-from brainsmith.graph.ends import input_values
 from brainsmith.steps.host_ends import parent_model
 from brainsmith.web.step_result import FloatTies, Verified
 
@@ -102,9 +101,9 @@ class BuildVerification:
         verify = task.verify
         stated = {*verify.approximate, *verify.unverified, *verify.changes_outputs}
         with self._log.taken("generated inputs"):
-            made = generated_inputs(model, input_values(model.graph)[0].name)
+            made, others = generated_for_all(model)
             self._generated_told["generated_coverage"] = made.coverage
-            golden = GoldenData(made.stack, random=True)
+            golden = GoldenData(made.stack, random=True, others=others)
             try:
                 self._generated = Verifier(
                     model, golden, verify.tolerance, device=self._device, unverified=stated
@@ -121,9 +120,10 @@ class BuildVerification:
         return self._verifier is not None
 
     @property
-    def inputs(self) -> Any:
-        """Return the inputs that the input model was run with."""
-        return self._golden.inputs
+    def inputs(self) -> dict[str, Any]:
+        """Return the inputs that the input model was run with, by name."""
+        assert self._verifier is not None
+        return dict(self._verifier.feed)
 
     @property
     def warnings(self) -> list[str]:

@@ -112,8 +112,7 @@ class Verifier:
         self._unverified = unverified
         self._floats_before = FloatTieCheck(model)
         original = self._device.executor("the input model", model)
-        (name,) = original.inputs
-        self._baseline = baseline_of(original, {name: golden.inputs})
+        self._baseline = baseline_of(original, golden.feed(original.inputs))
         self._exact = original  # before a step can change the model
         if original.target != Executor.target:
             self._exact = Executor(model)
@@ -123,6 +122,11 @@ class Verifier:
         self.accuracy = self._accuracy(classes)
         self.distance = self._distance(classes, next(iter(self._baseline.outputs.values())))
         self.samples = self._baseline.samples
+
+    @property
+    def feed(self) -> dict[str, Array]:
+        """The golden inputs of the input model, by name."""
+        return self._golden.feed(self._exact.inputs)
 
     @property
     def reference(self) -> str:

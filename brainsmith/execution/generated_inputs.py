@@ -9,6 +9,7 @@ import numpy as np
 from brainsmith.execution.level_ends import quantisers
 from brainsmith.execution.operators.quantisers import Quantiser, Signs
 from brainsmith.execution.search_inputs import nearest_inputs, none_found
+from brainsmith.graph.ends import input_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,6 +78,32 @@ def generated_inputs(model: ModelWrapper, name: str) -> Generated:
     every = np.concatenate([stack, drawn, found.stack])
     _, first = np.unique(every.reshape(len(every), -1), axis=0, return_index=True)
     return found._replace(stack=every[np.sort(first)])
+
+
+def generated_for_all(model: ModelWrapper) -> tuple[Generated, dict[str, Array]]:
+    """Make inputs for a model with one input or several.
+
+    Of several, the frames of each are put together in their order: extremes and patterns at the same time, then in shifted
+    order, so that each meets other ones. Inputs that reach thresholds are searched of models with one input only.
+
+    Returns:
+        Those of the first input, and of the other ones by name; all have as many runs.
+    """
+    first, *others = (value.name for value in input_values(model.graph))
+    made = {name: generated_inputs(model, name) for name in (first, *others)}
+    if not others:
+        return made[first], {}
+    most = max(len(one.stack) for one in made.values())
+    runs = {
+        name: np.concatenate([_cycled(one.stack, most, 0), _cycled(one.stack, most, at)])
+        for at, (name, one) in enumerate(made.items())
+    }
+    return made[first]._replace(stack=runs.pop(first)), runs
+
+
+def _cycled(stack: Array, runs: int, shift: int) -> Array:
+    """Return so many runs, the same again and again, beginning later by a shift."""
+    return stack[(np.arange(runs) + 5 * shift) % len(stack)]
 
 
 def range_of(model: ModelWrapper, name: str) -> Range:

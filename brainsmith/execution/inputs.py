@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.array_files import load_one_array
+from brainsmith.array_files import load_arrays, load_one_array
 from brainsmith.errors import ArrayFileError, BuildError
 from brainsmith.execution.align import change_of
+from brainsmith.figures import plural
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
 Stack = np.ndarray[Any, Any]
 
 
-def read_inputs(file: Path, shape: Shape, name: str) -> Stack:
+def read_inputs(file: Path, shape: Shape, name: str, at: int | None = None) -> Stack:
     """Read golden inputs for a model that steps have changed since.
 
     Args:
         file: (samples, ...), as they fitted the model before the build.
         shape: Of the model's input now: without ones, flat, or transposed from NCHW to NHWC.
         name: Of the input.
+        at: Which of several arrays in the file, those of the model's inputs in their order; None for the only one.
 
     Returns:
         (samples, *shape), float32.
@@ -36,7 +38,7 @@ def read_inputs(file: Path, shape: Shape, name: str) -> Stack:
         BuildError: The file cannot be read, or does not fit.
     """
     try:
-        data = load_one_array(file)
+        data = load_one_array(file) if at is None else _array_at(file, at)
     except ArrayFileError as error:
         raise BuildError(
             f"golden inputs: {error}; verify_input_npy names a file, or is None for random inputs"
@@ -46,6 +48,13 @@ def read_inputs(file: Path, shape: Shape, name: str) -> Stack:
     return fit_inputs(
         data, shape, f"golden inputs: {file} has shape {data.shape}, which does not fit input {name!r}"
     )
+
+
+def _array_at(file: Path, at: int) -> Stack:
+    arrays = list(load_arrays(file).values())
+    if at >= len(arrays):
+        raise ArrayFileError(f"{file} holds {plural(len(arrays), 'array')}, and the model has more inputs")
+    return arrays[at]
 
 
 def fit_inputs(data: Stack, shape: Shape, problem: str) -> Stack:

@@ -130,10 +130,10 @@ def _inputs(model: ModelWrapper, executor: Executor, name: str, cfg: Any, frames
     from brainsmith.execution.inputs import random_inputs, read_inputs
 
     if cfg.verify_input_npy is None:
-        return random_inputs(model, name, frames or RANDOM_FRAMES, RANDOM_SEED)
-    if len(executor.inputs) > 1:
-        raise BuildError(f"golden inputs are one array, and the model has {len(executor.inputs)} inputs")
-    return read_inputs(Path(cfg.verify_input_npy), executor.shape(name), name)[:frames]
+        seed = RANDOM_SEED + executor.inputs.index(name)  # inputs of one shape must not be the same
+        return random_inputs(model, name, frames or RANDOM_FRAMES, seed)
+    at = executor.inputs.index(name) if len(executor.inputs) > 1 else None
+    return read_inputs(Path(cfg.verify_input_npy), executor.shape(name), name, at)[:frames]
 
 
 def whole(stack: Stack, layout: Layout) -> Stack:

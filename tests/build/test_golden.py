@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
+from onnx import TensorProto, helper
 from qonnx.core.datatype import DataType
 
 from brainsmith.build.golden import inputs_file, load_golden
 from brainsmith.errors import BuildError, InputError
+from brainsmith.execution.inputs import read_inputs
 from brainsmith.runtime.resource_manager import ResourceManager
 from tests.build import graphs
 
@@ -191,3 +193,47 @@ def test_files_of_another_kind_are_named(tmp_path):
     assert failure(tmp_path, None, None) == (
         f"verify inputs: {tmp_path} is a folder, and arrays are in an .npy or .npz file"
     )
+
+
+def two_inputs():
+    model = graphs.quant_mlp()
+    model.graph.input.append(helper.make_tensor_value_info("mask", TensorProto.FLOAT, [1, 4]))
+    model.set_tensor_datatype("mask", DataType["BIPOLAR"])
+    return model
+
+
+def test_each_of_several_inputs_has_an_array_of_its_name(tmp_path):
+    model, x, mask = two_inputs(), np.arange(18.0).reshape(3, 6), np.ones((3, 4))
+    np.savez(tmp_path / "x.npz", mask=mask, x=x)
+    for source in (tmp_path / "x.npz", {"x": x, "mask": mask}):
+        golden = load_golden(model, source, None, None)
+        assert golden.feed(["x", "mask"]).keys() == {"x", "mask"}
+        np.testing.assert_array_equal(golden.feed(["x", "mask"])["x"][:, 0], x)
+        np.testing.assert_array_equal(golden.others["mask"][:, 0], mask)
+        file = inputs_file(source, golden, tmp_path)
+        assert file == tmp_path / "checkpoints" / "00_inputs.npz"
+        for at, (shape, values) in enumerate((((1, 6), x), ((1, 4), mask))):
+            np.testing.assert_array_equal(read_inputs(file, shape, "renamed", at)[:, 0], values)
+    drawn = load_golden(model, None, None, None)
+    assert (drawn.inputs.shape, drawn.others["mask"].shape) == ((8, 1, 6), (8, 1, 4))
+    assert set(drawn.others["mask"].ravel()) == {-1, 1}
+
+
+def test_one_input_may_be_named_too():
+    np.testing.assert_array_equal(
+        load_golden(MLP, {"x": np.ones((2, 6))}, None, None).inputs, np.ones((2, 1, 6))
+    )
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        (np.ones((3, 6)), "holds one array, and the model's inputs are x, mask: give an .npz file with an array of each "),
+        ({"x": np.ones((3, 6))}, "holds the arrays x, and the model's inputs are x, mask: give an .npz file with an array"),
+        ({}, "holds the arrays (none), and the model's inputs are x, mask: give an .npz file with an array of each name"),
+        ({"x": np.ones((3, 6)), "mask": np.ones((2, 4))}, "must hold as many samples of each input, not 3 of 'x', 2 of"),
+        ({"x": np.ones((3, 6)), "mask": np.zeros((3, 4))}, ": input 'mask' must hold values of its datatype BIPOLAR, -1"),
+    ],
+)  # fmt: skip
+def test_arrays_of_other_inputs_are_refused(arrays, message):
+    assert message in failure(arrays, None, None, model=two_inputs())

@@ -154,3 +154,54 @@ def test_host_and_circuit_of_the_package_compute_the_network_in_every_bit(dataty
     )
     assert operators[1] == ["Mul", "Add"]
     assert result.report["targets"]["results"][-1]["agrees"] is True
+
+
+def two_armed_network():
+    """Return a network of the inputs `image`, (1, 6), and `mask`, (1, 5), whose arithmetic is exact."""
+    rng = np.random.default_rng(1)
+    nodes, constants = [], []
+
+    def constant(value):
+        constants.append(numpy_helper.from_array(np.asarray(value, np.float32), f"c{len(constants)}"))
+        return constants[-1].name
+
+    def node(op_type, *inputs, out="", **attributes):
+        given = [one if isinstance(one, str) else constant(one) for one in inputs]
+        out, name = out or f"t{len(nodes)}", f"n{len(nodes)}"
+        domain = CUSTOM if op_type == "Quant" else ""
+        nodes.append(helper.make_node(op_type, given, [out], name=name, domain=domain, **attributes))
+        return out
+
+    def quantised(source, scale, bits):
+        return node("Quant", source, scale, 0.0, float(bits), signed=1, narrow=0, rounding_mode="ROUND")
+
+    arms = [
+        quantised(node("MatMul", source, quantised(rng.normal(0, 1, (size, 8)), 0.5, 3)), 1.0, 4)
+        for source, size in ((node("Div", "image", 64.0), 6), ("mask", 5))
+    ]
+    tail = quantised(node("Add", *arms), 1.0, 4)
+    node("MatMul", tail, quantised(rng.normal(0, 1, (8, 3)), 0.5, 3), out="y")
+    ends = [("image", [1, 6]), ("mask", [1, 5]), ("y", [1, 3])]
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in ends]
+    graph = helper.make_graph(nodes, "arms", values[:2], values[2:], constants)
+    opsets = [helper.make_opsetid("", 13), helper.make_opsetid(CUSTOM, 1)]
+    return ModelWrapper(helper.make_model(graph, opset_imports=opsets, ir_version=8))
+
+
+@pytest.mark.slow
+def test_two_inputs_with_datatypes_of_their_own(tmp_path):
+    file = tmp_path / "b.yaml"
+    file.write_text(BLUEPRINT + "  inputs: {image: {datatype: UINT8}, mask: {datatype: INT2}}\n")
+    rng = np.random.default_rng(4)
+    inputs = {"image": rng.integers(0, 256, (30, 1, 6)), "mask": rng.integers(-2, 2, (30, 1, 5))}
+    network = two_armed_network()
+    golden = {name: values[:8] for name, values in inputs.items()}
+    result = build(network, file, tmp_path / "out", verify_inputs=golden)
+    host = check_in_every_bit(network, result, inputs)
+    streams = host.description["accelerator"]["inputs"]
+    assert [(one["stream"], one["datatype"]) for one in streams] == [
+        ("s_axis_0", "UINT8"),
+        ("s_axis_1", "INT2"),
+    ]
+    assert result.report["targets"]["results"][-1]["agrees"] is True
+    assert result.report["golden"]["generated"] > 20

@@ -110,8 +110,8 @@ def test_that_of_a_plugin_s_operator_is_made_each_time(tmp_path, domain, is_kept
     compared = {"results": [{"reason": ""}], "reason": ""}
     numpy = get_registry().resolve("target", "numpy")
     kept = target_comparison.KeptComparison(tmp_path, Artifact.of(model), [numpy])
-    kept.save("fingerprint", np.zeros(1), compared)
-    assert kept.load("fingerprint", np.zeros(1)) == (compared if is_kept else None)
+    kept.save("fingerprint", {"x": np.zeros(1)}, compared)
+    assert kept.load("fingerprint", {"x": np.zeros(1)}) == (compared if is_kept else None)
 
 
 @pytest.mark.parametrize("options", [{"names": []}, {"verify": False}, {"report": False}])
