@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 NO_BITS = 1 << 20
 """FINN makes a Requant of thresholds of so many bits: none has. Its factor and summand would only be near them."""
 
+EXACT = ("brainsmith:MatMul",)
+"""Kernels that compute what FINN has no layer for."""
+
+APPROXIMATE = ("brainsmith:Softmax", "brainsmith:LayerNorm")
+"""Kernels of integers that approximate an operator of floats."""
+
 
 @step(
     description="Infer hardware layers: those of the blueprint's kernels first, then FINN's",
@@ -41,8 +47,10 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Turn a streamlined model into hardware layers with minimal bit widths.
 
     The kernels that `cfg.kernel_preferences` names are inferred first, with the transforms that state them
-    (`@transform(kernel=...)`), then whatever FINN can. Where no kernel for layer normalisations is named, they are
-    LayerNorm kernels of floats. Scales that were left in front of matrix products, because several nodes read
+    (`@transform(kernel=...)`), then whatever FINN can. Products of two computed matrices of integers are MatMul kernels
+    also if that is not named. So are Softmax and layer normalisations kernels of integers, if `cfg.approximate` says
+    that this step may approximate; else, where no kernel for layer normalisations is named, they are LayerNorm kernels
+    of floats. Scales that were left in front of matrix products, because several nodes read
     them, move behind these first, so the products are of integers. Thresholds stay layers of their own if RTL is
     preferred for MVAU or the builder says so (`cfg.standalone_thresholds`, by default True). A layout
     Transpose in front or at the end, and a float Mul or Add at the end, stay for the host.
@@ -51,7 +59,7 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         ModelError: A node between hardware layers could not be converted.
     """
     registry = get_plugin_manager().registry_with_finn()
-    listed = listed_kernels(cfg, registry)
+    listed = _with_implied(listed_kernels(cfg, registry), cfg, registry)
     model = annotate_integer_ranges(integer_products(model))
     model = transformed(model, *(transform() for transform in _kernel_transforms(registry, listed)))
     if not any(kernel.name == "LayerNorm" for kernel in listed):
@@ -69,6 +77,14 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = minimise_bit_widths(model.transform(ClipThresholdsOfUnsigned()), cfg)
     # Conversions name their tensors at random; named anew, the same model gives the same bytes.
     return _by_name(model, registry, "qonnx:GiveUniqueNodeNames", "brainsmith:GiveReadableTensorNames")
+
+
+def _with_implied(listed: list[PluginInfo], cfg: Any, registry: Registry) -> list[PluginInfo]:
+    """Add the kernels that need not be named: exact ones, and where the step may approximate, those that do."""
+    allowed = "hardware_inference" in (getattr(cfg, "approximate", None) or {})
+    names = EXACT + (APPROXIMATE if allowed else ())
+    implied = [registry.resolve("kernel", name) for name in names]
+    return [*listed, *(kernel for kernel in implied if kernel not in listed)]
 
 
 def _by_name(model: ModelWrapper, registry: Registry, *names: str) -> ModelWrapper:

@@ -183,3 +183,19 @@ def test_a_reshape_in_front_of_the_hosts_quantiser_is_no_layer(config):
         (expected,) = execute_onnx(model, {model.graph.input[0].name: sample}).values()
         (result,) = execute_onnx(found, {found.graph.input[0].name: sample}).values()
         np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("allowed", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_rows_are_kernels_of_integers_where_the_step_may_approximate(config, allowed):
+    graph = Graph(1, 4, 4).quant(4, 0.5)
+    first = graph.tail
+    graph.node("Transpose", perm=[0, 2, 1])
+    second, graph.tail = graph.tail, first
+    graph.node("MatMul", second).node("Softmax", axis=-1).quant(4, 0.125)
+    graph.node("MatMul", graph.weights(integers(0, 4, 4))).quant(4, 0.5)
+    if allowed:
+        config.approximate = {"hardware_inference": 1.0}
+    model = steps.integer(steps.cleanup(graph.model(1, 4, 4, datatype="INT4"), config), config)
+    made = steps.hardware_inference(model, config)
+    assert op_types(made).count("MatMulKernel") == 1
+    assert ("SoftmaxKernel" in op_types(made)) == allowed
