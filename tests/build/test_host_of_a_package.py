@@ -62,11 +62,11 @@ def image_network():
 
 
 def host_of(package):
-    """Return the packed module's Host, imported from the package as a user would."""
+    """Return the packed module's HostFunctions, imported from the package as a user would."""
     spec = importlib.util.spec_from_file_location("packed_host", package / "host.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.Host()
+    return module.HostFunctions()
 
 
 def check_in_every_bit(network, result, inputs):

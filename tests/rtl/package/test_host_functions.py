@@ -13,7 +13,7 @@ from qonnx.core.onnx_exec import execute_onnx
 from qonnx.custom_op.general.intquant import int_quant
 from qonnx.transformation.infer_shapes import InferShapes
 
-from brainsmith.rtl.package.bench.host_functions import INEXACT, OPERATORS, ROUNDING, Host, quantised
+from brainsmith.rtl.package.bench.host_functions import INEXACT, OPERATORS, ROUNDING, HostFunctions, quantised
 from brainsmith.rtl.package.host_description import host_description
 from brainsmith.rtl.package.pack import BENCH_FILES
 
@@ -132,7 +132,7 @@ def test_an_operator_behind_the_accelerator_gives_what_the_network_gives(
     description = host_description(OneStream(shape, "s_axis_0", "m_axis_0"), parent)
     (tmp_path / "host.json").write_text(json.dumps(description))
     samples = np.random.default_rng(0).integers(-6, 7, (12, *shape)).astype(np.float32)
-    found = Host(tmp_path / "host.json").behind({"m_axis_0": samples})
+    found = HostFunctions(tmp_path / "host.json").behind({"m_axis_0": samples})
     expected = np.stack([execute_onnx(alone, {"x": one})["y"] for one in samples])
     (name,) = found
     assert (name, found[name].dtype, found[name].shape) == ("y", expected.dtype, expected.shape)
@@ -151,7 +151,7 @@ def test_what_the_accelerator_takes_is_whole_and_in_range(tmp_path):
     parent.graph.initializer[0].CopyFrom(numpy_helper.from_array(np.asarray(1.0, np.float32), "c0"))
     description = host_description(OneStream((4,), "s_axis_0", "m_axis_0"), parent)
     (tmp_path / "host.json").write_text(json.dumps(description))
-    host = Host(tmp_path / "host.json")
+    host = HostFunctions(tmp_path / "host.json")
     taken = host.before(np.asarray([[[0.5, 1.5, -300, 7]]]))["s_axis_0"]
     assert (taken.dtype, taken.tolist()) == (np.int8, [[0, 2, -128, 7]])
     assert description["accelerator"]["inputs"] == [
@@ -197,10 +197,10 @@ def test_an_operator_that_it_does_not_compute_is_named(tmp_path):
     with pytest.raises(
         NotImplementedError, match=r"host.py does not compute Erf: run intermediate_models/dataflow_"
     ):
-        Host(tmp_path / "host.json").behind({"m_axis_0": np.zeros((1, 1, 4))})
+        HostFunctions(tmp_path / "host.json").behind({"m_axis_0": np.zeros((1, 1, 4))})
 
 
 def test_another_format_is_refused(tmp_path):
     (tmp_path / "host.json").write_text('{"format": 2}')
     with pytest.raises(ValueError, match="has the format 2, and 1 is expected"):
-        Host(tmp_path / "host.json")
+        HostFunctions(tmp_path / "host.json")

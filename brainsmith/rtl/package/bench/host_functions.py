@@ -1,8 +1,8 @@
 """What the host computes in front of the accelerator and behind it, as `host.json` lists it; needs numpy alone.
 
-    from host import Host
+    from host import HostFunctions
 
-    host = Host()                                  # reads the host.json beside this file
+    host = HostFunctions()                                  # reads the host.json beside this file
     streams = host.before(images)                  # by stream: (frames, *shape of one), whole numbers
     results = host.behind({"m_axis_0": received})  # by output of the network: (frames, *shape of one)
 
@@ -21,7 +21,7 @@ import numpy as np
 FORMAT = 1
 
 
-class Host:
+class HostFunctions:
     """The host's part of one network.
 
     Args:
