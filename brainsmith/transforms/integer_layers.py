@@ -43,6 +43,7 @@ from brainsmith.transforms.integer.tensor_records import (
     tensor_records,
 )
 from brainsmith.transforms.integer.threshold_rows import reached
+from brainsmith.transforms.integer.transposed_convolution import as_blocks, dense_transposed
 from brainsmith.transforms.integer.xnor_products import count_equal_bits, with_negatives
 from brainsmith.transforms.lattice.links import link_of
 from brainsmith.transforms.lattice.staircases import Staircase, is_quantiser, is_thresholds, quantiser_of
@@ -363,7 +364,7 @@ class _Reading:
     def _meets_padding(self, name: str) -> bool:
         """Tell whether zeros are put beside a tensor's values, as convolutions and pools do."""
         for node in self._view.nodes_reading(name):
-            if any(attribute(node, "pads", [])) or node.op_type == "Pad":
+            if any(attribute(node, "pads", [])) or node.op_type in ("ConvTranspose", "Pad"):
                 return True
             if (
                 not is_quantiser(node)
@@ -376,7 +377,7 @@ class _Reading:
     # --- one method for each operator ---
 
     def _matmul(self, node: NodeProto, value: _Rows, base: str) -> _Value:
-        weights = integer_weights(self._view, node.input[1], columns=True)
+        weights = integer_weights(self._view, node.input[1], axis=-1)
         if self._view.constant(node.input[0]) is not None or weights is None:
             raise NoLayerError(
                 "its second factor is not constant" if weights is None else "its first factor is constant"
@@ -390,7 +391,7 @@ class _Reading:
 
     def _gemm(self, node: NodeProto, value: _Rows, base: str) -> IntegerTensor | ScaledSum:
         flipped = bool(attribute(node, "transB", 0))
-        weights = integer_weights(self._view, node.input[1], columns=not flipped)
+        weights = integer_weights(self._view, node.input[1], axis=0 if flipped else -1)
         plain = attribute(node, "alpha", 1.0) == attribute(node, "beta", 1.0) == 1 and not attribute(
             node, "transA", 0
         )
@@ -408,22 +409,65 @@ class _Reading:
         shape = (*tensor.shape[:-1], values.shape[1])
         return self._build.product(tensor, values, scale, shape, base)
 
-    def _biased(self, node: NodeProto, found: IntegerTensor | ScaledSum) -> IntegerTensor | ScaledSum:
+    def _biased(
+        self, node: NodeProto, found: IntegerTensor | ScaledSum, times: int = 1
+    ) -> IntegerTensor | ScaledSum:
+        """Return a result with the node's bias, which is repeated so many times along the channels."""
         if len(node.input) < 3 or not node.input[2]:
             return found
         bias = self._view.constant(node.input[2])
-        if bias is None or bias.size not in (1, found.shape[1]):
+        if bias is None or bias.size * times not in (times, found.shape[1]):
             raise NoLayerError("its bias is not constant, or not one number for each channel")
-        return self._build.with_offset(found, node, bias.reshape(-1))
+        each = bias.reshape(-1) if bias.size == 1 else np.tile(bias.reshape(-1), times)
+        return self._build.with_offset(found, node, each)
 
     def _conv(self, node: NodeProto, value: _Rows, base: str) -> _Value:
-        weights = integer_weights(self._view, node.input[1], columns=False)
+        weights = integer_weights(self._view, node.input[1], axis=0)
         tensor = self._image(value, base)
         if weights is None:
             raise NoLayerError("its weights are not constant")
         taps = weights.values if weights.values.ndim == 4 else weights.values[..., None]
         found = self._build.convolution(tensor, taps, weights.scale, node, self._window(node), base)
         return self._as_read(self._biased(node, found), self._shape(node), base)
+
+    def _conv_transpose(self, node: NodeProto, value: _Rows, base: str) -> _Value:
+        """A convolution gives a block of pixels for each one; they are put in order, and what is beyond is cut off."""
+        weights = integer_weights(self._view, node.input[1], axis=1)
+        tensor, window = self._image(value, base), self._window(node)
+        if weights is None:
+            raise NoLayerError("its weights are not constant")
+        if attribute(node, "output_shape") is not None:
+            raise NoLayerError("its output_shape is not written out as padding")
+        beyond = attribute(node, "output_padding", [0])
+        if any(more >= step for more, step in zip(beyond, window["strides"], strict=False)):
+            raise NoLayerError("its output_padding is not less than its strides")
+        taps = weights.values if weights.values.ndim == 4 else weights.values[..., None]
+        *_, height, width = window["shape"]
+        high, wide = window["strides"]
+        blocks = as_blocks(
+            dense_transposed(taps, window["group"]),
+            tensor.shape[2:],
+            (height, width),
+            (high, wide),
+            window["dilations"],
+            window["pads"],
+        )
+        rows, columns = blocks.number
+        results = len(blocks.weights) // (high * wide)
+        shape = (1, len(blocks.weights), rows, columns)
+        plain = {"shape": shape, "strides": [1, 1], "pads": blocks.pads, "dilations": [1, 1], "group": 1}
+        scale = (
+            np.tile(weights.scale, len(blocks.weights) // weights.scale.size)
+            if weights.scale.size > 1
+            else weights.scale
+        )
+        found = self._build.convolution(tensor, blocks.weights, scale, node, plain, base)
+        biased = self._biased(node, found, high * wide)
+        moved = self._layouts.reshaped(biased, (1, high, wide, results, rows, columns), base)
+        moved = self._layouts.transposed(moved, (0, 3, 4, 1, 5, 2), base)
+        moved = self._layouts.reshaped(moved, (1, results, rows * high, columns * wide), base)
+        cut = self._structure.cropped(moved, (1, results, height, width), base)
+        return self._as_read(cut, self._shape(node), base)
 
     def _window(self, node: NodeProto) -> dict[str, Any]:
         if attribute(node, "ceil_mode", 0) or attribute(node, "auto_pad", b"NOTSET") not in (
@@ -577,6 +621,7 @@ _RULES: dict[str, Callable[[_Reading, NodeProto, Any, str], Any]] = {
     "Add": _Reading._sum,
     "AveragePool": _Reading._average_pool,
     "Conv": _Reading._conv,
+    "ConvTranspose": _Reading._conv_transpose,
     "Dropout": _Reading._same,
     "Gemm": _Reading._gemm,
     "GlobalAveragePool": _Reading._mean,

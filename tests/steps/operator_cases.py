@@ -131,6 +131,25 @@ def largest():
     return graph.of_integers(1, 1)
 
 
+def moved(op_type, height, width, channels, *others, **attributes):
+    """Return an image's network with an operator that moves its pixels, to an image of the given size."""
+
+    def make():
+        graph = image()
+        operands = [graph.whole(other) if isinstance(other, list) else other for other in others]
+        graph.node(op_type, *operands, **attributes)
+        return graph.levels(4, 2.0).convolution(9, channels, 2, size=1).model(1, 2, height, width)
+
+    return make
+
+
+def deconvolved():
+    graph = image()
+    weights = graph.weights(integers(5, 4, 4, 2, 2))
+    graph.node("ConvTranspose", weights, kernel_shape=[2, 2], strides=[2, 2], pads=[0] * 4)
+    return pixels(graph.levels(4, 4.0), 16)
+
+
 def joined():
     graph = vector()
     fork = graph.tail
@@ -147,6 +166,8 @@ CIRCUITS = {
     "Clip": applied("Clip", -2.0, 6.0),
     "Concat": joined,
     "Conv": lambda: pixels(image()),
+    "ConvTranspose": deconvolved,
+    "DepthToSpace": moved("DepthToSpace", 16, 16, 1, blocksize=2),
     "DequantizeLinear": dequantised,
     "Div": applied("Div", 3.0),
     "Dropout": applied("Dropout"),
@@ -162,6 +183,7 @@ CIRCUITS = {
     "MaxPool": of_image("MaxPool", 4, kernel_shape=[2, 2], strides=[2, 2]),
     "Mul": applied("Mul", 0.7),
     "Neg": applied("Neg"),
+    "Pad": moved("Pad", 10, 11, 4, [0, 0, 1, 1, 0, 0, 1, 2]),
     "Quant": lambda: sums(vector()),
     "QuantizeLinear": dequantised,
     "ReduceMean": reduced("ReduceMean", axes=[2, 3], keepdims=0),
@@ -170,7 +192,9 @@ CIRCUITS = {
     "Resize": lambda: pixels(enlarged(image()), 16),
     "Selu": applied("Selu"),
     "Sigmoid": applied("Sigmoid"),
+    "Slice": moved("Slice", 5, 8, 4, [1], [6], [2]),
     "Softplus": applied("Softplus"),
+    "SpaceToDepth": moved("SpaceToDepth", 4, 4, 16, blocksize=2),
     "Split": split,
     "Sub": applied("Sub", 0.3),
     "Tanh": applied("Tanh"),
@@ -179,6 +203,9 @@ CIRCUITS = {
     "Trunc": truncated,
 }
 """A network with each operator, by its name: it becomes a circuit."""
+
+BY_INTEGER = {"ConvTranspose", "DepthToSpace", "Pad", "Slice", "SpaceToDepth"}
+"""Those that the step `integer` takes, as in the default order, and not `streamline`."""
 
 ESTIMATES = {
     "LayerNormalization": normalised,

@@ -30,13 +30,13 @@ class IntegerWeights:
     scale: Doubles
 
 
-def integer_weights(view: GraphView, name: str, columns: bool) -> IntegerWeights | None:
+def integer_weights(view: GraphView, name: str, axis: int) -> IntegerWeights | None:
     """Return weights as integers; None if they are not constant.
 
     Args:
         view: The network.
         name: Of the weights: a constant, or a quantiser of one.
-        columns: Whether each last index is a result, as in a matrix product, and not each first one.
+        axis: Each of whose indices is a result: the first of a convolution, the last of a matrix product.
 
     Raises:
         NoLayerError: The weights of one result have no unit in common.
@@ -45,7 +45,6 @@ def integer_weights(view: GraphView, name: str, columns: bool) -> IntegerWeights
     if found is None:
         return None
     values, scale = found
-    axis = -1 if columns else 0
     results = values.shape[axis]
     scales = np.moveaxis(np.broadcast_to(scale, values.shape), axis, 0).reshape(results, -1)
     if (scales == scales[:, :1]).all():
@@ -55,12 +54,9 @@ def integer_weights(view: GraphView, name: str, columns: bool) -> IntegerWeights
     if None in units:
         raise NoLayerError("the weights of one result have several scales without a unit in common")
     unit = np.asarray(units, np.float64)
-    aligned = (
-        unit.reshape((1,) * (values.ndim - 1) + (-1,))
-        if columns
-        else unit.reshape((-1,) + (1,) * (values.ndim - 1))
-    )
-    times = np.rint(scale / aligned).astype(np.int64)
+    aligned = [1] * values.ndim
+    aligned[axis] = -1
+    times = np.rint(scale / unit.reshape(aligned)).astype(np.int64)
     return IntegerWeights(values * times, unit)
 
 

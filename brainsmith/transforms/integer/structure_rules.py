@@ -169,6 +169,12 @@ class StructureRules:
             return self._build.concatenation(found, tuple(size), base)
         return self._images.joined(found, axis, tuple(size), base)
 
+    def cropped(self, value: Value, shape: tuple[int, ...], base: str) -> Value:
+        """Return the first entries along each axis, as many as a shape says."""
+        for axis, size in enumerate(shape):
+            value = self._taken(value, axis, np.arange(size), f"{base}_{axis}")
+        return value
+
     # --- images ---
 
     def _pad(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
