@@ -15,7 +15,6 @@ from brainsmith.steps.step_reports import read_report, write_report
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.transforms.specialize_kernels import Choice
 
 REPORT = "report/backends.json"
 """Which backend each layer has, and why, in the output folder."""
@@ -66,7 +65,7 @@ def chosen_again(model: ModelWrapper, cfg: Any, at: int) -> ModelWrapper:
     return found
 
 
-def _choose(model: ModelWrapper, cfg: Any) -> tuple[ModelWrapper, tuple[Choice, ...]]:
+def _choose(model: ModelWrapper, cfg: Any) -> tuple[ModelWrapper, tuple[Any, ...]]:
     """Specialise what is not yet, infer names and datatypes anew, and return what was chosen, too."""
     from qonnx.custom_op.registry import getCustomOp
     from qonnx.transformation.general import GiveUniqueNodeNames

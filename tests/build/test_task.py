@@ -32,7 +32,7 @@ def test_kernels_are_preferred_with_the_backends_that_the_blueprint_names():
     chosen = task_of(BuildArguments(ROOT / "blueprints" / "encoder_rtl.yaml"))
     preferences = chosen.config["kernel_preferences"]
     assert list(preferences)[:2] == ["finn:Thresholding", "finn:MVAU"]
-    assert preferences["finn:Thresholding"] == ("finn:Thresholding_rtl",)
+    assert preferences["finn:Thresholding"] == ("finn:Thresholding_rtl", "brainsmith:BipolarThresholdingRTL")
     assert "finn:MVAU_rtl" in preferences["finn:MVAU"]
 
 

@@ -32,12 +32,12 @@ def test_the_plan_is_printed(elsewhere, capsys):
     assert shown.out == (
         "good.yaml: no errors\n"
         "  target   part xczu7ev-ffvc1156-2-e, clock 5 ns, fps 1000\n"
-        "  kernels  finn:MVAU: brainsmith:BinaryMVAURTL, finn:MVAU_rtl\n"
+        "  kernels  finn:MVAU: brainsmith:BinaryMVAURTL, finn:MVAU_rtl, brainsmith:EmbeddedMVAURTL\n"
         "  steps     1 cleanup  step brainsmith:cleanup\n"
         "            2 transforms\n"
         "                finn:SetFolding target_cycles_per_frame=10\n"
         "  output   estimates\n"
-        "  plugins  5 are named, and no others are loaded\n"
+        "  plugins  6 are named, and no others are loaded\n"
         "  skipped: good.yaml:7:7: optional transform 'NotThere' is left out: no transform or group named 'NotThere'.\n"
     )
 

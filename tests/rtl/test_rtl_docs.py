@@ -56,8 +56,13 @@ def test_every_step_is_told_of_in_its_order():
 
 def test_pictures_are_small_whole_and_all_shown():
     files = sorted(path.name for path in PICTURES.glob("*.svg"))
-    example = (ROOT / "examples" / "digits" / "README.md").read_text()
-    assert sorted(re.findall(r"[(/]pictures/([\w.]+)\)", PAGE + example)) == files
+    pages = (
+        ROOT / "docs" / "rtl.md",
+        ROOT / "docs" / "integer.md",
+        ROOT / "examples" / "digits" / "README.md",
+    )
+    text = "".join(page.read_text() for page in pages)
+    assert sorted(re.findall(r"[(/]pictures/([\w.]+)\)", text)) == files
     for name in files:
         content = (PICTURES / name).read_text("utf-8")
         assert len(content) < 100_000

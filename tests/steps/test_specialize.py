@@ -130,5 +130,5 @@ def test_the_report_says_which_backend_and_why(config, capsys):
     }
     assert capsys.readouterr().out.splitlines()[0] == (
         "Thresholding_rtl_0: finn:Thresholding_rtl "
-        "(choice 1 of 2, nothing is listed for Thresholding: RTL first, then HLS)"
+        "(choice 1 of 3, nothing is listed for Thresholding: RTL first, then HLS)"
     )

@@ -8,12 +8,12 @@ def test_the_digits_networks_are_supported():
 
 
 def test_layers_that_no_step_converts_are_named_with_their_nodes():
-    graph = Graph(1, 8).quant(4).node("Softsign").node("Cos").node("Softsign")
+    graph = Graph(1, 8).quant(4).node("Hardmax").node("Det").node("Hardmax")
     graph.nodes[-1].name = ""
     found = unsupported_nodes(graph.model(1, 8))
-    assert found == {"Softsign": ["softsign1", "of tensor tensor3"], "Cos": ["cos2"]}
+    assert found == {"Hardmax": ["hardmax1", "of tensor tensor3"], "Det": ["det2"]}
     assert describe_unsupported(found) == (
-        "no step can turn these layers into hardware: Softsign (softsign1, of tensor tensor3); Cos (cos2)"
+        "no step can turn these layers into hardware: Hardmax (hardmax1, of tensor tensor3); Det (det2)"
     )
 
 

@@ -11,7 +11,7 @@ from brainsmith.errors import BuildError
 from brainsmith.rtl.simulation.finn_simulation import finn_simulation
 from tests.backends.rtl import (
     test_duplicate_streams_rtl,
-    test_elementwise_add_rtl,
+    test_elementwise_backend,
     test_label_select_rtl,
     test_lookup_rtl,
     test_streaming_concat_rtl,
@@ -22,7 +22,7 @@ from tests.backends.rtl.bench import golden_tensors, make_design, make_model
 CASES = {
     "outputs": test_duplicate_streams_rtl.case(4, 2, 2),
     "inputs": test_streaming_concat_rtl.case([4, 2], ["INT4", "UINT5"], 2),
-    "constant": test_elementwise_add_rtl.case((1, 2, 4), "INT4", "INT4", 2, constant=(4,)),
+    "constant": test_elementwise_backend.case((1, 2, 4), "INT4", "INT4", 2, constant=(4,)),
     "table": test_lookup_rtl.case(3, 2),
     "labels of vectors": test_label_select_rtl.case(6, 2, 1, vectors=(3,)),
     "copies of vectors": test_duplicate_streams_rtl.case(4, 2, 2, vectors=(3,)),
@@ -58,7 +58,7 @@ def test_all_vectors_are_waited_for(name, beats):
 
 
 def test_a_constant_before_a_stream_is_refused():
-    case = test_elementwise_add_rtl.case((1, 2, 4), "INT4", "INT4", 2, constant=(4,), first=True)
+    case = test_elementwise_backend.case((1, 2, 4), "INT4", "INT4", 2, constant=(4,), first=True)
     model = make_model([case])
     layer = getCustomOp(model.graph.node[0])
     layer.set_nodeattr("exec_mode", "rtlsim")

@@ -104,7 +104,7 @@ def commands(folder):
             "--streams", "in=1,6:UINT4:2 out=1,6:UINT4:2", "--golden", "golden.py:copies", "--name", "Fork",
         ],
         "Join": [
-            str(OURS / "elementwise_add_core.sv"), "--files", str(OURS / "table_in_step.sv"),
+            str(OURS / "elementwise_core.sv"), "--files", str(OURS / "table_in_step.sv"),
             "--set", "PE=2,A_BITS=4,B_BITS=4,OUT_BITS=5", "--parallel", "PE=8",
             "--streams", "in=1,3,8:INT{A_BITS}:PE out=1,3,8:INT{OUT_BITS}:PE",
             "--golden", "golden.py:add", "--name", "Join",
