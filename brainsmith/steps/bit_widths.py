@@ -14,11 +14,11 @@ def minimise_bit_widths(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     Rounding comes last, when the accumulators' ranges are known; it lets the thresholds need fewer bits
     again. `cfg.minimize_bit_width`, where the builder has it, switches the tightening off.
     """
-    from finn.transformation.fpgadataflow.minimize_accumulator_width import MinimizeAccumulatorWidth
     from finn.transformation.fpgadataflow.minimize_weight_bit_width import MinimizeWeightBitWidth
     from finn.transformation.streamline.round_thresholds import RoundAndClipThresholds
     from qonnx.transformation.infer_datatypes import InferDataTypes
 
+    from brainsmith.steps.accumulator_widths import MinimiseAccumulators
     from brainsmith.steps.one_bit_products import KeepOneBitWeights, RangesOfCounts
     from brainsmith.steps.own_transforms import transformed
     from brainsmith.steps.sums import ConstantsOfSums, RangesOfPools, RangesOfSums
@@ -27,6 +27,6 @@ def minimise_bit_widths(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     if not getattr(cfg, "minimize_bit_width", True):
         return transformed(model, *rounding)
     weights = (MinimizeWeightBitWidth(), KeepOneBitWeights(), ConstantsOfSums())
-    products = (MinimizeAccumulatorWidth(), RangesOfCounts(), RangesOfPools(), InferDataTypes())
+    products = (MinimiseAccumulators(), RangesOfCounts(), RangesOfPools(), InferDataTypes())
     sums = (RangesOfSums(), InferDataTypes())
     return transformed(model, *weights, *products, *sums, *rounding, *weights, InferDataTypes())

@@ -60,6 +60,7 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """
     registry = get_plugin_manager().registry_with_finn()
     listed = _with_implied(listed_kernels(cfg, registry), cfg, registry)
+    model = _by_name(model, registry, "qonnx:RemoveUnusedNodes")
     model = annotate_integer_ranges(integer_products(model))
     model = transformed(model, *(transform() for transform in _kernel_transforms(registry, listed)))
     if not any(kernel.name == "LayerNorm" for kernel in listed):
