@@ -16,6 +16,7 @@ from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
 from brainsmith.transforms.integer.batch_of_one import with_batch_of_one
 from brainsmith.transforms.integer.constant_weights import integer_weights
+from brainsmith.transforms.integer.differences import subtract
 from brainsmith.transforms.integer.fold_factors import fold_factors
 from brainsmith.transforms.integer.given_thresholds import given_thresholds
 from brainsmith.transforms.integer.host_part import OPERATORS, HostPart, HostTensor
@@ -140,6 +141,7 @@ class _Reading:
         if self._reasons:
             raise ModelError(_listed(self._reasons))
         fold_factors(self._graph)
+        subtract(self._graph)
         count_equal_bits(self._graph)
         self.findings.tensors += tensor_records(self._graph, self._known)
         made = self._graph.write(view.model)

@@ -204,13 +204,8 @@ CIRCUITS = {
 }
 """A network with each operator, by its name: it becomes a circuit."""
 
-BY_INTEGER = {"ConvTranspose", "DepthToSpace", "Pad", "Slice", "SpaceToDepth"}
-"""Those that the step `integer` takes, as in the default order, and not `streamline`."""
-
 ESTIMATES = {
     "LayerNormalization": normalised,
-    "Mul": forked("Mul"),
     "Softmax": applied("Softmax", axis=-1),
-    "Sub": forked("Sub"),
 }
 """A network with each operator that has layers in HLS only: it has estimates, and no circuit."""

@@ -9,11 +9,12 @@ from brainsmith.errors import BuildError
 from brainsmith.plugins import steps
 from brainsmith.steps.conversions import convertible_op_types
 from tests.steps.conftest import QONNX, Graph, integers, op_types
-from tests.steps.operator_cases import BY_INTEGER, CIRCUITS, ESTIMATES
+from tests.steps.operator_cases import CIRCUITS, ESTIMATES, forked
 from tests.steps.test_front_end import run
-from tests.steps.test_networks import FRONT, build
+from tests.steps.test_networks import build
 from tests.test_docs import ROOT, blocks
 
+FRONT = ("cleanup", "integer", "hardware_inference", "specialize", "fold", "estimate")
 PAGE = (ROOT / "docs" / "operators.md").read_text()
 CIRCUIT_PART, ESTIMATE_PART, KNOWN_PART = re.split(r"^## .*\n", PAGE, flags=re.MULTILINE)[1:4]
 ROW = re.compile(r"^\| `(\w+)` \| (.*?) \|", re.MULTILINE)
@@ -58,11 +59,26 @@ def test_a_model_of_floats_takes_integers_as_the_page_says(config):
 @pytest.mark.parametrize("operator", CIRCUITS)
 def test_it_becomes_a_circuit_of_the_layers_that_the_page_names(operator, config):
     config.target_fps = 100_000
-    front = ("cleanup", "integer", *FRONT[3:]) if operator in BY_INTEGER else FRONT
-    model = build(CIRCUITS[operator](), config, (*front, "rtl_codegen"))
+    model = build(CIRCUITS[operator](), config, (*FRONT, "rtl_codegen"))
     kinds = set(op_types(model))
     assert rows(CIRCUIT_PART)[operator] <= kinds
-    assert {kind for kind in kinds if not kind.lower().endswith("rtl")} <= {"Transpose", "Mul", "Add"}
+    assert {kind for kind in kinds if not kind.lower().endswith("rtl")} <= {
+        "Transpose",
+        "Reshape",
+        "Mul",
+        "Add",
+    }
+    assert steps.rtl_stitch(model, config) is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("operator", "layer"), [("Mul", "ElementwiseMulInt_rtl"), ("Sub", "ElementwiseSubInt_rtl")]
+)
+def test_two_branches_become_a_circuit(operator, layer, config):
+    config.target_fps = 100_000
+    model = build(forked(operator)(), config, (*FRONT, "rtl_codegen"))
+    assert layer in op_types(model)
     assert steps.rtl_stitch(model, config) is not None
 
 

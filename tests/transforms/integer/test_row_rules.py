@@ -97,3 +97,15 @@ def test_places_that_may_lie_outside_are_refused():
     assert str(caught.value) == (
         "no integer layers for node 'gather' (Gather): its places go from 0 to 7, and its table has 7 rows"
     )
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_difference_of_two_branches_needs_no_factor_of_minus_one(swapped):
+    graph, first = branches((0.5, 0.5))
+    fork = graph.tail
+    if swapped:
+        graph.tail = first
+    made = same(
+        graph.node("Sub", fork if swapped else first).quant(5, 1.0).model(1, 2, datatype="INT4"), PAIRS
+    )
+    assert op_types(made)[:4] == ["MultiThreshold", "MultiThreshold", "Sub", "MultiThreshold"]
