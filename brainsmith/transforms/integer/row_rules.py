@@ -103,7 +103,7 @@ class RowRules:
 
     def _looked_up(self, node: NodeProto, inputs: dict[str, Value], base: str) -> IntegerTensor:
         (places,) = inputs.values()
-        table = integer_weights(self._view, node.input[0], columns=True)
+        table = integer_weights(self._view, node.input[0], axis=-1)
         if (
             table is None
             or table.values.ndim != 2
