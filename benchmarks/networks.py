@@ -38,7 +38,7 @@ RELATIVE = 1e-5
 """The largest difference of floats behind the last quantiser, as a part of the largest output."""
 
 FRAMES_PER_SECOND = {"mobilenet_full": 20, "resnet18_full": 100, "autoencoder": 50_000}
-DENSE, CONVOLUTIONAL = 100_000, 5_000
+DENSE, CONVOLUTIONAL = 100_000, 20_000
 LINES = {"cyber_mlp": "  inputs: {datatype: BIPOLAR}\n"} | dict.fromkeys(
     ("mobilenet", "mobilenet_full", "resnet_shared", "resnet18_full"), "  inputs: {datatype: UINT8}\n"
 )
