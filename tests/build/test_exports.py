@@ -15,7 +15,7 @@ from brainsmith.plugins import steps
 from brainsmith.targets import ResourceManager
 
 FOLDER = Path(__file__).parents[1] / "exports"
-NAMES = ("jet_mlp", "kws_small")
+NAMES = ("jet_mlp", "kws_small", "resnet_block")
 BLUEPRINT = """\
 hw_compiler:
   target: {part: xczu7ev-ffvc1156-2-e, clock: 200 MHz, fps: 50000}
