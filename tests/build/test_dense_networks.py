@@ -104,3 +104,27 @@ def test_a_dense_network_of_unusual_weights_becomes_a_circuit(part, fps, own, tm
     found = json.loads((result.output / "report/rtl_simulation.json").read_text())
     assert (found["frames"], found["mismatches"], found["stalled_mismatches"]) == (3, 0, 0)
     assert found["interval_cycles"] <= found["interval_estimate"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("operation", ["Mul", "Sub"])
+def test_branches_that_are_multiplied_or_subtracted_become_a_circuit(operation, tmp_path):
+    network = Dense(6, "INT4")
+    network.product(8, -7, 7, 4)
+    network.activation(0.5, 4, signed=1)
+    fork = network.tail
+    network.product(8, -7, 7, 4)
+    network.activation(0.5, 4)
+    network.tail = network.node(operation, fork, network.tail)
+    network.activation(1.0, 4, signed=1)
+    network.product(4, -7, 7, 4)
+    model = network.save(tmp_path / "branches.onnx")
+    blueprint = tmp_path / "branches.yaml"
+    blueprint.write_text(BLUEPRINT.format(part="xczu7ev-ffvc1156-2-e", fps=1_000_000))
+    frames = np.random.default_rng(5).integers(-8, 8, (6, 6)).astype(np.float32)
+    result = build(model, blueprint, tmp_path / "out", verify_inputs=frames)
+    layers = json.loads((result.output / "report/estimates.json").read_text())["layers"]
+    assert "ElementwiseMulInt_rtl" in [one["op_type"] for one in layers]
+    found = json.loads((result.output / "report/rtl_simulation.json").read_text())
+    assert (found["frames"], found["mismatches"], found["stalled_mismatches"]) == (3, 0, 0)
+    assert found["interval_cycles"] <= found["interval_estimate"]
