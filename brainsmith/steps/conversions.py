@@ -77,6 +77,7 @@ ABSORBED = (
     "Dropout",
     "Flatten",
     "Gemm",
+    "GlobalMaxPool",
     "Identity",
     "Im2Col",
     "Reshape",

@@ -44,7 +44,7 @@ from brainsmith.transforms.integer.tensor_records import (
     tensor_records,
 )
 from brainsmith.transforms.integer.threshold_rows import reached
-from brainsmith.transforms.integer.transposed_convolution import as_blocks, dense_transposed
+from brainsmith.transforms.integer.window_rules import WindowRules
 from brainsmith.transforms.integer.xnor_products import count_equal_bits, with_negatives
 from brainsmith.transforms.lattice.links import link_of
 from brainsmith.transforms.lattice.staircases import Staircase, is_quantiser, is_thresholds, quantiser_of
@@ -110,13 +110,14 @@ class _Reading:
     """One network on its way to layers."""
 
     def __init__(self, model: ModelWrapper, approximate: bool) -> None:
-        model, self._why_batch = with_batch_of_one(model)
+        model, why_batch = with_batch_of_one(model)
         self._view = GraphView(model)
         self._graph = LayerGraph()
         self._build = LayerBuilder(self._graph)
         self.sums = SumsOfScales(self._build, approximate)
         self._layouts = Layouts(self._build, self.sums)
         self._structure = StructureRules(self._view, self._build, self._layouts)
+        self._windows = WindowRules(self._view, self._build, self._layouts, self._structure, why_batch)
         self._host = HostPart(self._view, self._graph)
         self._row_rules = RowRules(self._view, self._build, self._layouts)
         self._rows = RowLayers(self._build, self._layouts, self._host)
@@ -217,6 +218,8 @@ class _Reading:
             return [self._row_rules.result(node, given, base)]
         if self._structure.has(node):
             return list(self._structure.results(node, given, base))
+        if self._windows.has(node):
+            return [self._windows.result(node, first, base)]
         return self._by_rule(node, given, base)
 
     def _staircase(self, node: NodeProto) -> Staircase | None:
@@ -288,6 +291,9 @@ class _Reading:
         function = function_of(self._view, node, given)
         first: IntegerTensor = next(iter(given.values()))
         return None if function is None else replace(first, links=(function,))
+
+    def _shape(self, node: NodeProto) -> tuple[int, ...]:
+        return tuple(self._view.model.get_tensor_shape(node.output[0]))
 
     def _of_one_scale(self, node: NodeProto, value: Any) -> Any:
         return self.sums.of_one_scale(value, node_text(node)) if isinstance(value, ScaledSum) else value
@@ -403,133 +409,13 @@ class _Reading:
             )
         values = weights.values.T if flipped else weights.values
         found = self._product(node, self._layouts.rows(value, base), values, weights.scale, base)
-        return self._biased(node, found)
+        return self._windows.biased(node, found)
 
     def _product(
         self, node: NodeProto, tensor: IntegerTensor, values: Any, scale: Any, base: str
     ) -> IntegerTensor | ScaledSum:
         shape = (*tensor.shape[:-1], values.shape[1])
         return self._build.product(tensor, values, scale, shape, base)
-
-    def _biased(
-        self, node: NodeProto, found: IntegerTensor | ScaledSum, times: int = 1
-    ) -> IntegerTensor | ScaledSum:
-        """Return a result with the node's bias, which is repeated so many times along the channels."""
-        if len(node.input) < 3 or not node.input[2]:
-            return found
-        bias = self._view.constant(node.input[2])
-        if bias is None or bias.size * times not in (times, found.shape[1]):
-            raise NoLayerError("its bias is not constant, or not one number for each channel")
-        each = bias.reshape(-1) if bias.size == 1 else np.tile(bias.reshape(-1), times)
-        return self._build.with_offset(found, node, each)
-
-    def _conv(self, node: NodeProto, value: _Rows, base: str) -> _Value:
-        weights = integer_weights(self._view, node.input[1], axis=0)
-        tensor = self._image(value, base)
-        if weights is None:
-            raise NoLayerError("its weights are not constant")
-        taps = weights.values if weights.values.ndim == 4 else weights.values[..., None]
-        found = self._build.convolution(tensor, taps, weights.scale, node, self._window(node), base)
-        return self._as_read(self._biased(node, found), self._shape(node), base)
-
-    def _conv_transpose(self, node: NodeProto, value: _Rows, base: str) -> _Value:
-        """A convolution gives a block of pixels for each one; they are put in order, and what is beyond is cut off."""
-        weights = integer_weights(self._view, node.input[1], axis=1)
-        tensor, window = self._image(value, base), self._window(node)
-        if weights is None:
-            raise NoLayerError("its weights are not constant")
-        if attribute(node, "output_shape") is not None:
-            raise NoLayerError("its output_shape is not written out as padding")
-        beyond = attribute(node, "output_padding", [0])
-        if any(more >= step for more, step in zip(beyond, window["strides"], strict=False)):
-            raise NoLayerError("its output_padding is not less than its strides")
-        taps = weights.values if weights.values.ndim == 4 else weights.values[..., None]
-        *_, height, width = window["shape"]
-        high, wide = window["strides"]
-        blocks = as_blocks(
-            dense_transposed(taps, window["group"]),
-            tensor.shape[2:],
-            (height, width),
-            (high, wide),
-            window["dilations"],
-            window["pads"],
-        )
-        rows, columns = blocks.number
-        results = len(blocks.weights) // (high * wide)
-        shape = (1, len(blocks.weights), rows, columns)
-        plain = {"shape": shape, "strides": [1, 1], "pads": blocks.pads, "dilations": [1, 1], "group": 1}
-        scale = (
-            np.tile(weights.scale, len(blocks.weights) // weights.scale.size)
-            if weights.scale.size > 1
-            else weights.scale
-        )
-        found = self._build.convolution(tensor, blocks.weights, scale, node, plain, base)
-        biased = self._biased(node, found, high * wide)
-        moved = self._layouts.reshaped(biased, (1, high, wide, results, rows, columns), base)
-        moved = self._layouts.transposed(moved, (0, 3, 4, 1, 5, 2), base)
-        moved = self._layouts.reshaped(moved, (1, results, rows * high, columns * wide), base)
-        cut = self._structure.cropped(moved, (1, results, height, width), base)
-        return self._as_read(cut, self._shape(node), base)
-
-    def _window(self, node: NodeProto) -> dict[str, Any]:
-        if attribute(node, "ceil_mode", 0) or attribute(node, "auto_pad", b"NOTSET") not in (
-            b"NOTSET",
-            b"VALID",
-        ):
-            raise NoLayerError("its ceil_mode or auto_pad is not written out as padding")
-        shape = self._shape(node)
-        if len(shape) not in (3, 4):
-            raise NoLayerError(f"it slides along {len(shape) - 2} axes, and layers slide along one or two")
-        flat = len(shape) == 3
-        pads = list(attribute(node, "pads", [0] * (2 * len(shape) - 4)))
-        ones = [1] * (len(shape) - 2)
-        window = {name: list(attribute(node, name, ones)) for name in ("strides", "dilations")}
-        kernel = list(attribute(node, "kernel_shape", []))
-        return {
-            "shape": (*shape, 1) if flat else shape,
-            "kernel": [*kernel, 1] if flat else kernel,
-            "pads": [pads[0], 0, pads[1], 0] if flat else pads,
-            **{name: [*found, 1] if flat else found for name, found in window.items()},
-            "group": attribute(node, "group", 1),
-        }
-
-    def _shape(self, node: NodeProto) -> tuple[int, ...]:
-        return tuple(self._view.model.get_tensor_shape(node.output[0]))
-
-    def _image(self, value: _Rows, base: str) -> IntegerTensor:
-        """Return an image of a batch of one, over which windows slide."""
-        if len(value.shape) not in (3, 4) or value.shape[0] != 1:
-            why = f"; {self._why_batch}" if self._why_batch else ""
-            raise NoLayerError(
-                f"it slides over the shape {list(value.shape)}, and layers take one image, (1, C, H, W) or (1, C, L){why}"
-            )
-        return self._layouts.image(value, base)
-
-    def _max_pool(self, node: NodeProto, value: _Rows, base: str) -> _Value:
-        tensor, window = self._image(value, base), self._window(node)
-        if len(node.output) > 1 or window["dilations"] != [1, 1]:
-            raise NoLayerError("it gives indices, or has dilations")
-        return self._as_read(self._build.maximum(tensor, window, base), self._shape(node), base)
-
-    def _global_max_pool(self, node: NodeProto, value: _Rows, base: str) -> _Value:
-        tensor = self._image(value, base)
-        size = list(tensor.shape[2:])
-        window = {"shape": (*tensor.shape[:2], 1, 1), "kernel": size, "strides": [1, 1], "pads": [0] * 4}
-        return self._as_read(self._build.maximum(tensor, window, base), self._shape(node), base)
-
-    def _average_pool(self, node: NodeProto, value: _Rows, base: str) -> _Value:
-        tensor, window = self._image(value, base), self._window(node)
-        if any(window["pads"]) and not attribute(node, "count_include_pad", 0):
-            raise NoLayerError("its means at the edges are of fewer values")
-        window["group"] = channels = tensor.channels
-        count = int(np.prod(window["kernel"]))
-        ones = np.ones((channels, 1, *window["kernel"]), np.int64)
-        found = self._build.convolution(tensor, ones, np.ones(1), node, window, base)
-        return self._as_read(self._build.divided(found, node, count), self._shape(node), base)
-
-    def _mean(self, node: NodeProto, value: _Rows, base: str) -> _Value:
-        found = self._build.mean(self._image(value, base), node, base)
-        return self._as_read(found, self._shape(node), base)
 
     def _sum(self, node: NodeProto, inputs: dict[str, Any], base: str) -> _Value:
         """Add two tensors; what the first one is a sum of is added one by one."""
@@ -621,15 +507,9 @@ def _same_order(left: IntegerTensor, right: IntegerTensor) -> bool:
 
 _RULES: dict[str, Callable[[_Reading, NodeProto, Any, str], Any]] = {
     "Add": _Reading._sum,
-    "AveragePool": _Reading._average_pool,
-    "Conv": _Reading._conv,
-    "ConvTranspose": _Reading._conv_transpose,
     "Dropout": _Reading._same,
     "Gemm": _Reading._gemm,
-    "GlobalAveragePool": _Reading._mean,
-    "GlobalMaxPool": _Reading._global_max_pool,
     "MatMul": _Reading._matmul,
-    "MaxPool": _Reading._max_pool,
     "Sub": _Reading._sum,
     "TopK": _Reading._top_k,
 }

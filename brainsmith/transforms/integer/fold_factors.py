@@ -25,6 +25,8 @@ def fold_factors(graph: LayerGraph) -> None:
     for layer in [each for each in graph.layers if each.node.op_type == "Mul"]:
         if graph.tensors[layer.result].range is None or layer.constant is None:
             continue
+        if layer.constant.size > layer.constant.shape[-1]:  # other factors at other pixels
+            continue
         maker = makers.get(layer.node.input[0])
         factor = layer.constant.reshape(-1).astype(np.int64)
         if maker is None or len(graph.readers(maker.result)) != 1 or not _absorbed(graph, maker, factor):

@@ -10,7 +10,7 @@ import numpy as np
 from onnx import helper
 
 from brainsmith.transforms.integer.channel_groups import regrouped
-from brainsmith.transforms.integer.integer_tensor import IntegerTensor, multiples
+from brainsmith.transforms.integer.integer_tensor import IntegerTensor, dividing, multiples
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerNode, LayerTensor
 from brainsmith.transforms.integer.moved_tensor import ORDERS
 from brainsmith.transforms.integer.no_layer import NoLayerError
@@ -19,7 +19,10 @@ from brainsmith.transforms.integer.padding import with_border
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from onnx import NodeProto
+
     from brainsmith.transforms.integer.layer_builder import LayerBuilder
+    from brainsmith.transforms.lattice.array_types import Whole
 
 
 class ImageLayers:
@@ -72,16 +75,37 @@ class ImageLayers:
         )  # fmt: skip
         return replace(tensor, name=name, shape=shape)
 
-    def bordered(self, tensor: IntegerTensor, pads: Sequence[int], number: float, base: str) -> IntegerTensor:
-        """Return an image with one value around it.
+    def bordered(self, tensor: IntegerTensor, pads: Whole, number: float, base: str) -> IntegerTensor:
+        """Return a tensor with one value around it.
+
+        Args:
+            tensor: It.
+            pads: In front of and behind each axis of the network, (2, axes).
+            number: The value.
+            base: Of the layers' names.
 
         Raises:
-            NoLayerError: No integer of the image stands for the value.
+            NoLayerError: No integer of the tensor stands for the value, or it is another one for each channel.
         """
         plain = self._build.integers(tensor, base)
-        plain = self._build.with_zero(replace(plain, offset=plain.offset - number), base, number)
-        found = with_border(self._graph, plain, pads, base)
-        return replace(found, offset=found.offset + number)
+        if plain.scale.size > 1 or plain.offset.size > 1:
+            plain = self._build.with_zero(replace(plain, offset=plain.offset - number), base, number)
+            plain = replace(plain, offset=plain.offset + number)
+        level = (number - float(plain.offset[0])) / (float(plain.scale[0]) or 1.0)
+        if not level.is_integer():
+            raise NoLayerError(
+                f"it pads with {number:g}, which is none of the values that come in: no integer stands for it"
+            )
+        order = ORDERS[len(tensor.shape)]
+        low, high = np.minimum(plain.low, level), np.maximum(plain.high, level)
+        low, high = low.astype(np.int64), high.astype(np.int64)
+        shape = tuple((np.asarray(plain.shape) + pads.sum(axis=0)).tolist())
+        fill = [self._graph.hold(np.asarray(level, np.float32), f"{base}_fill")] if level else []
+        name = self._graph.add(
+            "Pad", [plain.name, *fill], f"{base}_padded", self._placed(shape), (low, high),
+            constant=pads[:, list(order)].reshape(-1),
+        )  # fmt: skip
+        return replace(plain, name=name, shape=shape, low=low, high=high)
 
     def enlarged(self, tensor: IntegerTensor, times: Sequence[int], base: str) -> IntegerTensor:
         """Return an image whose rows and columns are repeated; pending operators stay pending."""
@@ -96,6 +120,72 @@ class ImageLayers:
         )  # fmt: skip
         name = self._graph.put(LayerNode(node), LayerTensor(self._placed(shape), (tensor.low, tensor.high)))
         return replace(tensor, name=name, shape=shape)
+
+    def mean(self, tensor: IntegerTensor, node: NodeProto, base: str, divided: bool = True) -> IntegerTensor:
+        """Return the sum of all pixels, and for a mean a pending division."""
+        tensor = self._build.integers(tensor, base)
+        _, channels, height, width = tensor.shape
+        count = height * width
+        low, high = tensor.low * count, tensor.high * count
+        self._build.check_sums(low, high)
+        name = self._graph.add(
+            "ReduceSum", [tensor.name], base, (1, 1, 1, channels), (low, high), constant=np.asarray([1, 2]), keepdims=1
+        )  # fmt: skip
+        found = IntegerTensor(name, (1, channels, 1, 1), low, high, tensor.scale, tensor.offset * count)
+        return replace(found, links=(dividing(node, count),)) if divided else found
+
+    def maximum(self, tensor: IntegerTensor, window: dict[str, Any], base: str) -> IntegerTensor:
+        """Return the largest value of each window of an image; pending operators stay pending.
+
+        Padding is never the largest: it is the least of all integers.
+        """
+        if window["kernel"] == [1, 1] == window["strides"] and not any(window["pads"]):
+            return tensor
+        if tensor.is_tabled:
+            tensor = self._build.integers(tensor, base)
+        way = tensor.direction
+        turned = self._build.scaled(tensor, way, f"{base}_turned")
+        turned = replace(turned, scale=tensor.scale * way)
+        padded = with_border(self._graph, turned, window["pads"], base, int(turned.low.min()))
+        ends, shape = (turned.low, turned.high), window["shape"]
+        pool = {
+            "strides": window["strides"],
+            "kernel_shape": window["kernel"],
+            "pads": [0, 0, 0, 0],
+            "domain": QONNX,
+        }
+        if window["dilations"] == [1, 1]:
+            name = self._graph.add("MaxPoolNHWC", [padded.name], base, self._placed(shape), ends, **pool)
+            return replace(turned, name=name, shape=shape)
+        name, places = self._taps(padded, window, base)
+        taps = prod(window["kernel"])
+        pool |= {"strides": [1, taps], "kernel_shape": [1, taps]}
+        name = self._graph.add(
+            "MaxPoolNHWC", [name], f"{base}_largest", (1, places, 1, shape[1]), ends, **pool
+        )
+        return replace(turned, name=self._reshaped(name, self._placed(shape), ends, base), shape=shape)
+
+    def _taps(self, tensor: IntegerTensor, window: dict[str, Any], base: str) -> tuple[str, int]:
+        """Return an image whose rows are the pixels of a window, (1, windows, pixels of one, C), and how many windows."""
+        _, channels, height, width = tensor.shape
+        size, taps, ends = window["shape"][2:], prod(window["kernel"]), (tensor.low, tensor.high)
+        name = self._graph.add(
+            "Im2Col", [tensor.name], f"{base}_windows", (1, *size, taps * channels), ends, domain=QONNX,
+            stride=window["strides"], kernel_size=window["kernel"], pad_amount=[0] * 4, dilations=window["dilations"],
+            depthwise=0, input_shape=f"(1,{height},{width},{channels})",
+        )  # fmt: skip
+        rows = (1, prod(size), taps, channels)
+        return self._reshaped(name, rows, ends, f"{base}_rows"), prod(size)
+
+    def weighted(self, tensor: IntegerTensor, factors: Whole, base: str) -> IntegerTensor:
+        """Return an image whose integers are multiplied by a factor of each pixel, (height, width), 1 or more."""
+        most = int(factors.max())
+        low, high = np.minimum(tensor.low, tensor.low * most), np.maximum(tensor.high, tensor.high * most)
+        self._build.check_sums(low, high)
+        name = self._graph.add(
+            "Mul", [tensor.name], base, self._placed(tensor.shape), (low, high), constant=factors[None, :, :, None]
+        )  # fmt: skip
+        return replace(tensor, name=name, low=low, high=high)
 
     def joined(
         self, tensors: Sequence[IntegerTensor], axis: int, shape: tuple[int, ...], base: str

@@ -313,45 +313,6 @@ class LayerBuilder:
         kept = (height, width) if depthwise and source != tensor.name else ()
         return self._sums(taps, rows, rows, unit, scale, offset, shape, base, kept)
 
-    def mean(self, tensor: IntegerTensor, node: NodeProto, base: str) -> IntegerTensor:
-        """Return the mean of all pixels: their sum, and a pending division."""
-        tensor = self.integers(tensor, base)
-        _, channels, height, width = tensor.shape
-        count = height * width
-        low, high = tensor.low * count, tensor.high * count
-        self.check_sums(low, high)
-        name = self.graph.add(
-            "ReduceSum",
-            [tensor.name],
-            base,
-            (1, 1, 1, channels),
-            (low, high),
-            constant=np.asarray([1, 2]),
-            keepdims=1,
-        )
-        shape = (1, channels, 1, 1)
-        found = IntegerTensor(name, shape, low, high, tensor.scale, tensor.offset * count)
-        return replace(found, links=(dividing(node, count),))
-
-    def maximum(self, tensor: IntegerTensor, window: dict[str, Any], base: str) -> IntegerTensor:
-        """Return the largest value of each window of an image; pending operators stay pending.
-
-        Padding is never the largest: it is the least of all integers.
-        """
-        if window["kernel"] == [1, 1] == window["strides"] and not any(window["pads"]):
-            return tensor
-        if tensor.is_tabled:
-            tensor = self.integers(tensor, base)
-        way = tensor.direction
-        turned = self.scaled(tensor, way, f"{base}_turned")
-        turned = replace(turned, scale=tensor.scale * way)
-        padded = with_border(self.graph, turned, window["pads"], base, int(turned.low.min()))
-        name = self.graph.add(
-            "MaxPoolNHWC", [padded.name], base, self._placed(window["shape"]), (turned.low, turned.high),
-            domain=QONNX, kernel_shape=window["kernel"], strides=window["strides"], pads=[0, 0, 0, 0],
-        )  # fmt: skip
-        return replace(turned, name=name, shape=window["shape"])
-
     def sum(self, tensors: Sequence[IntegerTensor], base: str) -> IntegerTensor | ScaledSum:
         """Return the sum of tensors of one shape, added from the first on."""
         plain = [self.integers(each, base) for each in tensors]

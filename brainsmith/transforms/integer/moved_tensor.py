@@ -74,10 +74,19 @@ class MovedTensor:
         return one_of_each(self.layout.back(np.broadcast_to(numbers, shape)), self.chain.axis)
 
     def channels(self, axis: int) -> Whole | None:
-        """Return for each place along an axis which channel of `base` is there; None where several are."""
+        """Return for each place along an axis which channel of `base` is there; None where different ones are."""
         base = self.chain
-        numbers = np.arange(base.channels).reshape(-1, *(1,) * (-1 - base.axis))
+        numbers = _first_alike(base).reshape(-1, *(1,) * (-1 - base.axis))
         return one_of_each(self.layout.forth(np.broadcast_to(numbers, base.shape)), axis)
+
+
+def _first_alike(tensor: IntegerTensor) -> Whole:
+    """Return for each channel the first one that has its scale, offset and range."""
+    if tensor.links:
+        return np.arange(tensor.channels)
+    fields = [tensor.each(array) for array in (tensor.low, tensor.high, tensor.scale, tensor.offset)]
+    _, first, which = np.unique(np.stack(fields), axis=1, return_index=True, return_inverse=True)
+    return np.asarray(first[which.reshape(-1)])
 
 
 def one_of_each(values: Whole, axis: int) -> Whole | None:

@@ -10,11 +10,11 @@ from onnx import helper
 
 from brainsmith.transforms.graph_view import attribute, is_standard
 from brainsmith.transforms.integer.constant_weights import integer_weights
+from brainsmith.transforms.integer.image_layers import ImageLayers
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.layer_graph import LayerNode, LayerTensor
 from brainsmith.transforms.integer.moved_tensor import MovedTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
-from brainsmith.transforms.reduced_axes import reduced_axes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,6 +40,7 @@ class RowRules:
         self._view = view
         self._build = build
         self._layouts = layouts
+        self._images = ImageLayers(build)
 
     def has(self, node: NodeProto, inputs: dict[str, Value]) -> bool:
         """Tell whether it knows an operator with these inputs that are not constant."""
@@ -60,12 +61,20 @@ class RowRules:
     def _multiplied(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
         left, right = (inputs[name] for name in node.input)
         if left.shape != right.shape:
+            left, right = self._repeated(left, right, base), self._repeated(right, left, base)
+        if left.shape != right.shape:
             raise NoLayerError("its factors have different shapes")
         if isinstance(left, MovedTensor) and isinstance(right, MovedTensor) and left.layout == right.layout:
             bases = [self._layouts.settled(each.base, base) for each in (left, right)]
             return replace(left, base=self._elements(bases, base))
         settled = [self._layouts.settled(each, base, in_order=True) for each in (left, right)]
         return self._elements(settled, base)
+
+    def _repeated(self, value: Value, like: Value, base: str) -> Value:
+        """Return one pixel as often as another image has pixels, as channels are weighted; anything else as it is."""
+        if len(value.shape) != 4 or value.shape[2:] != (1, 1) or like.shape[:2] != value.shape[:2]:
+            return value
+        return self._images.enlarged(self._layouts.settled(value, base), like.shape[2:], base)
 
     def _elements(self, factors: Sequence[IntegerTensor], base: str) -> IntegerTensor:
         left, right = (self._build.integers(each, f"{base}_{at}") for at, each in enumerate(factors))
@@ -80,26 +89,6 @@ class RowRules:
         placed = left.shape if known is None else known.shape
         name = self._build.graph.add("Mul", [left.name, right.name], base, placed, (low, high))
         return replace(left, name=name, low=low, high=high, scale=left.scale * right.scale)
-
-    def _reduced(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
-        (value,) = inputs.values()
-        rank, axes = len(value.shape), reduced_axes(self._view, node)
-        between = (2, 3) if rank == 4 else (1,)
-        if rank not in (3, 4) or axes != between or value.shape[0] != 1:
-            raise NoLayerError("it reduces other axes than those of all pixels or all tokens")
-        tensor = self._build.integers(self._layouts.settled(value, base, in_order=True), base)
-        count = int(np.prod([tensor.shape[axis] for axis in between]))
-        low, high = tensor.low * count, tensor.high * count
-        self._build.check_sums(low, high)
-        shape = self._shape(node)
-        kept = len(shape) == rank
-        placed = (1,) * (rank - 1 if kept else 1) + (tensor.channels,)
-        name = self._build.graph.add(
-            "ReduceSum", [tensor.name], base, placed, (low, high), constant=np.arange(1, rank - 1),
-            keepdims=int(kept),
-        )  # fmt: skip
-        found = IntegerTensor(name, shape, low, high, tensor.scale, tensor.offset * count)
-        return found if node.op_type == "ReduceSum" else self._build.divided(found, node, count)
 
     def _looked_up(self, node: NodeProto, inputs: dict[str, Value], base: str) -> IntegerTensor:
         (places,) = inputs.values()
@@ -140,7 +129,5 @@ def _products(left: IntegerTensor, right: IntegerTensor) -> list[Whole]:
 _RULES: dict[str, Callable[[RowRules, NodeProto, dict[str, Value], str], Value]] = {
     "Gather": RowRules._looked_up,
     "Mul": RowRules._multiplied,
-    "ReduceMean": RowRules._reduced,
-    "ReduceSum": RowRules._reduced,
 }
 """What finds the result of which operator."""

@@ -198,18 +198,10 @@ class StructureRules:
         pads = np.maximum(pads, 0)
         if not pads.any():
             return value
-        if len(value.shape) == 3:
-            image = self._bordered(
-                self._layouts.reshaped(value, (*value.shape, 1), base),
-                np.pad(pads, ((0, 0), (0, 1))),
-                number,
-                base,
-            )
-            return self._layouts.reshaped(image, image.shape[:3], base)
-        image = self._layouts.settled(value, base)
-        if not image.is_image or pads[:, :2].any() or image.shape[0] != 1:
-            raise NoLayerError("it pads other axes than those of an image's height and width")
-        return self._images.bordered(image, pads[:, 2:].reshape(-1).tolist(), number, base)
+        settled = self._layouts.settled(value, base, in_order=True)
+        if pads[:, settled.axis].any():
+            settled = self._layouts.of_one_scale(settled, base)
+        return self._images.bordered(settled, pads, number, base)
 
     def _resize(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
         value = self._only(node, inputs)

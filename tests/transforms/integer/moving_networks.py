@@ -154,7 +154,9 @@ class MovingNetwork:
         if rank < 3:
             return
         pads = np.zeros((2, rank), np.int64)
-        pads[:, 2:] = self.rng.integers(0, 3, (2, rank - 2))
+        pads[:, 2:] = self.rng.integers(-1 if min(self.shape[2:]) > 2 else 0, 3, (2, rank - 2))
+        if self.rng.random() < 0.2:
+            pads[:, 1] = self.rng.integers(0, 2, 2)
         shape = np.asarray(self.shape) + pads.sum(axis=0)
         value = [self.constant(float(self.rng.integers(-2, 3)))] if self.rng.random() < 0.5 else []
         self.node("Pad", shape.tolist(), self.constant(pads.reshape(-1), np.int64), *value)
@@ -208,17 +210,84 @@ class MovingNetwork:
         self.node("Conv", shape, weights, *bias, kernel_shape=kernel, strides=strides, pads=pads, group=group)
         self.quant()
 
+    def transposed(self):
+        axes = len(self.shape) - 2
+        if axes not in (1, 2):
+            return
+        channels, *size = self.shape[1:]
+        kernel, strides = self.rng.integers(1, 4, axes), self.rng.integers(1, 4, axes)
+        more = np.minimum(self.rng.integers(0, 2, axes), strides - 1)
+        dilations = self.rng.integers(1, 3, axes) if self.rng.random() < 0.3 else np.ones(axes, np.int64)
+        pads = self.rng.integers(0, 2, 2 * axes)
+        group = int(self.pick([each for each in (1, 2, channels) if channels % each == 0]))
+        results = int(self.rng.integers(1, 3))
+        out = (np.asarray(size) - 1) * strides + dilations * (kernel - 1) + 1 + more
+        out -= pads[:axes] + pads[axes:]
+        if out.min() < 1:
+            return
+        weights = self.weights((channels, results, *kernel))
+        bias = [self.constant(self.rng.integers(-2, 3, results * group))] if self.rng.random() < 0.4 else []
+        lists = {
+            "kernel_shape": kernel,
+            "strides": strides,
+            "dilations": dilations,
+            "pads": pads,
+            "output_padding": more,
+        }
+        attributes = {name: each.tolist() for name, each in lists.items()}
+        self.node(
+            "ConvTranspose", [1, results * group, *out.tolist()], weights, *bias, group=group, **attributes
+        )
+        self.quant()
+
     def pool(self):
         axes = len(self.shape) - 2
         if axes not in (1, 2):
             return
-        size = self.shape[2:]
-        kernel = [int(self.rng.integers(1, min(2, each) + 1)) for each in size]
+        size = np.asarray(self.shape[2:])
+        kernel = np.asarray([int(self.rng.integers(1, min(3, each) + 1)) for each in size])
+        strides = kernel if self.rng.random() < 0.4 else self.rng.integers(1, 4, axes)
         kind = self.pick(["MaxPool", "AveragePool"])
-        shape = [*self.shape[:2], *(each // by for each, by in zip(size, kernel, strict=True))]
-        self.node(kind, shape, kernel_shape=kernel, strides=kernel)
+        attributes = {"ceil_mode": int(self.rng.random() < 0.2)}
+        dilations = np.ones(axes, np.int64)
+        if kind == "MaxPool" and self.rng.random() < 0.3:
+            dilations = self.rng.integers(1, 3, axes)
+            attributes["dilations"] = dilations.tolist()
+        if kind == "AveragePool":
+            attributes["count_include_pad"] = int(self.rng.integers(2))
+        begin, end = (self.rng.integers(0, (kernel + 1) // 2) for _ in range(2))
+        room = size + begin + end - dilations * (kernel - 1) - 1
+        if room.min() < 0:
+            return
+        places = room // strides + 1
+        if attributes["ceil_mode"]:
+            places = -(-room // strides) + 1
+            if ((places - 1) * strides >= size + begin).any():
+                return
+        attributes["pads"] = [*begin.tolist(), *end.tolist()]
+        shape = [*self.shape[:2], *places.tolist()]
+        self.node(kind, shape, kernel_shape=kernel.tolist(), strides=strides.tolist(), **attributes)
         if kind == "AveragePool":
             self.quant()
+
+    def reduce(self):
+        rank = len(self.shape)
+        kind = self.pick(["ReduceMean", "ReduceSum", "GlobalAveragePool", "GlobalMaxPool"])
+        if kind.startswith("Global"):
+            if rank > 2:
+                self.node(kind, [*self.shape[:2], *[1] * (rank - 2)])
+        else:
+            axes = sorted(self.rng.choice(np.arange(1, rank), int(self.rng.integers(1, rank)), replace=False))
+            keep = int(self.rng.integers(2)) if rank - len(axes) > 1 else 1
+            shape = [
+                1 if at in axes else size for at, size in enumerate(self.shape) if keep or at not in axes
+            ]
+            axes = [int(axis) for axis in axes]
+            if kind == "ReduceSum":
+                self.node(kind, shape, self.constant(axes, np.int64), keepdims=keep)
+            else:
+                self.node(kind, shape, axes=axes, keepdims=keep)
+        self.quant()
 
     def product(self):
         results = int(self.pick([2, 3, 4]))
@@ -229,7 +298,7 @@ class MovingNetwork:
 
     KINDS = (
         "elementwise", "quant", "reshape", "reshape", "transpose", "transpose", "cut", "split", "join", "pad", "resize",
-        "blocks", "convolution", "convolution", "pool", "product",
+        "blocks", "convolution", "convolution", "pool", "pool", "product", "reduce", "transposed",
     )  # fmt: skip
 
     def grow(self, steps):
