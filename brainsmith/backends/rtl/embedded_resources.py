@@ -105,7 +105,7 @@ def product_of(first: BaseDataType, second: BaseDataType, constant: bool) -> _Pr
     if constant:
         computed = multiplier(one, other) if multiplier(one, other).dsp else Resources(lut=one * other // 5)
     elif min(one, other) == 1:
-        computed = Resources(lut=max(one, other) + int(any(bipolar)))
+        computed = Resources(lut=max(one, other))
     elif bits in PRODUCT_LUTS:
         computed = Resources(lut=PRODUCT_LUTS[bits] if min(one, other) > 2 else 2 * bits - 3)
     else:
