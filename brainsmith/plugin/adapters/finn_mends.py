@@ -28,14 +28,22 @@ def mend_flattens(module: ModuleType) -> None:
     """Let FINN keep all Flattens of a graph where the input or output of one has several readers, or a reader joins it.
 
     FINN+ 1.6.1 takes it from these, too, and gives what was in front of it to the reader's first input, whichever it was. A
-    Flatten that stays between layers is refused by name.
+    Flatten that stays between layers is refused by name. A row of one pixel that a layer other than a product reads keeps
+    its Reshape: without it the layer's shape is another one.
     """
     _skip_where_any(
         module.RemoveCNVtoFCFlatten,
         lambda model, node: (
-            node.op_type in ("Flatten", "Reshape") and (_is_forked(model, node) or _is_joined(model, node))
+            node.op_type in ("Flatten", "Reshape")
+            and (_is_forked(model, node) or _is_joined(model, node) or _is_row_of_one_pixel(model, node))
         ),
     )
+
+
+def _is_row_of_one_pixel(model: Any, node: Any) -> bool:
+    shape = model.get_tensor_shape(node.input[0]) or []
+    readers = [each for each in model.graph.node if node.output[0] in each.input]
+    return list(shape[:-1]) == [1, 1, 1] and any(each.op_type == "Thresholding" for each in readers)
 
 
 def _skip_where_any(transformation: Any, is_wrong: Callable[[Any, Any], bool]) -> None:
