@@ -215,22 +215,26 @@ class ImageLayers:
         first = parts[0]
         if all(_alike(part, first) for part in parts):
             return parts
-        if any(part.scale.size > 1 or part.offset.size > 1 for part in parts):
-            raise NoLayerError("it joins channels with different scales or offsets")
-        apart = [part.offset - first.offset for part in parts]
-        found = multiples(np.concatenate([*(part.scale for part in parts), *apart]))
-        if found is None:
-            raise NoLayerError("it joins values whose scales, or zero points, have no unit in common")
-        unit, whole = found
-        times, added = whole.reshape(2, -1)
+        count = max(array.size for part in parts for array in (part.scale, part.offset))
+        given = [
+            [np.broadcast_to(a, (count,)) for a in (part.scale, part.offset - first.offset)] for part in parts
+        ]
+        units, whole = [], []
+        for channel in range(count):
+            found = multiples(np.asarray([array[channel] for pair in given for array in pair]))
+            if found is None:
+                raise NoLayerError("it joins values whose scales, or zero points, have no unit in common")
+            units.append(found[0])
+            whole.append(found[1].reshape(-1, 2))
+        times = np.stack(whole, axis=1)  # (parts, channels, factor and summand)
         return [
             replace(
                 self._build.shifted(
-                    self._build.scaled(part, times[[at]], f"{base}_{at}_scaled"),
-                    added[[at]],
+                    self._build.scaled(part, times[at, :, 0], f"{base}_{at}_scaled"),
+                    times[at, :, 1],
                     f"{base}_{at}_shifted",
                 ),
-                scale=np.asarray([unit]),
+                scale=np.asarray(units),
                 offset=first.offset,
             )
             for at, part in enumerate(parts)

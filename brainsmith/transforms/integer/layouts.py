@@ -170,18 +170,15 @@ class Layouts:
         """Return a tensor all of whose channels have one scale and one offset, without pending operators.
 
         Raises:
-            NoLayerError: They have no unit in common, or offsets that are no multiple of it.
+            NoLayerError: They have no unit in common.
         """
         tensor = self._build.integers(tensor, base)
-        found = multiples(tensor.scale)
+        found = multiples(np.concatenate([tensor.scale, tensor.offset - tensor.offset[0]]))
         if found is None:
-            raise NoLayerError("the scales of the channels that it moves have no unit in common")
-        unit, times = found
+            raise NoLayerError("the scales, or offsets, of the channels that it moves have no unit in common")
+        unit, whole = found
+        times, added = np.split(whole, [tensor.scale.size])
         tensor = replace(self._build.scaled(tensor, times, f"{base}_scaled"), scale=np.asarray([unit]))
-        shift = (tensor.offset - tensor.offset[0]) / unit
-        whole = np.rint(shift).astype(np.int64)
-        if not np.array_equal(whole * unit, tensor.offset - tensor.offset[0]):
-            raise NoLayerError("the offsets of the channels that it moves are no multiples of their scale")
-        tensor = self._build.shifted(tensor, whole, f"{base}_shifted")
+        tensor = self._build.shifted(tensor, added, f"{base}_shifted")
         ends = {"low": tensor.low.min(keepdims=True), "high": tensor.high.max(keepdims=True)}
         return replace(tensor, **ends, offset=tensor.offset[:1])

@@ -67,8 +67,12 @@ class MovingNetwork:
         return 2.0 ** self.rng.integers(-2, 2, shape)
 
     def quant(self, axis="first"):
+        if self.rng.random() < 0.1:
+            self.node("BipolarQuant", self.shape, self.constant(self.scales(axis)), domain=CUSTOM)
+            return
         mode = self.pick(["ROUND", "FLOOR", "CEIL", "HALF_UP"])
-        names = [self.constant(each) for each in (self.scales(axis), 0.0, float(self.pick([2, 3, 4])))]
+        zero = float(self.pick([0, 0, 0, 0, 1, -2]))
+        names = [self.constant(each) for each in (self.scales(axis), zero, float(self.pick([2, 3, 4])))]
         signed = int(self.rng.integers(2))
         self.node("Quant", self.shape, *names, domain=CUSTOM, signed=signed, narrow=0, rounding_mode=mode)
 
