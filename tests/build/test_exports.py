@@ -102,7 +102,7 @@ def test_weights_may_be_in_a_file_beside_the_model(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES[:2])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_blueprint_of_three_lines_gives_a_circuit_that_computes_what_torch_does(name, tmp_path):
     blueprint = tmp_path / "blueprint.yaml"
     blueprint.write_text(BLUEPRINT)
