@@ -21,6 +21,7 @@ from brainsmith.transforms.integer.fold_factors import fold_factors
 from brainsmith.transforms.integer.given_thresholds import given_thresholds
 from brainsmith.transforms.integer.host_part import OPERATORS, HostPart, HostTensor
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
+from brainsmith.transforms.integer.largest_values import largest_values
 from brainsmith.transforms.integer.layer_builder import LayerBuilder
 from brainsmith.transforms.integer.layer_graph import LayerGraph
 from brainsmith.transforms.integer.layouts import Layouts
@@ -45,7 +46,7 @@ from brainsmith.transforms.integer.tensor_records import (
 )
 from brainsmith.transforms.integer.threshold_rows import reached
 from brainsmith.transforms.integer.window_rules import WindowRules
-from brainsmith.transforms.integer.xnor_products import count_equal_bits, with_negatives
+from brainsmith.transforms.integer.xnor_products import count_equal_bits
 from brainsmith.transforms.lattice.links import link_of
 from brainsmith.transforms.lattice.staircases import Staircase, is_quantiser, is_thresholds, quantiser_of
 from brainsmith.transforms.lattice.truncations import is_truncation, truncation_of
@@ -454,35 +455,7 @@ class _Reading:
         return self._build.sum(terms, base)
 
     def _top_k(self, node: NodeProto, value: _Rows, base: str) -> list[_Value]:
-        """The place of the largest integer is that of the largest value, where one scale and one offset are all's."""
-        tensor = self._layouts.settled(value, base, in_order=True)
-        plain = tensor.affine()
-        if plain is not None and self._view.readers(node.input[0]) == 1:
-            plain = with_negatives(self._graph, plain)
-        count = None if len(node.input) < 2 else self._view.constant(node.input[1])
-        of_rows = (
-            attribute(node, "axis", -1) % len(tensor.shape) == len(tensor.shape) - 1 and not tensor.is_image
-        )
-        if (
-            plain is None
-            or plain.scale.size > 1
-            or plain.offset.size > 1
-            or plain.scale[0] <= 0
-            or plain.order is not None
-        ):
-            raise NoLayerError("it compares values whose scales or offsets are those of each channel")
-        if (
-            count is None
-            or count.size != 1
-            or count.reshape(-1)[0] != 1
-            or not of_rows
-            or not attribute(node, "largest", 1)
-        ):
-            raise NoLayerError("only the largest value of a row has a layer")
-        if node.output[0] and self._view.readers(node.output[0]):
-            raise NoLayerError("its values are read")
-        shapes = [tuple(self._view.model.get_tensor_shape(name)) for name in node.output]
-        return list(self._build.largest(plain, shapes, base))
+        return list(largest_values(self._view, self._build, self._layouts, node, value, base))
 
     def _same(self, node: NodeProto, value: _Rows, base: str) -> _Value:
         return value

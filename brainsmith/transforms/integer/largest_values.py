@@ -1,0 +1,53 @@
+"""The places of the largest values: a layer compares integers, where that is the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brainsmith.transforms.graph_view import attribute
+from brainsmith.transforms.integer.no_layer import NoLayerError
+from brainsmith.transforms.integer.xnor_products import with_negatives
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+    from brainsmith.transforms.graph_view import GraphView
+    from brainsmith.transforms.integer.integer_tensor import IntegerTensor
+    from brainsmith.transforms.integer.layer_builder import LayerBuilder
+    from brainsmith.transforms.integer.layouts import Layouts, Value
+
+
+def largest_values(
+    view: GraphView, build: LayerBuilder, layouts: Layouts, node: NodeProto, value: Value, base: str
+) -> list[IntegerTensor]:
+    """Return what a TopK gives; the largest integer is the largest value, where one scale and one offset are all's.
+
+    Raises:
+        NoLayerError: It is more than the largest value of a row, or scales differ.
+    """
+    tensor = layouts.settled(value, base, in_order=True)
+    plain = tensor.affine()
+    if plain is not None and view.readers(node.input[0]) == 1:
+        plain = with_negatives(build.graph, plain)
+    count = None if len(node.input) < 2 else view.constant(node.input[1])
+    of_rows = attribute(node, "axis", -1) % len(tensor.shape) == len(tensor.shape) - 1 and not tensor.is_image
+    if (
+        plain is None
+        or plain.scale.size > 1
+        or plain.offset.size > 1
+        or plain.scale[0] <= 0
+        or plain.order is not None
+    ):
+        raise NoLayerError("it compares values whose scales or offsets are those of each channel")
+    if (
+        count is None
+        or count.size != 1
+        or count.reshape(-1)[0] != 1
+        or not of_rows
+        or not attribute(node, "largest", 1)
+    ):
+        raise NoLayerError("only the largest value of a row has a layer")
+    if node.output[0] and view.readers(node.output[0]):
+        raise NoLayerError("its values are read")
+    shapes = [tuple(view.model.get_tensor_shape(name)) for name in node.output]
+    return list(build.largest(plain, shapes, base))
