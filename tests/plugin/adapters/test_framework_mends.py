@@ -104,14 +104,17 @@ def test_a_flatten_stays_in_front_of_a_join():
     assert list(after.graph.node[2].input) == ["z", "f"]
 
 
-@pytest.mark.parametrize("forked", [False, True])
+@pytest.mark.parametrize(
+    ("forked", "reader", "stays"),
+    [(False, "MVAU", False), (True, "MVAU", True), (False, "Thresholding", True)],
+)
 @pytest.mark.slow
-def test_a_flatten_stays_where_another_node_reads_its_result(forked):
+def test_a_flatten_stays_where_another_node_or_thresholds_read_its_result(forked, reader, stays):
     layer = {"domain": "finn.custom_op.fpgadataflow", "backend": "fpgadataflow"}
     nodes = [
         helper.make_node("Thresholding", ["x", "t"], ["a"], name="first", **layer),
         helper.make_node("Flatten", ["a"], ["f"], axis=1),
-        helper.make_node("Thresholding", ["f", "t"], ["y"], name="second", **layer),
+        helper.make_node(reader, ["f", "t"], ["y"], name="second", **layer),
         *([helper.make_node("Relu", ["f"], ["z"])] if forked else []),
     ]
     ends = [
@@ -127,5 +130,5 @@ def test_a_flatten_stays_where_another_node_reads_its_result(forked):
     ]
     model = ModelWrapper(helper.make_model(helper.make_graph(nodes, "flat", *ends, value_info=shapes)))
     after, changed = tfm.finn.RemoveCNVtoFCFlatten().apply(model)
-    assert changed is not forked
-    assert [node.op_type for node in after.graph.node].count("Flatten") == forked
+    assert changed is not stays
+    assert [node.op_type for node in after.graph.node].count("Flatten") == stays
