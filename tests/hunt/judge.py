@@ -19,7 +19,7 @@ from brainsmith.execution.execute import Executor
 from brainsmith.graph.ends import numpy_type
 from tests.hunt.inputs import golden_inputs, unseen_inputs
 from tests.hunt.networks import Network
-from tests.hunt.real_arithmetic import tied
+from tests.hunt.real_arithmetic import IntegerLevels, tied
 
 BLUEPRINT = "hw_compiler:\n  target: {part: xczu7ev-ffvc1156-2-e, clock: 5 ns, fps: 1000}\n"
 RTL_KERNELS = ("MVAU", "VVAU", "Thresholding", "ElementwiseMul", "ElementwiseAdd")
@@ -102,7 +102,7 @@ def judge(
         )
     except Exception:  # noqa: BLE001 - what a finished build cannot run is a defect, whatever it raises
         return Verdict(RAW, f"what was built does not run: {traceback.format_exc(limit=-2)}")
-    return _compared(network, samples, expected, found)
+    return _compared(network, folder / "out" / "checkpoints", samples, expected, found)
 
 
 def reference(network: Network, samples: np.ndarray) -> list[np.ndarray]:
@@ -147,7 +147,9 @@ def _joined(outputs: list[np.ndarray]) -> np.ndarray:
     return np.concatenate([each.reshape(len(each), -1) for each in outputs], axis=1)
 
 
-def _compared(network: Network, samples: np.ndarray, expected: np.ndarray, found: np.ndarray) -> Verdict:
+def _compared(
+    network: Network, checkpoints: Path, samples: np.ndarray, expected: np.ndarray, found: np.ndarray
+) -> Verdict:
     left, right = (array.reshape(len(samples), -1).astype(np.float64) for array in (expected, found))
     if left.shape != right.shape:
         return Verdict(
@@ -155,7 +157,14 @@ def _compared(network: Network, samples: np.ndarray, expected: np.ndarray, found
         )
     size = 0.0 if network.exact else RELATIVE * max(1.0, float(np.max(np.abs(left), initial=0.0)))
     wrong = np.flatnonzero(~(np.abs(left - right) <= size).all(axis=1))
-    ties = [] if network.exact else [at for at in wrong if tied(network, samples[at], right[at])]
+    ties: list[int] = []
+    if len(wrong) and not network.exact:
+        levels = IntegerLevels(checkpoints)
+        ties = [
+            at
+            for at in wrong
+            if levels.explain(samples[at], right[at]) or tied(network, samples[at], right[at])
+        ]
     wrong = np.setdiff1d(wrong, ties)
     if not len(wrong):
         return Verdict(RIGHT, undecided=len(ties))
