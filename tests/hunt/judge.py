@@ -102,7 +102,7 @@ def judge(
         )
     except Exception:  # noqa: BLE001 - what a finished build cannot run is a defect, whatever it raises
         return Verdict(RAW, f"what was built does not run: {traceback.format_exc(limit=-2)}")
-    return _compared(network, folder / "out" / "checkpoints", samples, expected, found)
+    return _compared(network, samples, expected, found, folder / "out" / "checkpoints")
 
 
 def reference(network: Network, samples: np.ndarray) -> list[np.ndarray]:
@@ -148,7 +148,11 @@ def _joined(outputs: list[np.ndarray]) -> np.ndarray:
 
 
 def _compared(
-    network: Network, checkpoints: Path, samples: np.ndarray, expected: np.ndarray, found: np.ndarray
+    network: Network,
+    samples: np.ndarray,
+    expected: np.ndarray,
+    found: np.ndarray,
+    checkpoints: Path | None = None,
 ) -> Verdict:
     left, right = (array.reshape(len(samples), -1).astype(np.float64) for array in (expected, found))
     if left.shape != right.shape:
@@ -157,14 +161,10 @@ def _compared(
         )
     size = 0.0 if network.exact else RELATIVE * max(1.0, float(np.max(np.abs(left), initial=0.0)))
     wrong = np.flatnonzero(~(np.abs(left - right) <= size).all(axis=1))
-    ties: list[int] = []
-    if len(wrong) and not network.exact:
+    ties = [] if network.exact else [at for at in wrong if tied(network, samples[at], right[at])]
+    if len(ties) < len(wrong) and not network.exact and checkpoints is not None:
         levels = IntegerLevels(checkpoints)
-        ties = [
-            at
-            for at in wrong
-            if levels.explain(samples[at], right[at]) or tied(network, samples[at], right[at])
-        ]
+        ties += [at for at in np.setdiff1d(wrong, ties) if levels.explain(samples[at], right[at])]
     wrong = np.setdiff1d(wrong, ties)
     if not len(wrong):
         return Verdict(RIGHT, undecided=len(ties))
