@@ -124,7 +124,7 @@ def test_branches_that_are_multiplied_or_subtracted_become_a_circuit(operation, 
     frames = np.random.default_rng(5).integers(-8, 8, (6, 6)).astype(np.float32)
     result = build(model, blueprint, tmp_path / "out", verify_inputs=frames)
     layers = json.loads((result.output / "report/estimates.json").read_text())["layers"]
-    assert "ElementwiseMulInt_rtl" in [one["op_type"] for one in layers]
+    assert f"Elementwise{operation}Int_rtl" in [one["op_type"] for one in layers]
     found = json.loads((result.output / "report/rtl_simulation.json").read_text())
     assert (found["frames"], found["mismatches"], found["stalled_mismatches"]) == (3, 0, 0)
     assert found["interval_cycles"] <= found["interval_estimate"]
