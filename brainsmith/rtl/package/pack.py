@@ -27,7 +27,6 @@ from brainsmith.rtl.package.contents import (
     README,
 )
 from brainsmith.rtl.package.frame_order import as_frames, stored_type
-from brainsmith.rtl.package.host_description import host_description
 from brainsmith.rtl.package.readme import readme
 from brainsmith.rtl.package.vivado import import_tcl
 from brainsmith.rtl.stitching.design_folder import MEMORIES, write_design
@@ -100,6 +99,9 @@ def _checked(design: Design, golden: Mapping[str, NDArray[Any]]) -> dict[str, ND
 
 
 def _fill(work: Path, design: Design, vectors: Mapping[str, NDArray[Any]], facts: Facts) -> None:
+    # It needs onnx, and whoever simulates a package imports this module without it.
+    from brainsmith.rtl.package.host_description import host_description
+
     sources = [path.relative_to(work).as_posix() for path in write_design(design, work)]
     memories = [f"{MEMORIES}/{memory.name}" for memory in design.memories]
     (work / MEMORIES).mkdir(exist_ok=True)
