@@ -135,7 +135,7 @@ def test_our_kernels_and_their_backends_have_semantics():
         for info in ours
         if info.framework == "brainsmith" and not info.extra["domain"].startswith("finn.")
     }
-    assert len(nodes) == 13
+    assert len(nodes) == 15
     for node in nodes.values():
         assert {"to_program", "to_onnx"} <= set(own_methods(node, 1))
 
