@@ -65,6 +65,14 @@ def test_what_cannot_be_thresholds_stays_a_factor(factor, readers):
     assert graph.layers[1].constant.tolist() == factor
 
 
+def test_the_datatype_holds_levels_that_are_never_reached():
+    graph = thresholds_and_factor(np.asarray([[-9]]), -1, np.asarray([16]))
+    graph.tensors["times"].range = ends(0, 0)
+    fold_factors(graph)
+    assert graph.layers[0].constant.shape == (1, 16)
+    assert graph.tensors["times"].datatype == "INT5"
+
+
 def test_weights_take_a_factor_of_each_result():
     graph = LayerGraph()
     graph.tensors["in"] = LayerTensor((1, 2), ends(-9, 9))

@@ -33,7 +33,9 @@ def fold_factors(graph: LayerGraph) -> None:
             continue
         graph.layers.remove(layer)
         graph.moved(maker.result, layer.result, factor)
-        graph.tensors[layer.result] = graph.tensors.pop(layer.result)
+        tensor = graph.tensors[layer.result] = graph.tensors.pop(layer.result)
+        if maker.node.op_type == "MultiThreshold":
+            tensor.range = _with_all_levels(maker, tensor.range)
         maker.node.output[0] = layer.result
         makers[layer.result] = maker
 
@@ -44,6 +46,14 @@ def _absorbed(graph: LayerGraph, maker: LayerNode, factor: Whole) -> bool:
         maker.constant = maker.constant * factor
         return True
     return maker.node.op_type == "MultiThreshold" and _repeat_thresholds(graph, maker, factor)
+
+
+def _with_all_levels(maker: LayerNode, reached: tuple[Whole, Whole] | None) -> tuple[Whole, Whole]:
+    """Return a range that holds every level of thresholds, reached or not: the datatype of the result is made for all."""
+    assert maker.constant is not None
+    assert reached is not None
+    least = round(next(each.f for each in maker.node.attribute if each.name == "out_bias"))
+    return np.minimum(reached[0], least), np.maximum(reached[1], least + maker.constant.shape[1])
 
 
 def _repeat_thresholds(graph: LayerGraph, maker: LayerNode, factor: Whole) -> bool:
