@@ -5,11 +5,12 @@ from itertools import product
 from math import gcd
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from brainsmith.transforms.graph_view import GraphView
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
+from brainsmith.transforms.integer.scaled_sum import Term, row_of
 from brainsmith.transforms.integer.sums_of_scales import sum_of
 from brainsmith.transforms.integer.whole_factors import (
     common_units,
@@ -17,6 +18,7 @@ from brainsmith.transforms.integer.whole_factors import (
     differing,
     error_bound,
     float_steps,
+    is_exact,
 )
 from brainsmith.transforms.lattice.staircases import quantiser_of
 from tests.steps.conftest import QONNX, Graph
@@ -122,3 +124,38 @@ def test_scales_that_are_multiples_but_for_rounding_have_exact_units():
     assert unit.factors.tolist() == [1, 3, 7]
     other = sum_of([term(scale, 0, 100) for scale in (0.1, 0.28284271, 0.7)], lambda _: None)
     assert common_units(other.rows, exact=True) is None
+
+
+def dyadic_row(scales, ends):
+    one = np.ones(1, np.int64)
+    terms = [Term(scale, one, one * low, one * high) for scale, (low, high) in zip(scales, ends, strict=True)]
+    return row_of(terms, np.zeros(1), 0)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 9000), st.integers(-8, 8)), min_size=2, max_size=2),
+    ranges(2, 6),
+)
+@example([(4097, -12), (1, 0)], [(-3, 3), (-3, 3)])
+def test_where_float32_rounds_no_sum_factors_are_exact_or_there_are_none(parts, ends):
+    scales = [number * 2.0**power for number, power in parts]
+    row = dyadic_row(scales, ends)
+    if is_exact(row):
+        for numbers in product(*combinations(ends)):
+            exact = sum(Fraction(scale) * number for scale, number in zip(scales, numbers, strict=True))
+            assert Fraction(float(np.float32(float(exact)))) == exact
+        for unit in common_units([row], exact=True) or ():
+            worth = {
+                Fraction(scale) / int(factor) for scale, factor in zip(scales, unit.factors, strict=True)
+            }
+            assert len(worth) == 1
+
+
+def test_factors_near_exact_scales_are_not_taken_for_them():
+    row = dyadic_row([4097 / 4096, 1.0], [(-3, 3), (-3, 3)])
+    assert is_exact(row)
+    assert common_units([row], exact=True) is None
+    rounded = dyadic_row([4097 / 4096 * (1 + 2.0**-23), 1.0], [(-3, 3), (-3, 3)])
+    assert not is_exact(rounded)
+    assert common_units([rounded], exact=True) is not None

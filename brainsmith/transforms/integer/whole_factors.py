@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,9 @@ _MEASURED = 64
 """Channels in which an approximation is measured."""
 
 _HALF_ULP = 2.0**-24
+
+_DOUBLES = 2.0**-48
+"""By how much exact factors may seem off, which are computed in doubles; others of this size are off by more than 2^-25."""
 
 
 @dataclass(frozen=True)
@@ -205,8 +209,21 @@ def common_units(rows: Sequence[SumRow], exact: bool, near: bool = False) -> lis
 
 
 def _exact_unit(row: SumRow) -> CommonUnit | None:
-    allowed = row.summands * _HALF_ULP
-    return next((each for each in _units(row) if each.error <= allowed), None)
+    """Return factors that float32's rounding hides; where it rounds no sum of the row, those that are exact alone."""
+    allowed = 0.0 if is_exact(row) else row.summands * _HALF_ULP
+    return next((each for each in _units(row) if each.error <= max(allowed, _DOUBLES)), None)
+
+
+def is_exact(row: SumRow) -> bool:
+    """Tell whether float32 holds each sum of a row: whole multiples, less than 2^24, of one power of two."""
+    numbers = [Fraction(float(each)) for each in (*row.scales, *row.offsets) if each]
+    units = [Fraction(each.numerator & -each.numerator, each.denominator) for each in numbers]
+    unit = min(units, default=Fraction(1))
+    reached = sum(
+        abs(Fraction(float(scale))) * int(most) for scale, most in zip(row.scales, row.largest, strict=True)
+    )
+    reached += sum((abs(Fraction(float(each))) for each in row.offsets), Fraction())
+    return reached < MOST_SUM * unit
 
 
 def _closest_unit(row: SumRow, near: bool) -> CommonUnit | None:
