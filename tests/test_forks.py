@@ -132,6 +132,7 @@ def test_a_child_imports_what_another_thread_was_just_importing(tmp_path, monkey
         del sys.modules[name]
 
 
+@pytest.mark.slow
 def test_a_child_imports_a_package_anew_whose_modules_were_imported_already(tmp_path, monkeypatch):
     package = tmp_path / "slow_package"
     package.mkdir()
@@ -302,6 +303,7 @@ def made_locks(tree):
             yield used
 
 
+@pytest.mark.slow
 def test_every_lock_survives_a_fork():
     """The whole package has its locks, and what is computed once, from `forks.py`."""
     folder = Path(brainsmith.__file__).parent
@@ -329,6 +331,7 @@ def test_locks_of_pythons_own_are_found(text):
     assert list(made_locks(ast.parse(text)))
 
 
+@pytest.mark.slow
 def test_a_child_compiles_while_another_thread_of_its_parent_does():
     from brainsmith.ops import compile_op
 

@@ -143,6 +143,7 @@ def test_the_registry_and_its_records_pickle():
     assert copy.get("transform", "ExpandNorms") is tfm.ExpandNorms
 
 
+@pytest.mark.slow
 def test_another_process_reads_the_registry_as_its_own(tmp_path):
     (tmp_path / "registry").write_bytes(pickle.dumps(get_registry()))
     program = "import pickle; print(pickle.load(open('registry', 'rb')).get('step', 'cleanup').__name__)"

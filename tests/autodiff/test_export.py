@@ -234,6 +234,7 @@ def test_an_op_becomes_a_node_of_its_own_domain(op):
     np.testing.assert_array_equal(found["b"], [[2, 3]])
 
 
+@pytest.mark.slow
 def test_a_compiled_op_is_exported_as_the_op_that_it_is(op):
     compiled = ops.compile_op(op)
     x = Tensor(np.array([[4, 7]], np.float32))

@@ -94,6 +94,7 @@ NUMBER_STEPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NUMBER_STEPS)
 def test_a_number_is_exported(name):
     x = ops.Tensor(np.float32(1.5))

@@ -78,6 +78,7 @@ def test_an_op_of_several_outputs_and_one_that_is_no_loop():
     np.testing.assert_array_equal(at.numpy(), np.argsort(-product)[:, :2])
 
 
+@pytest.mark.slow
 def test_gradients_are_those_of_the_tape():
     x = Tensor(X, requires_grad=True)
     with ops.lazy():

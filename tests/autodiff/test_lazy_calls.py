@@ -91,6 +91,7 @@ def test_values_that_a_layer_is_given_later_are_not_seen():
     np.testing.assert_array_equal(y.numpy(), X * 2)
 
 
+@pytest.mark.slow
 def test_an_array_that_is_changed_in_place_later_is_not_seen():
     array = X.copy()
     with ops.lazy():

@@ -100,6 +100,7 @@ def test_what_is_kept_knows_no_plugin_made_at_run_time(files):
     assert load_blueprint_plugins(path)["transforms"].list_plugins()[0] == record
 
 
+@pytest.mark.slow
 def test_edits_of_the_same_size_within_a_tick_of_the_clock_are_all_seen(files):
     for number in range(14):
         path = files.write(TEXT + f"  verify: {{inputs: elsewhere{number % 7}.npy}}\n")

@@ -64,6 +64,7 @@ def run(folder, file, output="out"):
     return build(folder / "m.onnx", file, folder / output)
 
 
+@pytest.mark.slow
 def test_a_transform_of_the_project_runs_and_is_reported(project):
     result = run(project, blueprint(project, "[cleanup, {transform: ScaleFirst, args: {factor: 1.0}}]"))
     assert [(step.name, step.framework) for step in result.steps] == [
@@ -90,6 +91,7 @@ def test_an_edited_plugin_is_run_again(project):
     )
 
 
+@pytest.mark.slow
 def test_other_arguments_run_again_and_are_verified(project):
     run(project, blueprint(project, "[{transform: ScaleFirst, args: {factor: 1.0}}]"))
     file = blueprint(project, "[{transform: ScaleFirst, args: {factor: 2.0}}]")
@@ -107,6 +109,7 @@ def test_other_arguments_run_again_and_are_verified(project):
     assert result.steps[0].verified.max_error > 0.1
 
 
+@pytest.mark.slow
 def test_a_plugin_whose_import_fails_shows_its_own_error(project):
     plugin(project, "broken.py", BROKEN)
     file = blueprint(project, "[cleanup, broken]")
@@ -151,6 +154,7 @@ def test_arguments_take_the_place_of_the_blueprints_golden_data(project):
     assert ModelWrapper("out/model.onnx").graph.node[0].op_type == "Quant"
 
 
+@pytest.mark.slow
 def test_in_blueprint_mode_only_what_it_names_is_seen(project, monkeypatch):
     monkeypatch.setenv("BRAINSMITH_PLUGIN_MODE", "blueprint")
     result = run(project, blueprint(project, "[cleanup, {transform: ScaleFirst, args: {factor: 1.0}}]"))
@@ -158,6 +162,7 @@ def test_in_blueprint_mode_only_what_it_names_is_seen(project, monkeypatch):
     assert [info.qualified for info in transforms.list_plugins()] == ["project:ScaleFirst"]
 
 
+@pytest.mark.slow
 def test_optional_plugins_that_are_absent_are_warnings(project):
     file = project / "b.yaml"
     file.write_text(

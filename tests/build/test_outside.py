@@ -246,6 +246,7 @@ def test_golden_inputs_may_be_read_and_checkpoints_make_a_result_that_is_not_kep
         )
 
 
+@pytest.mark.slow
 def test_golden_inputs_that_are_read_by_their_name_count(project):
     for value in (1, 2):
         np.save("golden.npy", np.full((1, 6), value, np.float32))

@@ -47,6 +47,7 @@ def test_a_step_says_how_far_it_is(tmp_path):
     assert (what, done, total, unit) == ("counting", 1, 2, "sheep")
 
 
+@pytest.mark.slow
 def test_what_a_listener_does_is_no_part_of_the_step(tmp_path, capsys):
     (tmp_path / "note").write_text("one")
 

@@ -56,6 +56,7 @@ def test_a_transform_of_somebody_else_that_fails_ends_the_build(tmp_path):
         build(graphs.quant_mlp(), output=tmp_path / "out", steps=[lambda m, cfg: m.transform(Fails())])
 
 
+@pytest.mark.slow
 def test_the_build_warns_of_what_was_left_out(tmp_path):
     def step(model, cfg):
         pool_without_strides().transform(InferPool())

@@ -61,6 +61,7 @@ def test_every_build_is_compared_on_the_targets_that_are_always_there(tmp_path):
     assert "targets    numpy, onnxruntime agree with reference (8 samples)" in result.summary()
 
 
+@pytest.mark.slow
 def test_a_target_that_disagrees_is_a_warning_that_names_the_tensor(tmp_path, off_by_one):
     result = built(tmp_path / "out", ["numpy", "off_by_one"])
     (one,) = result.report["targets"]["results"]

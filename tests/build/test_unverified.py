@@ -178,6 +178,7 @@ def test_data_of_other_samples_are_refused_before_the_first_step(tmp_path, data,
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_step_that_the_blueprint_names_is_not_verified_but_what_follows_is(tmp_path):
     verify = Verify(unverified=("cut",))
     result = run(tmp_path, [same, cut, same], verify=verify, report=True)

@@ -146,6 +146,7 @@ def spoil(model, cfg):
     return model
 
 
+@pytest.mark.slow
 def test_a_wrong_step_is_found_on_a_device_too(tmp_path):
     targets.init("onnxruntime")
     with pytest.raises(VerificationError, match=r"^step 'spoil' changed what the model computes: .*is 'm0'"):
@@ -173,6 +174,7 @@ def test_a_device_that_is_wrong_verifies_nothing(tmp_path, board, how):
         built(tmp_path / "out", [spoil])
 
 
+@pytest.mark.slow
 def test_a_device_that_is_wrong_about_a_right_step_is_blamed_itself(tmp_path, board):
     def right(model, cfg):
         board.append("spoilt")
@@ -188,6 +190,7 @@ def test_a_device_that_is_wrong_about_a_right_step_is_blamed_itself(tmp_path, bo
     )
 
 
+@pytest.mark.slow
 def test_a_device_on_which_a_wrong_step_looks_right_does_not_verify_it(tmp_path, board):
     def spoil_both(model, cfg):
         board.append("halves")

@@ -105,6 +105,7 @@ def test_a_plugin_json_that_describes_another_file_is_not_its_own(folder):
     assert door.load_plugin(path).info.name == "spoilt"
 
 
+@pytest.mark.slow
 def test_pitfall_32_a_library_that_demands_host_999_is_refused(folder):
     path = build_plugin(folder, MIN='"999.0.0"')
     assert refused(BundleVersionError, door.load_plugin, path) == (

@@ -85,6 +85,7 @@ def test_a_missing_tool_is_one_message_before_the_first_step(job, elsewhere, cap
     assert not (elsewhere / "out").exists()
 
 
+@pytest.mark.slow
 def test_warnings_go_to_standard_error(job, capsys):
     done = in_this_process(capsys, *job)
     assert done.returncode == 0
@@ -92,6 +93,7 @@ def test_warnings_go_to_standard_error(job, capsys):
     assert any("random inputs" in line for line in done.stderr.splitlines() if line.startswith("warning: "))
 
 
+@pytest.mark.slow
 def test_a_strict_build_ends_with_3_and_its_output_is_written(job, elsewhere, capsys):
     golden = ("--verify-inputs", "x.npy", "--verify-labels", "y.npy")
     done = in_this_process(capsys, *job, *golden, "--strict", "--no-report")

@@ -145,6 +145,7 @@ def test_a_bug_is_a_document_and_keeps_its_traceback(monkeypatch, capsys):
     assert shown.err == "a plugin's own words\n"
 
 
+@pytest.mark.slow
 def test_programs_and_libraries_do_not_write_into_it(project):
     (project / "plugins" / "loud.py").write_text(
         "import os\n"
@@ -190,6 +191,7 @@ def test_of_a_build(job, elsewhere, capsys):  # noqa: F811
         assert found[name] == written[name]
 
 
+@pytest.mark.slow
 def test_of_a_step_that_fails(project, capsys):
     (project / "plugins" / "boom.py").write_text(
         "from brainsmith.plugin.core import step\n@step\ndef boom(model, cfg):\n    return 1 / 0\n"

@@ -38,6 +38,7 @@ def test_json_is_the_managers_health_check():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_is_not_healthy_exits_with_1_and_says_what_to_do(project):
     (project / "plugins" / "broken.py").write_text("from brainsmith.plugin.core import step\n@step\ndef (:\n")
     done = brainsmith("health")
@@ -48,6 +49,7 @@ def test_what_is_not_healthy_exits_with_1_and_says_what_to_do(project):
     ]
 
 
+@pytest.mark.slow
 def test_wrong_settings_are_shown_rather_than_raised():
     done = brainsmith("health", BRAINSMITH_PLUGIN_CACHE_TTL="soon")
     assert (done.returncode, done.stderr) == (1, "")
@@ -57,6 +59,7 @@ def test_wrong_settings_are_shown_rather_than_raised():
     ]
 
 
+@pytest.mark.slow
 def test_a_cache_folder_that_cannot_be_written_is_degraded(project):
     (project / ".brainsmith" / "config.yaml").write_text(
         "plugin_system: {frameworks: []}\n"

@@ -156,6 +156,7 @@ def test_mistakes_are_one_message(words, code, message, elsewhere, capsys):
     assert capsys.readouterr() == ("", f"error: {message}\n")
 
 
+@pytest.mark.slow
 def test_on_a_pipe_nothing_changes_without_the_options(elsewhere):
     (elsewhere / "good.yaml").write_text("hw_compiler:\n  steps: [cleanup]\n")
     plain = brainsmith("blueprint", "check", "good.yaml")

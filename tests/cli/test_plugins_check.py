@@ -79,6 +79,7 @@ def test_a_good_file_says_what_it_registers(project, capsys):
     )
 
 
+@pytest.mark.slow
 def test_loading_shows_the_plugins_own_error(project):
     (project / "plugins" / "fails.py").write_text(
         "from brainsmith.plugin.core import step\n\nimport no_such_module\n\n\n"
@@ -106,6 +107,7 @@ def test_a_plugin_that_ends_the_process_does_not_end_the_check(elsewhere):
     assert done.stdout.endswith(" raised SystemExit: 0 (quits.py:2)\n0 plugins in 1 file, 1 problem\n")
 
 
+@pytest.mark.slow
 def test_a_file_outside_every_project_loads_too(elsewhere):
     (elsewhere / "keep_all.py").write_text(TRANSFORM)
     done = brainsmith("plugins", "check", str(elsewhere / "keep_all.py"), "--load")
@@ -114,6 +116,7 @@ def test_a_file_outside_every_project_loads_too(elsewhere):
     )
 
 
+@pytest.mark.slow
 def test_files_of_a_package_import_each_other(elsewhere):
     package = elsewhere / "acme_check"
     package.mkdir()
@@ -133,6 +136,7 @@ def test_files_of_a_package_import_each_other(elsewhere):
     )
 
 
+@pytest.mark.slow
 def test_a_clash_with_what_is_there_already(project, capsys):
     copy = project / "copies" / "keep_all.py"
     copy.parent.mkdir()
@@ -184,6 +188,7 @@ def test_files_that_are_none(elsewhere, capsys):
     )
 
 
+@pytest.mark.slow
 def test_files_that_cannot_be_read_do_not_hide_the_others(elsewhere, capsys):
     folder = elsewhere / "odd"
     folder.mkdir()

@@ -156,6 +156,7 @@ def test_a_damaged_cache_changes_nothing(project):
     assert brainsmith("plugins", "list").stdout == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["/proc/nowhere", "/dev/null/caches"])
 def test_a_cache_folder_that_cannot_be_written_only_costs_time(where):
     done = brainsmith("plugins", "list", XDG_CACHE_HOME=where)

@@ -46,6 +46,7 @@ def test_it_serves_until_a_signal_comes(end, elsewhere, monkeypatch, capsys):
         assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_signal_that_another_thread_is_given_ends_it_too():
     def kill():
         time.sleep(0.1)  # until it is waited for

@@ -37,6 +37,7 @@ def simulate(packed, elsewhere, monkeypatch, capsys):
     return lambda *words: in_this_process(capsys, "simulate", *words)
 
 
+@pytest.mark.slow
 def test_the_golden_inputs_by_default(simulate, elsewhere):
     done = brainsmith("simulate", "out", "--output", "y.npy", timeout=600)
     assert done.returncode == 0, done.stderr

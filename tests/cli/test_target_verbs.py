@@ -198,6 +198,7 @@ def test_what_is_wrong_with_inputs_is_said_before_a_build_begins(x, elsewhere, c
     assert capsys.readouterr().err == "error: input 'image' must have shape (n, 64), not (6, 8)\n"
 
 
+@pytest.mark.slow
 def test_a_target_that_cannot_does_not_cost_the_rows_of_the_others(x, capsys, monkeypatch):
     reason = f"error: target 'rtlsim' cannot execute {MODEL}: rtlsim runs the folder of a build with an accelerator, and "
     reason += f"{MODEL} is a file: brainsmith build MODEL --blueprint FILE --output DIR --produce simulated\n"
@@ -246,6 +247,7 @@ def untidy():
     targets.get_registry().unregister("untidy")
 
 
+@pytest.mark.slow
 def test_what_is_done_is_told_though_the_target_does_not_end_well(x, untidy, capsys, monkeypatch):
     monkeypatch.setattr(bench, "SECONDS", 0.05)
     words = ["run", MODEL, "--target", "untidy", "--input", x, "--output", "y.npy"]

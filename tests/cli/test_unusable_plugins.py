@@ -70,6 +70,7 @@ def test_a_blueprint_that_does_without_it_is_checked_with_a_warning(halve, bluep
     assert shown.out.startswith("my.yaml: no errors\n")
 
 
+@pytest.mark.slow
 def test_a_blueprint_that_names_it_names_the_file(halve, blueprint, capsys):
     assert main(["blueprint", "check", blueprint("cleanup, halve")]) == 1
     assert capsys.readouterr().err.splitlines()[:3] == [
@@ -86,6 +87,7 @@ def test_a_build_warns_and_one_that_names_it_names_the_file(halve, blueprint):
     assert halve.rstrip() in str(caught.value)
 
 
+@pytest.mark.slow
 def test_health_is_degraded_by_it(halve, capsys):
     assert main(["health"]) == 1
     shown = capsys.readouterr()

@@ -86,6 +86,7 @@ def test_the_stated_accuracy_is_what_the_graph_computes(name):
     assert stated["test_ties"] == 0
 
 
+@pytest.mark.slow
 def test_the_held_out_images_are_of_the_data_set_and_not_trained_with(training):
     import digits_data
 

@@ -116,6 +116,7 @@ class SumMoreKernel(SumPairsKernel):
 """
 
 
+@pytest.mark.slow
 def test_semantics_of_a_python_model_that_a_class_replaces_are_not_its_own(project):
     project(MODEL + SEMANTICS + REPLACED)
     assert_runs_right(sum_pairs(), foreign=False)

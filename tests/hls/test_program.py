@@ -46,6 +46,7 @@ def test_a_program_is_compiled_once_per_content(cache):
     assert path.stat().st_mtime_ns == made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("calls", "beats", "message"),
     [

@@ -118,6 +118,7 @@ class TestNeeds:
         old.close()
         again.close()
 
+    @pytest.mark.slow
     def test_a_worker_that_is_started_again_runs_what_was_opened(self, tmp_path):
         library = open_library(build_beside(tmp_path, ".", True), isolation="process")
         build_beside(tmp_path, ".", True, TIMES=2)

@@ -45,6 +45,7 @@ class TestCrashes:
             "that was in a child process, and it was not loaded here\n  it printed: no_licencebye"
         )
 
+    @pytest.mark.slow
     def test_an_endless_loop_ends_with_the_time_limit(self, tmp_path):
         path = build_plugin(tmp_path, AT_CREATE="for(volatile/**/int/**/i=0;;)i++")
         for limit in (0.5, 3, 20):  # a busy machine takes its time to come to create_plugin

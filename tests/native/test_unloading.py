@@ -69,6 +69,7 @@ class TestUnloading:
         assert results == [[2, 4, 6]]
         assert not is_mapped("brainsmith-spoilt.so")
 
+    @pytest.mark.slow
     def test_a_call_that_does_not_end_keeps_it_loaded(self, tmp_path):
         library = open_library(build_plugin(tmp_path, FORWARD="sleeps"))
         thread = threading.Thread(target=library.ops[0].forward, args=(X,))

@@ -34,6 +34,7 @@ def bits_of(values):
     return np.where(np.isnan(values), values.dtype.type(np.nan), values).view(kind)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [1, 2, 4, 8, 24, 25, 31, 32])
 def test_int_quant_is_the_same_in_every_bit(int_quant, bits):
     inputs = [

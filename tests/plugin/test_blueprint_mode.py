@@ -39,6 +39,7 @@ def test_a_blueprint_s_collections_hold_what_it_names(blueprint):
     assert str(caught.value) == "the blueprint names no transform 'ConvertDivToMul'; it names ExpandNorms"
 
 
+@pytest.mark.slow
 def test_a_bare_name_means_in_a_blueprint_s_collections_what_it_means_elsewhere(project):
     project.write("plugins/cleanup.py", step_file("cleanup", 1))
     blueprint = """

@@ -301,6 +301,7 @@ def test_a_cached_snapshot_says_all_that_a_fresh_one_does(project, manager):
     assert fresh[1]["both"] == ("a", "b")
 
 
+@pytest.mark.slow
 def test_pitfall_02_a_failing_adapter_is_not_kept_and_the_others_are_used(
     project, steps, manager, monkeypatch
 ):

@@ -33,6 +33,7 @@ def test_here_it_is_healthy(manager):
     assert json.loads(json.dumps(health))["status"] == "healthy"
 
 
+@pytest.mark.slow
 def test_a_second_definition_in_a_framework_is_listed_and_no_problem(manager):
     health = check(manager)
     (second,) = [entry for entry in health["duplicates"] if entry["plugin"].endswith(".step_convert_to_hw")]

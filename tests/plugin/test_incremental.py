@@ -376,6 +376,7 @@ print(len(get_plugin_manager().discover_plugins(modes=["full"])))
 """
 
 
+@pytest.mark.slow
 def test_four_cold_processes_at_once_scan_once(project):
     project.write("plugins/one.py", step_file("one"))
     environment = os.environ | {"PYTHONPATH": str(ROOT), "BRAINSMITH_PLUGIN_DEBUG": "1"}

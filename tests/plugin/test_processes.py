@@ -51,6 +51,7 @@ def test_a_failure_says_what_and_why(command, timeout, message):
     assert str(caught.value) == message
 
 
+@pytest.mark.slow
 def test_a_program_that_runs_is_heard_of(heard, monkeypatch):
     monkeypatch.setattr(processes, "BEAT", 0.01)
     program = "import sys, time; time.sleep(0.1); print(input())"
@@ -120,6 +121,7 @@ def test_whatever_else_a_start_raises_is_raised(monkeypatch):
         start_python("pass", [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
 def test_a_start_that_is_interrupted_twice_leaves_no_process(monkeypatch, error):
     started = []
@@ -168,6 +170,7 @@ def grandchild(file):
     return int(file.read_text())
 
 
+@pytest.mark.slow
 def test_an_interrupted_wait_ends_the_command_and_what_it_started(tmp_path):
     file = tmp_path / "pid"
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
@@ -217,6 +220,7 @@ def test_a_command_that_workers_start_too_late_is_ended():
         raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_a_command_that_takes_too_long_ends_with_what_it_started(tmp_path):
     file = tmp_path / "pid"
     with pytest.raises(ToolError, match="did not end within 1 seconds"):

@@ -39,6 +39,7 @@ def test_a_product_by_zeros_has_a_bit(config):
     assert [getCustomOp(node).get_output_datatype().name for node in kept] == ["BINARY", "BINARY"]
 
 
+@pytest.mark.slow
 def test_a_branch_that_nothing_reads_becomes_no_layer(config):
     graph = Graph(1, 4).quant(4)
     kept = graph.tail

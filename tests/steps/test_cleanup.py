@@ -112,6 +112,7 @@ def test_twice_is_the_same_as_once(config):
     assert steps.cleanup(model, config).model.SerializeToString(deterministic=True) == once
 
 
+@pytest.mark.slow
 def test_the_epsilon_of_a_normalisation_stays_and_a_row_of_one_value_is_no_nan(config):
     model = Graph(1, 4).node("LayerNormalization", np.ones(4, np.float32)).model(1, 4)
     row = np.full((1, 4), 3.0, np.float32)

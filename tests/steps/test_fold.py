@@ -35,6 +35,7 @@ def test_every_layer_reaches_the_target_rate(config, fps):
     assert max(cycles) <= 1e9 / config.synth_clk_period_ns / fps
 
 
+@pytest.mark.slow
 def test_no_rtl_product_takes_a_whole_row_at_once(config, caplog):
     config.target_fps = 100_000_000
     graph = Graph(1, 8).quant(4)
@@ -48,6 +49,7 @@ def test_no_rtl_product_takes_a_whole_row_at_once(config, caplog):
     assert said not in caplog.messages
 
 
+@pytest.mark.slow
 def test_a_product_that_is_too_slow_without_whole_rows_gets_another_backend(config, caplog):
     config.target_fps = 200_000_000
     graph = Graph(1, 8).quant(4)
@@ -135,6 +137,7 @@ def test_a_layer_that_states_its_parallelism_is_as_fast_as_asked(config, frames,
     assert layer.onnx_node.domain == "finn.custom_op.fpgadataflow.rtl"
 
 
+@pytest.mark.slow
 def test_if_one_layer_cannot_be_as_fast_the_others_are_as_slow(config, caplog):
     config.target_fps = 200_000_000
     graph = Graph(1, 32).quant(4)

@@ -17,6 +17,7 @@ def test_thresholds_stay_layers_of_their_own(config, dense):
     assert [node for node in op_types(model) if node != "Mul"] == ["Thresholding", "MVAU", "Thresholding"]
 
 
+@pytest.mark.slow
 def test_a_builder_that_wants_merged_thresholds_gets_them(config, dense):
     config.kernel_preferences = {}
     config.standalone_thresholds = False

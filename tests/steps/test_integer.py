@@ -31,6 +31,7 @@ def test_a_circuit_of_a_random_network_is_right(seed, tmp_path):
     assert (verdict.kind, verdict.text) == (RIGHT, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("made", "named"),
     [

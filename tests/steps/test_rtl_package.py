@@ -63,6 +63,7 @@ def test_what_was_simulated_is_packed_and_told(stitched, config, tmp_path):
     assert "| LUT | DSP |\n| --- | --- |\n| 512 | 4 |" in text
 
 
+@pytest.mark.slow
 def test_a_damaged_report_of_a_step_before_is_refused(stitched, config, tmp_path):
     file = tmp_path / "report" / "rtl_simulation.json"
     file.parent.mkdir(exist_ok=True)

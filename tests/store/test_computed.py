@@ -97,6 +97,7 @@ def kept_is_true(tmp_path, roots):
     return (found.digests, found.files, found.unknown) == (fresh.digests, fresh.files, fresh.unknown)
 
 
+@pytest.mark.slow
 def test_what_is_kept_of_sources_is_what_would_be_found(package, tmp_path):
     def is_true():
         return [kept_is_true(tmp_path, roots) for roots in (["computing.roots"], ["computing.*"])]

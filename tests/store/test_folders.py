@@ -372,6 +372,7 @@ def start(folder, log, seconds):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_make_it_once(tmp_path):
     children = [start(tmp_path / "store", tmp_path / "log", 0.5) for _ in range(2)]
     assert [child.communicate(timeout=30)[0] for child in children] == ["whole\n", "whole\n"]

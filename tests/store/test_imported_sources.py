@@ -108,6 +108,7 @@ def test_what_is_installed_is_left_to_pythons_own_import(folder):
     assert type(module.__loader__).__name__ == "SourceFileLoader"
 
 
+@pytest.mark.slow
 def test_a_module_in_an_archive_has_changed_if_the_archive_has(folder):
     code = (
         "import importlib, os, sys, time; sys.path.insert(0, sys.argv[1])\n"
@@ -156,6 +157,7 @@ def test_a_module_imported_before_counts_with_its_file_if_that_is_older_than_the
     assert printed.strip() == told
 
 
+@pytest.mark.slow
 def test_what_a_shell_installed_before_it_became_python_has_not_changed(tmp_path):
     """`sh -c "make install && brainsmith build ..."`: the process is older than the files of what it imports."""
     folder = tmp_path / "site-packages"

@@ -95,6 +95,7 @@ def test_the_server_does_not_believe_a_client_that_sends_too_much():
         same(manager.execute(prepared, X), local(MODEL, X))
 
 
+@pytest.mark.slow
 def test_a_target_that_is_too_slow():
     release = threading.Event()
 
@@ -114,6 +115,7 @@ def test_a_target_that_is_too_slow():
         works_on(manager)
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_late():
     release = threading.Event()
     toy("Slow", execute=lambda self, prepared, inputs: release.wait(10) and {"y": inputs["x"]})

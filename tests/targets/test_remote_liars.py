@@ -231,6 +231,7 @@ LATER = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", LATER)
 def test_a_server_that_answers_wrongly_later(case):
     answer, message = LATER[case]

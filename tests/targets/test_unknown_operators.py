@@ -58,6 +58,7 @@ NO_PLAN = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMED)
 def test_a_target_that_is_named_tells_it_at_prepare(name):
     resource = model("Nope", "acme.ops")

@@ -51,6 +51,7 @@ def expression_of(model, at=0):
     return Expression.from_text(found.attribute[0].s.decode())
 
 
+@pytest.mark.slow
 def test_a_chain_between_two_others_becomes_one_node():
     after = fused(
         [
@@ -96,6 +97,7 @@ def test_comparisons_and_what_combines_them_become_one_node():
     assert types_of(fused(nodes, {"low": np.float32(-0.5), "high": np.float32(1)})) == [FUSED]
 
 
+@pytest.mark.slow
 def test_a_tensor_that_is_read_elsewhere_stays():
     after = fused(
         [
@@ -216,6 +218,7 @@ def test_an_op_that_reduces_stays():
     assert (modified, types_of(after)) == (False, ["mish", "layer_norm"])
 
 
+@pytest.mark.slow
 def test_it_runs_in_stacks_and_its_shapes_and_datatypes_are_inferred():
     nodes = [node("Mul", ["x", "c"], "a"), node("Floor", ["a"], "y")]
     model = make_model(nodes, {"x": (1, 3, 4)}, ["y"], {"c": np.ones((3, 1), np.float32) * 2})
@@ -301,6 +304,7 @@ def test_softplus_of_the_infinities_is_what_it_tends_to():
     )
 
 
+@pytest.mark.slow
 def test_a_power_has_the_type_of_its_base():
     nodes = [
         node("Pow", ["x", "p"], "a"),
@@ -311,6 +315,7 @@ def test_a_power_has_the_type_of_its_base():
     fused(nodes, constants)
 
 
+@pytest.mark.slow
 def test_an_op_in_a_fused_graph_keeps_to_its_rule_of_dtype():
     wide = ops.CustomOpBuilder("wide", 1).forward(lambda inputs: inputs[0] * np.float64(1.7)).build()
     ops.register_custom_op(wide)

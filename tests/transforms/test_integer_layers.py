@@ -126,6 +126,7 @@ def test_windows_of_any_form(size, kernel, pads, strides):
     same(graph.model(1, 3, *out, datatype="INT4"), samples)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pads", [[1, 1, 1, 1], [0, 2, 1, 0], [2, 0, 2, 1]])
 @pytest.mark.parametrize("strides", [[2, 2], [4, 3]])
 def test_padding_is_never_the_largest_value_of_a_window(pads, strides):
@@ -138,6 +139,7 @@ def test_padding_is_never_the_largest_value_of_a_window(pads, strides):
     assert op_types(made).count("Pad") == 1
 
 
+@pytest.mark.slow
 def test_an_input_of_floats_is_quantised_by_the_host_with_its_zero_point():
     graph = Graph(1, 3)
     graph.node("Quant", 0.5, 2.0, 3.0, domain=QONNX, signed=0, narrow=0, rounding_mode="ROUND")

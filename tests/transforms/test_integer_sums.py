@@ -38,6 +38,7 @@ def test_a_product_of_channels_with_several_scales_gets_the_factors_that_decide_
     assert op_types(made) == ["MultiThreshold", "MatMul", "MultiThreshold", "Mul"]
 
 
+@pytest.mark.slow
 def test_so_does_a_convolution_with_padding():
     graph = Graph(1, 2, 2, 2)
     scales = np.asarray([[[[0.3]], [[0.71]]]], np.float32)
@@ -50,6 +51,7 @@ def test_so_does_a_convolution_with_padding():
     assert op_types(made).count("MatMul") == 1
 
 
+@pytest.mark.slow
 def test_scales_that_are_multiples_but_for_their_rounding_need_no_search():
     rng = np.random.default_rng(0)
     weights = rng.integers(-7, 8, (6, 3)).astype(np.float32)
@@ -72,6 +74,7 @@ def added(scales, others, quantised=True):
     return graph.model(1, 2, datatype="INT4")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scales", "others"), [((0.3, 0.41), (0.7, 0.17)), ((0.3, 0.5), (0.7, 0.5)), ((0.3, 0.3), (0.7, 0.17))]
 )

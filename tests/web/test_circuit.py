@@ -164,6 +164,7 @@ LINK = ("name", "source", "target", "bits", "depth", "tensor", "kernel", "module
 OTHERS = [pytest.param(value, marks=pytest.mark.slow) for value in (1, "text", True, float("nan"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [[1, None, "x", [], {}], {"a": 1}, 10**400, *OTHERS])
 def test_values_of_wrong_kinds_are_shown_as_absent(value):
     def shown(rtl=RTL, synthesis=SYNTHESIS):

@@ -73,6 +73,7 @@ def test_it_takes_its_place_in_the_registry_and_on_the_tape():
         ops.unregister_custom_op("leaky")
 
 
+@pytest.mark.slow
 def test_it_is_exported_and_run_as_a_node():
     ops.register_custom_op(compile_op(Leaky()))
     try:
@@ -147,6 +148,7 @@ def test_the_gradient_of_a_chain_is_checked_by_finite_differences():
     assert found[1] is None
 
 
+@pytest.mark.slow
 def test_the_bound_is_that_of_the_steps_and_of_what_later_steps_make_of_them():
     compiled = compile_op(lambda x: np.exp(x) - 1.0)
     x = np.array([1e-3], np.float32)
@@ -156,6 +158,7 @@ def test_the_bound_is_that_of_the_steps_and_of_what_later_steps_make_of_them():
     assert abs(compiled.forward(x) - (np.exp(x) - 1)) <= bound
 
 
+@pytest.mark.slow
 def test_a_compiled_form_that_differs_is_refused(monkeypatch):
     compiled = compile_op(Leaky())
     monkeypatch.setattr(Leaky, "forward", lambda self, x, slope: x + 1)
@@ -187,6 +190,7 @@ def test_what_cannot_be_compiled_is_named(name):
     assert str(caught.value) == message
 
 
+@pytest.mark.slow
 def test_a_chain_validates_what_each_of_its_ops_is_given():
     positive = ops.CustomOpBuilder("positive", 1).forward(lambda inputs: np.sqrt(inputs[0]))
     positive = positive.validate(lambda inputs: bool((inputs[0] > 0).all())).build()

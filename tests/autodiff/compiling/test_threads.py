@@ -108,6 +108,7 @@ def test_a_setting_that_is_no_number_of_threads_is_named(processors, monkeypatch
     assert str(caught.value) == f"BRAINSMITH_OP_THREADS must be a number of threads, 1 or more, not {text!r}"
 
 
+@pytest.mark.slow
 def test_threads_of_the_host_may_call_at_once(processors):
     processors(4)
     function, found = CompiledExpression(CHAIN), {}
@@ -127,6 +128,7 @@ def test_threads_of_the_host_may_call_at_once(processors):
             np.testing.assert_array_equal(result[:100_000], alone[at])
 
 
+@pytest.mark.slow
 def test_a_forked_child_computes_with_threads_too(tmp_path):
     code = f"""
 import os, numpy as np

@@ -58,6 +58,7 @@ def test_thresholds(seed, count):
     assert_lowered_right(model, x=numbers(seed, (1, 3, 5)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [1, 3])
 def test_fused_expressions(rank):
     shape = (1, 3, 5)

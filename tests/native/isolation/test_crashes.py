@@ -278,6 +278,7 @@ def test_a_library_that_nobody_holds_ends_its_worker(bad_library):
     assert len(os.listdir("/proc/self/fd")) == files
 
 
+@pytest.mark.slow
 def test_a_finaliser_that_the_collector_runs_after_the_worker_ended_is_told(bad_library):
     said = []
 
@@ -444,6 +445,7 @@ def test_a_worker_ends_with_the_interpreter(bad_library):
     assert not is_running(worker)
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_call_and_leaves_no_worker(bad_library):
     use = """
     try:

@@ -412,6 +412,7 @@ def test_stevedore_lists_what_comes_goes_and_changes_while_a_process_runs(site, 
     assert plain.entry_points_names() == at_first
 
 
+@pytest.mark.slow
 def test_a_list_on_disk_that_is_damaged_costs_nothing(site, tmp_path):
     code = f"""
     import json, sys

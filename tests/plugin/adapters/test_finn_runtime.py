@@ -148,6 +148,7 @@ def test_the_users_build_folder_is_kept(tmp_path):
     assert changed == {}
 
 
+@pytest.mark.slow
 @needs_finn
 def test_finns_own_settings_file_is_read(tmp_path):
     (tmp_path / "settings.yaml").write_text(f"FINN_BUILD_DIR: {tmp_path}/filed\n")

@@ -31,6 +31,7 @@ def test_a_frame_is_simulated_and_drawn(package, simulations):
     assert "at 200 MHz (5 ns a cycle)" in wave.svg
 
 
+@pytest.mark.slow
 def test_links_and_cycles_are_chosen(package, simulations):
     assert rows(draw_wave(package, 0, ["slow_out0_V"], cache=simulations)) == ["slow_out0_V"]
     wave = draw_wave(package, 0, ["fast"], (2, 5), cache=simulations)
@@ -45,6 +46,7 @@ def test_cycles_that_the_frame_does_not_take(package, simulations):
     assert str(caught.value) == f"cycles 0 to 100 cannot be drawn: frame 0 takes cycles 0 to {taken}"
 
 
+@pytest.mark.slow
 def test_changed_files_are_said(tmp_path, simulations):
     folder = write_small(tmp_path)
     source = folder / "accelerator" / "hdl" / "slow.v"

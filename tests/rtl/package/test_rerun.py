@@ -25,6 +25,7 @@ def simulate(simulations):
     )
 
 
+@pytest.mark.slow
 def test_the_golden_inputs_give_the_golden_outputs(folder, small, simulate):
     for seed in (None, 1):
         done = simulate(folder, seed=seed)

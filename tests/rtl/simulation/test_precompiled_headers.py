@@ -133,6 +133,7 @@ def test_headers_in_use_are_not_removed(kept):
     assert header.with_name("headers.h.gch").is_file()
 
 
+@pytest.mark.slow
 def test_the_compiler_takes_them_for_a_quick_compile(build, simulations, tmp_path):
     build(stream_design(designs.PASS))
     tools = find_toolchain()

@@ -100,6 +100,7 @@ def test_wide_words_arrive_whole(build):
     np.testing.assert_array_equal(unpack(result.streams["out0_V"].words, 13, 47, signed=True), values)
 
 
+@pytest.mark.slow
 def test_a_stalled_design_says_what_is_pending_where(build):
     with pytest.raises(SimulationStalledError) as caught:
         run(build(stream_design(designs.STUCK)), estimate=20)
@@ -131,6 +132,7 @@ def test_too_few_output_beats_are_an_error(passing):
         run(passing, count=COUNT + 1)
 
 
+@pytest.mark.slow
 def test_inputs_that_are_not_consumed_are_an_error(build):
     with pytest.raises(SimulationStalledError, match=r"input 'in0_V' took 20 of 40 beats"):
         run(build(stream_design(designs.DOUBLED)))
@@ -242,6 +244,7 @@ def test_beats_that_do_not_fit_their_port_are_refused(build):
         run(simulator, beats=BEATS[:0])
 
 
+@pytest.mark.slow
 def test_waveforms_are_written_on_request(build, tmp_path):
     simulator = build(stream_design(designs.PASS, trace=True))
     result = run(simulator, trace=tmp_path / "wave.vcd")
@@ -269,6 +272,7 @@ def test_waveforms_that_cannot_be_written_are_an_error(build, tmp_path):
     assert run(simulator).cycles == COUNT
 
 
+@pytest.mark.slow
 def test_a_design_with_other_names_is_driven_as_said(build, library):
     from brainsmith.rtl.simulation.simulation_plan import plan_simulation
 

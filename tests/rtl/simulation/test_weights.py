@@ -51,6 +51,7 @@ def test_a_memory_gives_its_weights_for_ever(layer, library, build):
         )
 
 
+@pytest.mark.slow
 def test_a_memory_without_its_content_is_an_error(layer, library, build):
     files = [*MEMORY, layer.folder / "MVAU_rtl_0_memstream_wrapper.v"]
     (layer.folder / "memblock.dat").unlink()

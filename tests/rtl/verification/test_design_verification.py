@@ -133,6 +133,7 @@ def loading(library):
     return altered(branches(library, 18), "fork_.v", LOADED.format(folder=DATA_FOLDER))
 
 
+@pytest.mark.slow
 def test_pitfall_37_weights_that_are_not_loaded_are_noticed(verify, loading):
     with pytest.raises(SimulationError, match=r"table.dat:0: \$readmem file not found"):
         verify(loading)

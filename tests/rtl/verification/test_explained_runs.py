@@ -21,6 +21,7 @@ def explained(build, library, simulations):
     return run
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_is_not_explained(explained):
     run = explained(18)
     np.testing.assert_array_equal(run.outputs["y"], 2 * FRAMES)

@@ -31,6 +31,7 @@ def test_a_client_says_what_to_install(without):
     assert str(error.value) == f"target 'remote' cannot be used here: {NOT_INSTALLED}"
 
 
+@pytest.mark.slow
 def test_it_is_imported_only_where_something_is_served():
     found = run_python(
         "import json, sys\n"

@@ -333,6 +333,7 @@ def test_no_bytes_end_it(server, line, body, honest):
     assert well(server)
 
 
+@pytest.mark.slow
 def test_a_request_that_does_not_come_is_not_waited_for():
     with served("numpy", seconds=0.3, requests=1) as server:
         begin = time.perf_counter()

@@ -66,6 +66,7 @@ def test_one_that_sends_a_byte_now_and_then_has_the_time_of_a_request(stalls):
         assert says(answer_on(connection)) == (408, "the request did not arrive completely within 0.5 s")
 
 
+@pytest.mark.slow
 def test_what_has_no_room_waits_for_it(stalls):
     with served("numpy", requests=1, megabytes=0.001) as server, beginning(server, 900):
         until_room_is(server, 100)
@@ -85,6 +86,7 @@ def test_what_gets_no_room_is_told():
         assert ask(server, "POST", "/prepare", b"{}" + b" " * 200)[0] == 400
 
 
+@pytest.mark.slow
 def test_room_is_given_back_whatever_happens(stalls):
     with served("numpy", requests=2, megabytes=0.001) as server:
         room = server.application.room
@@ -96,6 +98,7 @@ def test_room_is_given_back_whatever_happens(stalls):
         until_room_is(server, 2000)
 
 
+@pytest.mark.slow
 def test_one_that_does_not_take_its_answer_is_not_waited_for(monkeypatch):
     monkeypatch.setattr("brainsmith.runtime.serving.server.IDLE_SECONDS", 0.3)
     monkeypatch.setattr("brainsmith.runtime.serving.server.DRAIN_SECONDS", 0)

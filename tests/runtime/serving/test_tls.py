@@ -73,6 +73,7 @@ def test_one_end_without_it(server):
     assert str(error.value).startswith(f"no target is served at {url}: the TLS handshake failed (")
 
 
+@pytest.mark.slow
 def test_strangers_do_not_stay():
     with served(LOCAL, certificate=CERTIFICATE, key=KEY, seconds=0.3) as server:
         assert raw(server, b"") == b""  # a handshake has the time of a request

@@ -53,6 +53,7 @@ def branches(scales, shape=(1, 2)):
     return graph.quant(3, scales[1]), first
 
 
+@pytest.mark.slow
 def test_a_product_of_two_branches():
     graph, first = branches((0.5, 2.0))
     made = same(graph.node("Mul", first).quant(5, 4.0).model(1, 2, datatype="INT4"), PAIRS)
@@ -95,6 +96,7 @@ def test_places_that_may_lie_outside_are_refused():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("swapped", [False, True])
 def test_a_difference_of_two_branches_needs_no_factor_of_minus_one(swapped):
     graph, first = branches((0.5, 0.5))

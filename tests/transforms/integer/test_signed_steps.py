@@ -78,12 +78,14 @@ def test_a_function_that_rises_and_falls_becomes_thresholds(name):
     assert set(op_types(made)) <= {"MatMul", "MultiThreshold", "Add", "Mul", "Identity"}
 
 
+@pytest.mark.slow
 def test_bits_of_a_function_that_rises_and_falls():
     graph = behind_integers(silu).node("Add", 0.2)
     graph.node("BipolarQuant", 0.7, domain="qonnx.custom_op.general")
     same(graph.model(1, 3, datatype="INT4"), EVERY)
 
 
+@pytest.mark.slow
 def test_a_function_in_front_of_a_product_needs_no_quantiser_if_its_results_have_a_unit():
     graph = Graph(1, 2).quant(4, 0.3).node("Abs")
     graph.node("MatMul", graph.weights(np.asarray([[3.0], [-2.0]]))).quant(5, 0.41)
@@ -104,6 +106,7 @@ def test_a_branch_without_a_quantiser_joins_a_sum(op_type):
     same(graph.model(1, 2, datatype="INT4"), samples)
 
 
+@pytest.mark.slow
 def test_the_host_computes_a_function_that_no_quantiser_follows():
     model = behind_integers(gelu).model(1, 3, datatype="INT4")
     np.testing.assert_allclose(run(layers(model), EVERY), run(model, EVERY), rtol=1e-6, atol=1e-6)
