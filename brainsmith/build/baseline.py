@@ -41,7 +41,8 @@ class Baseline:
             changed what goes into the model.
         alone: It is one of several dataflow partitions, and was run outside of the model that holds them.
         integers: It computes in integers what a network computes in floats that round; later models must give its bits.
-        floats_inside: Not quite, since it has functions of rows, such as Softmax, which a kernel may round in another way.
+        row_functions: How many functions of rows it computes in floats, such as Softmax; a kernel in place of one may round
+            in another way.
     """
 
     executor: Executor
@@ -53,7 +54,7 @@ class Baseline:
     golden: bool = True
     alone: bool = False
     integers: bool = False
-    floats_inside: bool = False
+    row_functions: int = 0
 
     @property
     def name(self) -> str:
@@ -125,5 +126,5 @@ def baseline_after(
         else {name: random_inputs(model, name, RANDOM_SAMPLES, RANDOM_SEED) for name in executor.inputs}
     )
     made = baseline_of(executor, feed)
-    made = replace(made, integers=before.integers, floats_inside=before.floats_inside)
-    return replace(made, step=step, golden=same and before.golden, alone=alone)
+    golden = same and before.golden
+    return replace(made, step=step, golden=golden, alone=alone, integers=before.integers)

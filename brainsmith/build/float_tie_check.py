@@ -84,15 +84,24 @@ class FloatTieCheck:
         """Whether the network's arithmetic is not exact, so that there may be float ties."""
         return self.network is not None and bool(self.network.rounded)
 
+    @property
+    def has_exact_outputs(self) -> bool:
+        """Whether floats round nothing up to the outputs, which are then the same bits for every way to compute them."""
+        network = self.network
+        return network is None or (
+            not self.rounds and all(network.grids[name].is_exact for name in network.outputs)
+        )
+
     def judge(
-        self, base: Baseline, made: ModelWrapper, wrong: Array, tolerance: float | None
+        self, base: Baseline, made: ModelWrapper, chosen: Array, wrong: Array, tolerance: float | None
     ) -> TieVerdict | None:
         """Explain the runs in which a model is another one than the network, in its outputs or in its levels.
 
         Args:
             base: What it was compared with.
             made: The model.
-            wrong: The runs whose outputs differ.
+            chosen: The runs whose outputs were compared.
+            wrong: Those whose outputs differ.
             tolerance: The largest difference of an output that counts as equal, where one is stated.
 
         Returns:
@@ -108,6 +117,7 @@ class FloatTieCheck:
         runs = np.union1d(
             wrong, [run for run in few if run not in wrong and pair.differs_inside(run)]
         ).astype(int)
+        looked_at = np.union1d(wrong, few) if pair.levels.names else chosen
         if not len(runs):
             return None
         assert self.network is not None
@@ -119,7 +129,7 @@ class FloatTieCheck:
                 if each.wrong:
                     return TieVerdict(wrong=f"in run {run}, {each.wrong}")
                 found.append(each)
-        return TieVerdict(_counted(found))
+        return TieVerdict(_counted(found, len(looked_at) * base.batch))
 
     def of_outputs(
         self, base: Baseline, expected: Array, samples: Iterable[int], tolerance: float | None
@@ -142,7 +152,7 @@ class FloatTieCheck:
             found.append(TieSearch(self.network, feed).explain({name: one}, tolerance))
             if found[-1].wrong:
                 return TieVerdict(wrong=f"in sample {at}, {found[-1].wrong}")
-        return TieVerdict(_counted(found))
+        return TieVerdict(_counted(found, len(expected)))
 
     def _pair(self, base: Baseline, made: ModelWrapper) -> _Pair | None:
         """Return the network beside a model whose levels are known; None of others."""
@@ -205,12 +215,13 @@ def _differ(own: Array, found: Array) -> bool:
     )
 
 
-def _counted(found: list[Explanation]) -> FloatTies:
+def _counted(found: list[Explanation], compared: int) -> FloatTies:
+    """Sum up what came of the samples that differ, among some that were compared; each has as many values as the others."""
     ties = [tie for each in found for tie in each.ties]
     return FloatTies(
         len(found),
         len(ties),
-        sum(each.values for each in found),
+        compared * max(each.values for each in found),
         max((tie.distance for tie in ties), default=0.0),
         max((tie.bound for tie in ties), default=0.0),
     )

@@ -30,6 +30,7 @@ from brainsmith.errors import BuildError, UnverifiedStepError, VerificationError
 from brainsmith.execution.align import align, align_inputs
 from brainsmith.execution.execute import Executor
 from brainsmith.steps.host_ends import PARTITION
+from brainsmith.transforms.graph_view import is_standard
 from brainsmith.transforms.integer.level_record import read_levels
 from brainsmith.transforms.integer.row_function import OPERATORS as ROW_FUNCTIONS
 from brainsmith.web.step_result import FloatDistance, FloatTies, Verified
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.blueprint.schema import Approximation
+    from brainsmith.build.baseline import Baseline
     from brainsmith.build.golden import GoldenData, NewOutputs
 
 Array = np.ndarray[Any, Any]
@@ -66,6 +68,11 @@ class _Result:
     def run(self) -> tuple[ModelWrapper, ...]:
         """The model to execute, and perhaps the one in place of its partition."""
         return (self.model,) if not self.partitions or self.holder is None else (self.holder, self.model)
+
+    @property
+    def row_functions(self) -> int:
+        """How many functions of rows are computed in floats."""
+        return sum(is_standard(node, *ROW_FUNCTIONS) for model in self.run for node in model.graph.node)
 
     @property
     def partitions(self) -> int:
@@ -208,7 +215,7 @@ class Verifier:
             if not made.alignment.reason:
                 every = whole or step in self._approximations or self._gives_reference(model)
                 chosen = chosen_runs(self._baseline, self._baseline.runs if every else made.affordable())
-                comparison = self._compare(step, made, chosen)
+                comparison = self._compare(result, made, chosen)
                 tried = chosen if comparison.mismatches else chosen_runs(self._baseline, DEVICE_SAMPLES)
                 if (whole or comparison.mismatches) and not self._device_is_right(result, made, tried):
                     return self.check(step, model, parent, whole)
@@ -225,11 +232,11 @@ class Verifier:
             return self._uncompared(result, made.alignment.reason)
         return self._judged(result, made, chosen, comparison)
 
-    def _compare(self, step: str, made: AlignedModel, chosen: Array) -> OutputComparison:
-        may_change = step in self._approximations
-        by_class = self._labels is not None and self._baseline.golden and not may_change
-        tolerance = self.tolerance(step)
-        if tolerance is None and self._baseline.integers and not self._baseline.floats_inside:
+    def _compare(self, result: _Result, made: AlignedModel, chosen: Array) -> OutputComparison:
+        base, may_change = self._baseline, result.step in self._approximations
+        by_class = self._labels is not None and base.golden and not may_change
+        tolerance = self.tolerance(result.step)
+        if tolerance is None and base.integers and base.row_functions == result.row_functions:
             tolerance = 0.0
         return made.compare(chosen, tolerance, by_class, may_change)
 
@@ -254,15 +261,9 @@ class Verifier:
             float_ties=ties,
         )
         if changed is not None or ties is not None or self._gives_reference(result.model):
-            after = baseline_after(base, made.executor, result.model, step)
             integers = base.integers or ties is not None or bool(read_levels(result.model))
-            inside = any(node.op_type in ROW_FUNCTIONS for node in result.model.graph.node)
-            self._baseline = replace(
-                after,
-                classes=made.gives_classes,
-                integers=integers,
-                floats_inside=base.floats_inside or inside,
-            )
+            after = self._after(result, made.executor)
+            self._baseline = replace(after, classes=made.gives_classes, integers=integers)
         self._floats_before.note(result.model)
         if len(chosen) < base.runs or not base.golden:
             return verified
@@ -284,7 +285,7 @@ class Verifier:
         found = None
         # A partition's levels are those of its own inputs, which are not the network's.
         if step not in self._approximations and not result.partitions:
-            found = self._floats_before.judge(base, result.model, runs, self.tolerance(step))
+            found = self._floats_before.judge(base, result.model, chosen, runs, self.tolerance(step))
         if comparison.mismatches and (found is None or found.ties is None):
             text = made.difference(step, chosen, comparison)
             text += (
@@ -298,7 +299,12 @@ class Verifier:
 
     def _gives_reference(self, model: ModelWrapper) -> bool:
         """Tell whether later steps must give the bits of a model of integers, because the network's floats round."""
-        return self._floats_before.has_new_levels(model) and self._floats_before.rounds
+        return self._floats_before.has_new_levels(model) and not self._floats_before.has_exact_outputs
+
+    def _after(self, result: _Result, executor: Executor, alone: bool = False) -> Baseline:
+        """Run what a step made, so that later models can be compared with it."""
+        after = baseline_after(self._baseline, executor, result.model, result.step, alone)
+        return replace(after, row_functions=result.row_functions)
 
     def _about_inputs(self) -> tuple[str, ...]:
         base = self._baseline
@@ -325,8 +331,8 @@ class Verifier:
         before = self._baseline
         alone = before.alone or result.partitions > 1
         try:
-            executor = self._executor(replace(result, holder=None) if alone else result)
-            self._baseline = baseline_after(before, executor, result.model, result.step, alone)
+            shown = replace(result, holder=None) if alone else result
+            self._baseline = self._after(shown, self._executor(shown), alone)
             self._floats_before.note(result.model)
         except BuildError as error:
             if is_device_failure(error):
@@ -347,7 +353,7 @@ class Verifier:
                 "golden ones",
                 step,
             )
-        self._baseline = baseline_after(before, executor, result.model, step)
+        self._baseline = self._after(result, executor)
         self._floats_before.note(result.model)
         self._labels, self._floats = stated.labels, None
         error = check_new_outputs(self._baseline, stated, self.tolerance(step))
