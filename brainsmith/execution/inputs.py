@@ -26,8 +26,8 @@ def read_inputs(file: Path, shape: Shape, name: str, at: int | None = None) -> S
     """Read golden inputs for a model that steps have changed since.
 
     Args:
-        file: (samples, ...), as they fitted the model before the build.
-        shape: Of the model's input now: without ones, flat, or transposed from NCHW to NHWC.
+        file: (samples, ...), as they fitted the model before the build; (runs, batch, ...) where that had a larger batch.
+        shape: Of the model's input now: without ones, flat, or transposed from NCHW to NHWC; of one sample of a batch.
         name: Of the input.
         at: Which of several arrays in the file, those of the model's inputs in their order; None for the only one.
 
@@ -58,11 +58,13 @@ def _array_at(file: Path, at: int) -> Stack:
 
 
 def fit_inputs(data: Stack, shape: Shape, problem: str) -> Stack:
-    """Bring samples into an input's shape.
+    """Bring samples into an input's shape; those of a batch, of which the input takes one, become samples of their own.
 
     Raises:
         BuildError: There is not exactly one way; it begins with `problem`.
     """
+    if data.ndim > 2 and data.shape[1] > 1 and tuple(shape[:1]) == (1,) and data[0, 0].size == np.prod(shape):
+        data = data.reshape(-1, 1, *data.shape[2:])
     have = tuple(int(size) for size in data.shape[1:])
     padded = (1,) * (len(shape) - len(have)) + have  # the input's own batch dimension, which samples may lack
     flat = [size for size in shape if size != 1]

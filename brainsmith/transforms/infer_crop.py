@@ -23,20 +23,20 @@ class _Window(NamedTuple):
 
 @transform(
     kernel="Crop",
-    description="Convert Slice and Gather of constant, contiguous places into Crop kernels",
+    description="Convert Slice, Gather of contiguous places, and Split with unread parts into Crop kernels",
 )
 class InferCrop(NodeRewrite):
     """Convert Slice and Gather of integers into the Crop kernel, where what they take is one window.
 
-    Slice with constant limits and steps of 1; Gather of one constant index, or of several that follow each other.
-    Left alone: a window of a constant (an embedding is FINN's Lookup), floats, shapes that are not known, a window
-    without values.
+    Slice with constant limits and steps of 1; Gather of one constant index, or of several that follow each other; Split
+    of which parts are not read, whose streams nothing would take: the parts that are read are windows then. Left alone:
+    a window of a constant (an embedding is FINN's Lookup), floats, shapes that are not known, a window without values.
 
     Args:
         gathers: Convert Gather, too; FINN has kernels for that.
     """
 
-    op_types = ("Slice", "Gather")
+    op_types = ("Slice", "Gather", "Split")
 
     def __init__(self, gathers: bool = True) -> None:
         super().__init__()
@@ -46,6 +46,8 @@ class InferCrop(NodeRewrite):
         """Convert a node whose result is one window of a computed tensor."""
         if node.op_type == "Gather" and not self.gathers:
             return False
+        if node.op_type == "Split":
+            return _read_parts(view, node)
         source, output = (
             view.static_shape(name, TensorProto.FLOAT) for name in (node.input[0], node.output[0])
         )
@@ -56,7 +58,7 @@ class InferCrop(NodeRewrite):
             return False
         if prod(window.sizes) != prod(output):
             return False
-        _replace(view, node, window, source, output)
+        _replace(view, node, {node.output[0]: window}, source)
         return True
 
 
@@ -92,19 +94,46 @@ def _gather(view: GraphView, node: NodeProto, shape: list[int]) -> _Window | Non
     return window
 
 
-def _replace(view: GraphView, node: NodeProto, window: _Window, shape: list[int], given: list[int]) -> None:
+def _read_parts(view: GraphView, node: NodeProto) -> bool:
+    """Replace a Split by a window for each part that is read, if not all are."""
+    source = view.static_shape(node.input[0], TensorProto.FLOAT)
+    parts = [view.static_shape(name, TensorProto.FLOAT) for name in node.output]
+    known = [part for part in parts if part is not None]
+    if source is None or len(known) < len(parts) or view.constant(node.input[0]) is not None:
+        return False
+    if not view.model.get_tensor_datatype(node.input[0]).is_integer():
+        return False
+    axis, start, windows = attribute(node, "axis", 0), 0, {}
+    for name, part in zip(node.output, known, strict=True):
+        if view.readers(name):
+            starts = [0] * len(source)
+            starts[axis] = start
+            windows[name] = _Window(starts, list(part))
+        start += part[axis]
+    if len(windows) in (0, len(parts)):
+        return False
+    _replace(view, node, windows, source)
+    return True
+
+
+def _replace(view: GraphView, node: NodeProto, windows: dict[str, _Window], shape: list[int]) -> None:
+    """Put a kernel in a node's place for each of its outputs that is a window."""
     datatype = view.model.get_tensor_datatype(node.input[0])
-    new = kernel_node(
-        "CropKernel",
-        [node.input[0]],
-        [node.output[0]],
-        name=node.name,
-        in_shape=shape,
-        starts=window.starts,
-        sizes=window.sizes,
-        out_shape=given,
-        inputDataType=datatype.name,
-        SIMD=1,
-    )
-    view.replace(node, [new], node.input[1:])
-    view.model.set_tensor_datatype(node.output[0], datatype)
+    kernels = [
+        kernel_node(
+            "CropKernel",
+            [node.input[0]],
+            [output],
+            name=node.name if len(windows) == 1 else f"{node.name}_{at}",
+            in_shape=shape,
+            starts=window.starts,
+            sizes=window.sizes,
+            out_shape=view.static_shape(output, TensorProto.FLOAT),
+            inputDataType=datatype.name,
+            SIMD=1,
+        )
+        for at, (output, window) in enumerate(windows.items())
+    ]
+    view.replace(node, kernels, node.input[1:])
+    for output in windows:
+        view.model.set_tensor_datatype(output, datatype)

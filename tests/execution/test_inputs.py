@@ -64,3 +64,15 @@ def test_random_inputs_are_what_the_datatype_allows(kind, values):
     assert set(np.unique(drawn)) == values
     np.testing.assert_array_equal(drawn, random_inputs(model, "x", 50))
     assert (drawn != random_inputs(model, "x", 50, seed=1)).any()
+
+
+@pytest.mark.parametrize("have", [(5, 3, 4, 4, 3), (5, 3, 3, 4, 4), (5, 3, 48)])
+def test_the_samples_of_a_batch_become_inputs_of_a_model_of_one(have):
+    data = np.arange(5 * 3 * 48).reshape(have)
+    fitted = fit_inputs(data, (1, 48) if len(have) == 3 else (1, 4, 4, 3), "")
+    assert fitted.shape[0] == 15
+    np.testing.assert_array_equal(np.sort(fitted.reshape(15, -1)), data.reshape(15, -1))
+
+
+def test_a_batch_that_the_model_takes_as_one_row_is_one_input():
+    assert fit_inputs(np.zeros((5, 2, 6)), (1, 12), "").shape == (5, 1, 12)

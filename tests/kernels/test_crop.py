@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from kernel_graphs import check_kernel, infer, instance, make_model, run_in_fresh_process, run_onnx
 from onnx import helper
 from qonnx.core.datatype import DataType
+from qonnx.core.onnx_exec import execute_onnx
 from qonnx.transformation.infer_datatypes import InferDataTypes
 
 from brainsmith.transforms.infer_crop import InferCrop
@@ -74,6 +75,32 @@ def test_tokens_by_their_indices(indices, axis, starts, sizes, out_shape):
     kernel = instance(after, "CropKernel")
     assert (kernel.get_nodeattr("starts"), kernel.get_nodeattr("sizes")) == (starts, sizes)
     assert kernel.get_normal_output_shape() == out_shape
+
+
+@pytest.mark.parametrize("read", [(0,), (2,), (0, 2), (1,)])
+def test_parts_of_a_split_that_are_read_are_windows(read):
+    """The stream of a part that nothing reads would be left open."""
+    names = [f"p{at}" for at in range(3)]
+    sizes = np.asarray([2, 1, 3], np.int64)
+    nodes = [helper.make_node("Split", ["x", "sizes"], names, name="parts", axis=-2)]
+    shapes = {"x": (2, 6, 4)}
+    model = make_model(nodes, shapes, [names[at] for at in read], {"sizes": sizes}, datatypes={"x": "INT4"})
+    for name, size in zip(names, sizes, strict=True):
+        model.set_tensor_shape(name, (2, int(size), 4))
+    feeds = {"x": values(shapes["x"])}
+    after, modified = infer(InferCrop(), model)
+    assert modified
+    assert [node.op_type for node in after.graph.node] == ["CropKernel"] * len(read)
+    found = [execute_onnx(after, feeds)[names[at]] for at in read]
+    for at, each in zip(read, found, strict=True):
+        np.testing.assert_array_equal(each, np.split(feeds["x"], [2, 3], axis=1)[at])
+
+
+def test_a_split_of_which_all_parts_are_read_stays():
+    nodes = [helper.make_node("Split", ["x", "sizes"], ["a", "b"], axis=-1)]
+    constants = {"sizes": np.asarray([1, 3], np.int64)}
+    model = make_model(nodes, {"x": (2, 4)}, ["a", "b"], constants, datatypes={"x": "INT4"})
+    assert not infer(InferCrop(), model)[1]
 
 
 def test_lanes_and_cycles():

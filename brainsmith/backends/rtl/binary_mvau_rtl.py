@@ -9,10 +9,10 @@ from finn.custom_op.fpgadataflow.matrixvectoractivation import MVAU
 from qonnx.core.datatype import DataType
 
 from brainsmith.backends.rtl.binary_mvau_resources import in_block_ram, mvau_resources
+from brainsmith.backends.rtl.embedded_products import EmbeddedProducts
 from brainsmith.errors import BuildError
 from brainsmith.plugin.core import backend
-from brainsmith.rtl.cores.backend import CoreBackend
-from brainsmith.rtl.cores.node_support import Support, unsupported
+from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.tables import table_text
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.rtl.synthesis.cells import Resources
-
-INTERNAL = ("internal_embedded", "internal_decoupled")
 
 NARROW_SIMD = 64
 """Up to here folding raises SIMD before PE: wider beats cost more in the layers around than more rows do."""
@@ -41,7 +39,7 @@ BYTE = 8
     domain="finn.custom_op.fpgadataflow.rtl",
     op_type="BinaryMVAU_rtl",
 )
-class BinaryMVAURTL(CoreBackend, MVAU):
+class BinaryMVAURTL(EmbeddedProducts, MVAU):
     """A matrix with weights -1 and 1 that lie in the core, whichever of FINN's internal memory modes the node has.
 
     Inputs are 1-bit too (the result is FINN's popcount), or integers (the result is the dot product).
@@ -50,56 +48,62 @@ class BinaryMVAURTL(CoreBackend, MVAU):
     core = "binary_mvau_core"
     parts = ("binary_mvau_replay.sv", "binary_mvau_sum.sv")
 
+    @property
+    def products(self) -> int:
+        """The values of a vector."""
+        return int(self.get_nodeattr("MW"))
+
+    @property
+    def rows(self) -> int:
+        """The rows of the matrix."""
+        return int(self.get_nodeattr("MH"))
+
+    def weight_rows(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the constants of the node, (MW, MH), as (MH, MW)."""
+        return values.T
+
+    @property
+    def counts(self) -> bool:
+        """Whether results are how many products are 1, as FINN's model does wherever inputs are 1-bit signs too."""
+        return bool(self.get_nodeattr("binaryXnorMode")) or self.get_nodeattr("inputDataType") == "BIPOLAR"
+
     @classmethod
-    def supports(cls, node: Any, part: str = "") -> Support:
-        """Refuse weights of more bits or that change, thresholds inside the node, and counts that do not fit."""
+    def factors(cls, node: Any) -> Support:
+        """Tell whether weights are signs."""
         kinds = (node.get_input_datatype(0).name, node.get_input_datatype(1).name)
         xnor = bool(node.get_nodeattr("binaryXnorMode"))
-        if not (kinds == ("BINARY", "BINARY") if xnor else kinds[1] == "BIPOLAR"):
-            return unsupported(
-                f"its weights are {kinds[1]} and its inputs {kinds[0]}{' in XNOR mode' if xnor else ''}, but its core "
-                "takes weights that are BIPOLAR, or both BINARY in XNOR mode"
-            )
-        if not node.get_nodeattr("noActivation"):
-            return unsupported("it has thresholds inside, but its core computes the product alone")
-        mode = node.get_nodeattr("mem_mode")
-        if mode not in INTERNAL:
-            return unsupported(f"its weights come from outside (mem_mode is {mode}), but its core holds them")
-        for name in ("runtime_writeable_weights", "mlo_max_iter"):
-            if node.get_nodeattr(name):
-                return unsupported(f"its weights can change ({name}), but its core holds constants")
-        if node.get_nodeattr("TH") != 1:
-            return unsupported(f"it is tiled (TH is {node.get_nodeattr('TH')})")
-        width, given = node.get_nodeattr("MW"), node.get_output_datatype()
-        if _counts(node) and given.is_integer() and given.max() < width:
-            return unsupported(f"its output is {given.name}, and a count may be {width}")
+        if kinds == ("BINARY", "BINARY") if xnor else kinds[1] == "BIPOLAR":
+            return SUPPORTED
+        return unsupported(
+            f"its weights are {kinds[1]} and its inputs {kinds[0]}{' in XNOR mode' if xnor else ''}, but its core "
+            "takes weights that are BIPOLAR, or both BINARY in XNOR mode"
+        )
+
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Refuse weights of more bits, too, and an output that holds the results of no such weights."""
         found = super().supports(node, part)
-        if not found or _counts(node):
+        layer, given = (
+            cls(node.onnx_node, onnx_opset_version=node.onnx_opset_version),
+            node.get_output_datatype(),
+        )
+        if not found or layer.counts:
             return found
-        span = width * int(node.get_input_datatype(0).max() - node.get_input_datatype(0).min())
+        span = layer.products * int(node.get_input_datatype(0).max() - node.get_input_datatype(0).min())
         if given.max() - given.min() < span:
             return unsupported(
                 f"its output is {given.name}, and whatever its weights are, its results span {span}"
             )
         return found
 
-    def result_range(self) -> tuple[int, int]:
-        """Return the counts, or what inputs of the greatest magnitude give, if the output has so much."""
-        width, given = int(self.get_nodeattr("MW")), self.get_input_datatype(0)
-        if _counts(self):
-            return 0, width
-        most, wanted = width * int(max(-given.min(), given.max())), self.get_output_datatype()
-        return max(-most, int(wanted.min())), min(most, int(wanted.max()))
-
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return sizes, folding, the input's datatype, and where the weights are."""
         kind = self.get_input_datatype(0)
-        counts = _counts(self)
         return {
             **{name: self.get_nodeattr(name) for name in ("MW", "MH", "SIMD", "PE")},
-            "XNOR": int(counts),
+            "XNOR": int(self.counts),
             "IN_BITS": kind.bitwidth(),
-            "IN_SIGNED": int(kind.signed() and not counts),
+            "IN_SIGNED": int(kind.signed() and not self.counts),
             "OUT_BITS": self.get_output_datatype().bitwidth(),
             "WEIGHTS": f"./{self.memory_file('weights')}",
             "BLOCK_ROM": int(in_block_ram(self)),
@@ -111,46 +115,22 @@ class BinaryMVAURTL(CoreBackend, MVAU):
         Raises:
             BuildError: They are not all of their two values, or give results that the output cannot hold.
         """
-        values = model.get_initializer(self.onnx_node.input[1])
-        if values is None:
-            raise ValueError(f"node {self.onnx_node.name!r} must have constant weights")
-        self._check_weights(values)
+        values, few = self.weights(model), (0, 1) if self.get_nodeattr("binaryXnorMode") else (-1, 1)
+        if not np.isin(values, few).all():
+            raise BuildError(
+                f"layer {self.onnx_node.name!r}: its weights must be {few[0]} or {few[1]}, and others are among them"
+            )
+        self.check_results(values)
         text = weight_words(values > 0, self.get_nodeattr("SIMD"), self.get_nodeattr("PE"))
         return {self.memory_file("weights"): text}
 
-    def _check_weights(self, values: npt.NDArray[Any]) -> None:
-        """Refuse weights that the core does not compute with, as `core_memories` says."""
-        name, few = self.onnx_node.name, (0, 1) if self.get_nodeattr("binaryXnorMode") else (-1, 1)
-        if not np.isin(values, few).all():
-            raise BuildError(
-                f"layer {name!r}: its weights must be {few[0]} or {few[1]}, and others are among them"
-            )
-        if _counts(self):
-            return
-        given, wanted = self.get_input_datatype(0), self.get_output_datatype()
-        ends = np.stack([values.astype(np.int64) * int(end) for end in (given.min(), given.max())])
-        low, high = int(ends.min(axis=0).sum(axis=0).min()), int(ends.max(axis=0).sum(axis=0).max())
-        if low < wanted.min() or high > wanted.max():
-            raise BuildError(
-                f"layer {name!r}: its results are {low} to {high}, which {wanted.name} cannot hold"
-            )
-
     def core_resources(self) -> Resources:
         """Return the input's and the weights' memories, the counters or adders, and their registers."""
-        return mvau_resources(self, _counts(self))
+        return mvau_resources(self, self.counts)
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return SIMD up to 64 values, then PE, then the rest of SIMD."""
         return narrow_beats_first(self)
-
-    def get_instream_width(self, ind: int = 0) -> int:
-        """Return the bits of a beat; 0 for the weights, which no stream carries."""
-        return int(super().get_instream_width(0)) if ind == 0 else 0
-
-    def get_verilog_top_module_intf_names(self) -> dict[str, list[Any]]:
-        """Return clock, reset and two streams: neither weights nor a bus to write them."""
-        names: dict[str, list[Any]] = super(MVAU, self).get_verilog_top_module_intf_names()
-        return names
 
     def minimize_weight_bit_width(self, model: ModelWrapper, datatype_only: bool = False) -> BaseDataType:
         """Return the weights' datatype as it is: nothing is narrower than one bit, and FINN would make INT2 of -1 and 1."""
@@ -158,7 +138,7 @@ class BinaryMVAURTL(CoreBackend, MVAU):
 
     def minimize_accumulator_width(self, model: ModelWrapper, datatype_only: bool = False) -> BaseDataType:
         """Set accumulator and output to what results need; counts reach MW, which FINN's own rule does not regard."""
-        if not _counts(self):
+        if not self.counts:
             return super().minimize_accumulator_width(model, datatype_only)
         bits = int(self.get_nodeattr("MW")).bit_length()
         if not model.find_direct_successors(self.onnx_node):
@@ -166,11 +146,6 @@ class BinaryMVAURTL(CoreBackend, MVAU):
         for name in ("accDataType", "outputDataType"):
             self.set_nodeattr(name, f"UINT{bits}")
         return DataType[f"UINT{bits}"]
-
-
-def _counts(node: Any) -> bool:
-    """Tell whether a node counts products that are 1, as FINN's model does wherever inputs are 1-bit signs too."""
-    return bool(node.get_nodeattr("binaryXnorMode")) or node.get_nodeattr("inputDataType") == "BIPOLAR"
 
 
 def narrow_beats_first(node: Any) -> tuple[Parallelism, ...]:
@@ -187,10 +162,10 @@ def weight_words(ones: npt.NDArray[np.bool_], simd: int, pe: int) -> str:
     """Return the content of the core's memory, as `$readmemh` reads it.
 
     Args:
-        ones: Where the weight is 1, (MW, MH).
+        ones: Where the weight is 1, (MH, MW).
         simd: Columns of the matrix in a word.
         pe: Rows in a word.
     """
-    width, height = ones.shape
-    words = ones.T.reshape(height // pe, pe, width // simd, simd).transpose(0, 2, 1, 3).reshape(-1, pe * simd)
+    height, width = ones.shape
+    words = ones.reshape(height // pe, pe, width // simd, simd).transpose(0, 2, 1, 3).reshape(-1, pe * simd)
     return table_text(words, DataType["BINARY"])

@@ -11,7 +11,6 @@ from brainsmith.backends.rtl.embedded_products import EmbeddedProducts
 from brainsmith.backends.rtl.embedded_resources import mvau_resources
 from brainsmith.plugin.core import backend
 from brainsmith.plugin.info import Priority
-from brainsmith.rtl.cores.node_support import Support, unsupported
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -40,13 +39,6 @@ class EmbeddedMVAURTL(EmbeddedProducts, MVAU):
         "binary_mvau_replay.sv",
         "embedded_vvau_core.sv",
     )
-
-    @classmethod
-    def supports(cls, node: Any, part: str = "") -> Support:
-        """Refuse tiles, and what no core with its weights inside can be."""
-        if node.get_nodeattr("TH") != 1:
-            return unsupported(f"it is tiled (TH is {node.get_nodeattr('TH')})")
-        return super().supports(node, part)
 
     @property
     def products(self) -> int:

@@ -13,7 +13,7 @@ from brainsmith.backends.rtl.embedded_resources import weight_table
 from brainsmith.errors import BuildError
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.integers import integer_datatype, kind_of
-from brainsmith.rtl.cores.node_support import Support, unsupported
+from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.tables import table_text
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ INTERNAL = ("internal_embedded", "internal_decoupled")
 class EmbeddedProducts(CoreBackend):
     """A core with its weights inside, whichever of FINN's internal memory modes the node has.
 
-    `PE` results at once, of `SIMD` products a beat. Where inputs and weights are BIPOLAR, a result is FINN's popcount,
+    `PE` results at once, of `SIMD` products a beat. Where inputs and weights are signs, a result is FINN's popcount,
     else the sum of the products.
     """
 
@@ -47,9 +47,26 @@ class EmbeddedProducts(CoreBackend):
     def weight_rows(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the constants of the node as (results, products)."""
 
+    @property
+    def counts(self) -> bool:
+        """Whether results are how many products are 1, as FINN's model does where both factors are BIPOLAR."""
+        return bool(self.get_nodeattr("inputDataType") == self.get_nodeattr("weightDataType") == "BIPOLAR")
+
+    @classmethod
+    def factors(cls, node: Any) -> Support:
+        """Tell whether the core multiplies such inputs and weights."""
+        if node.get_nodeattr("binaryXnorMode"):
+            return unsupported(
+                "its bits stand for -1 and 1 (binaryXnorMode), which its core does not count: give BIPOLAR inputs and "
+                "weights"
+            )
+        return SUPPORTED
+
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
-        """Refuse thresholds inside the node, weights that change, and counts that do not fit."""
+        """Refuse thresholds inside the node, weights that change, tiles, and counts that do not fit."""
+        if not (factors := cls.factors(node)):
+            return factors
         if not node.get_nodeattr("noActivation"):
             return unsupported("it has thresholds inside, and its core computes the sums alone")
         mode = node.get_nodeattr("mem_mode")
@@ -58,21 +75,18 @@ class EmbeddedProducts(CoreBackend):
         for name in ("runtime_writeable_weights", "mlo_max_iter"):
             if name in node.get_nodeattr_types() and node.get_nodeattr(name):
                 return unsupported(f"its weights can change ({name}), and its core holds constants")
-        if node.get_nodeattr("binaryXnorMode"):
-            return unsupported(
-                "its bits stand for -1 and 1 (binaryXnorMode), which its core does not count: give BIPOLAR inputs and "
-                "weights"
-            )
+        if "TH" in node.get_nodeattr_types() and node.get_nodeattr("TH") != 1:
+            return unsupported(f"it is tiled (TH is {node.get_nodeattr('TH')})")
         layer = cls(node.onnx_node, onnx_opset_version=node.onnx_opset_version)
         given = node.get_output_datatype()
-        if _counts(node) and given.is_integer() and (given.min() > 0 or given.max() < layer.products):
+        if layer.counts and given.is_integer() and (given.min() > 0 or given.max() < layer.products):
             return unsupported(f"its output is {given.name}, and a count may be {layer.products}")
         return super().supports(node, part)
 
     def result_range(self) -> tuple[int, int]:
         """Return the counts, or what inputs and weights of the greatest magnitude give, if the output has so much."""
         wanted = self.get_output_datatype()
-        if _counts(self):
+        if self.counts:
             return 0, self.products
         given, held = self.get_input_datatype(0), self.get_input_datatype(1)
         ends = [int(one * other) for one in (given.min(), given.max()) for other in (held.min(), held.max())]
@@ -103,14 +117,14 @@ class EmbeddedProducts(CoreBackend):
         Raises:
             BuildError: They are not of their datatype, or give results that the output cannot hold.
         """
-        values = self._weights(model)
-        self._check_results(values)
+        values = self.weights(model)
+        self.check_results(values)
         simd, pe = self.get_nodeattr("SIMD"), self.get_nodeattr("PE")
         what = f"layer {self.onnx_node.name!r}: weights"
         words = weight_words(values, simd, pe)
         return {self.memory_file("weights"): table_text(words, self.get_input_datatype(1), what)}
 
-    def _weights(self, model: ModelWrapper) -> npt.NDArray[np.int64]:
+    def weights(self, model: ModelWrapper) -> npt.NDArray[np.int64]:
         """Return the weights, (results, products).
 
         Raises:
@@ -124,9 +138,13 @@ class EmbeddedProducts(CoreBackend):
             )
         return self.weight_rows(np.asarray(values)).astype(np.int64)
 
-    def _check_results(self, values: npt.NDArray[np.int64]) -> None:
-        """Refuse weights whose results may be beyond the output's datatype."""
-        if _counts(self):
+    def check_results(self, values: npt.NDArray[np.int64]) -> None:
+        """Refuse weights whose results may be beyond the output's datatype.
+
+        Raises:
+            BuildError: They are.
+        """
+        if self.counts:
             return
         given, wanted = self.get_input_datatype(0), self.get_output_datatype()
         low, high = _results(values, given)
@@ -148,16 +166,11 @@ class EmbeddedProducts(CoreBackend):
         """Set the smallest datatype of the weights; BIPOLAR stays, and is none of others, as FINN's rule makes it of -1."""
         held = model.get_tensor_datatype(self.onnx_node.input[1])
         if held.name != "BIPOLAR" and not datatype_only:
-            values = self._weights(model)
+            values = self.weights(model)
             held = integer_datatype(int(values.min()), int(values.max()))
         if not datatype_only:
             self.set_nodeattr("weightDataType", held.name)
         return DataType[self.get_nodeattr("weightDataType")]
-
-
-def _counts(node: Any) -> bool:
-    """Tell whether a node counts products that are 1, as FINN's model does where both factors are BIPOLAR."""
-    return bool(node.get_nodeattr("inputDataType") == node.get_nodeattr("weightDataType") == "BIPOLAR")
 
 
 def _results(values: npt.NDArray[np.int64], given: BaseDataType) -> tuple[int, int]:

@@ -154,26 +154,22 @@ module mat_mul_core #(
 
     // Second stage: products. Third: sums, which are the output when the last part is in.
     localparam bit SIGNED = LHS_KIND != 0 || RHS_KIND != 0;
-    localparam int unsigned LHS_WIDTH = LHS_KIND == 2 ? 2 : LHS_BITS + (SIGNED && LHS_KIND == 0 ? 1 : 0);
-    localparam int unsigned RHS_WIDTH = RHS_KIND == 2 ? 2 : RHS_BITS + (SIGNED && RHS_KIND == 0 ? 1 : 0);
-    localparam int unsigned WIDTH = LHS_WIDTH + RHS_WIDTH;
+    localparam int unsigned WIDTH = LHS_BITS + RHS_BITS;
 
     logic [PE-1:0][SIMD-1:0][WIDTH-1:0] products;
     logic [1:0] valid, first, last;  // of the operands and of the products
 
     for (genvar p = 0; p < PE; p++) begin : columns
         for (genvar s = 0; s < SIMD; s++) begin : factors
-            logic [LHS_WIDTH-1:0] one;
-            logic [RHS_WIDTH-1:0] other;
+            logic [WIDTH-1:0] product;
 
-            assign one   = LHS_KIND == 2 ? LHS_WIDTH'({!lhs[s][0], 1'b1}) : LHS_WIDTH'(lhs[s]);
-            assign other = RHS_KIND == 2 ? RHS_WIDTH'({!rhs[s][p][0], 1'b1}) : RHS_WIDTH'(rhs[s][p]);
+            integer_product #(
+                .A_BITS(LHS_BITS), .A_KIND(LHS_KIND), .B_BITS(RHS_BITS), .B_KIND(RHS_KIND), .OUT_BITS(WIDTH)
+            ) multiplier (
+                .a(lhs[s]), .b(rhs[s][p]), .product
+            );
 
-            if (SIGNED) begin : two_complement
-                always_ff @(posedge clk) if (go) products[p][s] <= WIDTH'(signed'(one)) * WIDTH'(signed'(other));
-            end else begin : natural
-                always_ff @(posedge clk) if (go) products[p][s] <= WIDTH'(one) * WIDTH'(other);
-            end
+            always_ff @(posedge clk) if (go) products[p][s] <= product;
         end
 
         logic [OUT_BITS-1:0] sum;

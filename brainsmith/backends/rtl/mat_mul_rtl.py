@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.backends.rtl.multiplier import multiplier
+from brainsmith.backends.rtl.embedded_resources import product_of
 from brainsmith.backends.rtl.page_memory import LARGE, SMALL, in_blocks, page_memory_resources
 from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.kernels.mat_mul import MatMulKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.integers import kind_of
 from brainsmith.rtl.cores.node_support import Support
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from qonnx.core.datatype import BaseDataType
 
 
 @backend(
@@ -30,7 +29,7 @@ class MatMulRTL(CoreBackend, MatMulKernel):
     """Two right-hand matrices in memory, one left-hand row, and `PE` sums of `SIMD` products."""
 
     core = "mat_mul_core"
-    parts = ("page_memory.sv",)
+    parts = ("integer_product.sv", "page_memory.sv")
     parallelism = MatMulKernel.parallelism
 
     @classmethod
@@ -58,8 +57,8 @@ class MatMulRTL(CoreBackend, MatMulKernel):
             "SIMD": self.get_nodeattr("SIMD"),
             "LHS_BITS": lhs.bitwidth(),
             "RHS_BITS": rhs.bitwidth(),
-            "LHS_KIND": _kind(lhs),
-            "RHS_KIND": _kind(rhs),
+            "LHS_KIND": kind_of(lhs),
+            "RHS_KIND": kind_of(rhs),
             "OUT_BITS": self.get_output_datatype().bitwidth(),
             "BLOCK": int(in_blocks(*self.memory())),
         }
@@ -70,12 +69,12 @@ class MatMulRTL(CoreBackend, MatMulKernel):
         words, bits = self.memory()
         lanes = page_memory_resources(words, bits).times(simd)
         kinds = self.get_input_datatype(0), self.get_input_datatype(1)
-        factors = _widths(*kinds)
-        product, output = _product_bits(*kinds), self.get_output_datatype().bitwidth()
-        added = output if simd == 1 else -(-3 * simd * (product + output) // 4)
-        sums = Resources(lut=pe * added, ff=pe * (output + simd * product))
-        single = all(kind.bitwidth() == 1 for kind in kinds)  # a product has two inputs then, and is one LUT
-        products = (Resources(lut=1) if single else multiplier(*factors)).times(pe * simd)
+        one, other, output = (int(kind.bitwidth()) for kind in (*kinds, self.get_output_datatype()))
+        bits = 1 if one == other == 1 else one + other  # that are not constant
+        added = output if simd == 1 else -(-3 * simd * (bits + output) // 4)
+        kept = bits if kinds[0].name == kinds[1].name == "BINARY" else one + other
+        sums = Resources(lut=pe * added, ff=pe * (output + simd * kept))
+        products = product_of(*kinds, constant=False).resources.times(pe * simd)
         return lanes + self._row() + products + sums + self._counters(words)
 
     def memory(self) -> tuple[int, int]:
@@ -99,22 +98,3 @@ class MatMulRTL(CoreBackend, MatMulKernel):
         bits = sum((one - 1).bit_length() for one in turns)
         address = (words - 1).bit_length()
         return Resources(lut=2 * address + bits + 22, ff=2 * address + bits + 11)
-
-
-def _kind(datatype: BaseDataType) -> int:
-    """Return how the core reads a value: 0 unsigned, 1 in two's complement, 2 one bit for -1 or 1."""
-    return 2 if datatype.name == "BIPOLAR" else int(datatype.signed())
-
-
-def _widths(lhs: BaseDataType, rhs: BaseDataType) -> tuple[int, int]:
-    """Return the bits of both factors: an unsigned one has one more if the other is signed."""
-    signed = bool(_kind(lhs) or _kind(rhs))
-    one, other = (
-        2 if _kind(kind) == 2 else int(kind.bitwidth() + (signed and not _kind(kind))) for kind in (lhs, rhs)
-    )
-    return one, other
-
-
-def _product_bits(lhs: BaseDataType, rhs: BaseDataType) -> int:
-    """Return the bits of a product that are registered: that of two unsigned bits has one."""
-    return 1 if lhs.name == rhs.name == "BINARY" else sum(_widths(lhs, rhs))

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 def largest_values(
     view: GraphView, build: LayerBuilder, layouts: Layouts, node: NodeProto, value: Value, base: str
 ) -> list[IntegerTensor]:
-    """Return what a TopK gives; the largest integer is the largest value, where one scale and one offset are all's.
+    """Return what a TopK gives; the largest integers are the largest values, where one scale and one offset are all's.
+
+    Of equal values the one at the lower place comes first, in ONNX and in the layer.
 
     Raises:
-        NoLayerError: It is more than the largest value of a row, or scales differ.
+        NoLayerError: It finds the smallest values, or in any order, or not in rows; or scales differ.
     """
     tensor = layouts.settled(value, base, in_order=True)
     plain = tensor.affine()
@@ -39,15 +41,14 @@ def largest_values(
         or plain.order is not None
     ):
         raise NoLayerError("it compares values whose scales or offsets are those of each channel")
-    if (
-        count is None
-        or count.size != 1
-        or count.reshape(-1)[0] != 1
-        or not of_rows
-        or not attribute(node, "largest", 1)
-    ):
-        raise NoLayerError("only the largest value of a row has a layer")
+    if count is None or count.size != 1 or not of_rows or not attribute(node, "largest", 1):
+        raise NoLayerError("only the largest values of a row have a layer, as many as a constant says")
+    wanted = int(count.reshape(-1)[0])
+    if wanted > 1 and not attribute(node, "sorted", 1):
+        raise NoLayerError(
+            "it gives several places in any order (sorted is 0), and a layer gives them sorted"
+        )
     if node.output[0] and view.readers(node.output[0]):
         raise NoLayerError("its values are read")
     shapes = [tuple(view.model.get_tensor_shape(name)) for name in node.output]
-    return list(build.largest(plain, shapes, base))
+    return list(build.largest(plain, wanted, shapes, base))

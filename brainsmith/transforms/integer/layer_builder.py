@@ -391,9 +391,9 @@ class LayerBuilder:
         return self.graph.add("Reshape", [tensor.name], base, placed, (tensor.low, tensor.high), constant=to)
 
     def largest(
-        self, tensor: IntegerTensor, shapes: Sequence[tuple[int, ...]], base: str
+        self, tensor: IntegerTensor, count: int, shapes: Sequence[tuple[int, ...]], base: str
     ) -> list[IntegerTensor]:
-        """Return the largest integer of each row, and its place."""
+        """Return the largest integers of each row, as many as asked for, and their places."""
         names = [self.graph.name(f"{base}_{at}") for at in ("values", "places")]
         node = helper.make_node(
             "TopK", [tensor.name], names, name=self.graph.name(base), axis=-1, largest=1, sorted=1
@@ -401,7 +401,7 @@ class LayerBuilder:
         places = np.asarray([0]), np.asarray([tensor.channels - 1])
         ends = (tensor.low.max(keepdims=True), tensor.high.max(keepdims=True)), places
         self.graph.put(
-            LayerNode(node, np.asarray([1], np.int64)),
+            LayerNode(node, np.asarray([count], np.int64)),
             *(LayerTensor(shape, each) for shape, each in zip(shapes, ends, strict=True)),
         )
         values = IntegerTensor(names[0], shapes[0], *ends[0], tensor.scale, tensor.offset)

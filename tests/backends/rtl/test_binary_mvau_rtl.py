@@ -100,7 +100,7 @@ def test_resources_are_as_stated(tmp_path):
 
 def test_words_of_weights_begin_with_the_first_value_of_the_first_row():
     ones = np.array([[1, 0, 0, 1], [1, 0, 1, 1], [0, 1, 0, 1], [0, 0, 0, 1]], bool)  # (MW, MH)
-    assert weight_words(ones, simd=2, pe=2).split() == ["3", "4", "e", "c"]
+    assert weight_words(ones.T, simd=2, pe=2).split() == ["3", "4", "e", "c"]
 
 
 @pytest.mark.parametrize(
@@ -109,22 +109,22 @@ def test_words_of_weights_begin_with_the_first_value_of_the_first_row():
         (
             (8, 4, 4, 2),
             {"noActivation": 0},
-            "it has thresholds inside, but its core computes the product alone",
+            "it has thresholds inside, and its core computes the sums alone",
         ),
         (
             (8, 4, 4, 2),
             {"mem_mode": "external"},
-            "its weights come from outside (mem_mode is external), but its core holds them",
+            "its weights come from outside (mem_mode is external), and its core holds them",
         ),
         (
             (8, 4, 4, 2),
             {"mem_mode": "dynamic"},
-            "its weights come from outside (mem_mode is dynamic), but its core holds them",
+            "its weights come from outside (mem_mode is dynamic), and its core holds them",
         ),
         (
             (8, 4, 4, 2),
             {"runtime_writeable_weights": 1},
-            "its weights can change (runtime_writeable_weights), but its core holds constants",
+            "its weights can change (runtime_writeable_weights), and its core holds constants",
         ),
         ((8, 4, 4, 2), {"TH": 2}, "it is tiled (TH is 2)"),
         ((8, 4, 4, 2), {"output": "UINT3"}, "its output is UINT3, and a count may be 8"),
