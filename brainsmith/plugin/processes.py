@@ -92,7 +92,8 @@ def processors() -> int:
 class Workers:
     """Threads that run commands side by side: a context manager, which gives a pool of them and waits for them at its end.
 
-    Whatever ends the wait for them earlier (Ctrl-C, an error) ends their commands and all that those started.
+    Whatever ends the wait for them earlier (Ctrl-C, an error) ends their commands and all that those started, and what
+    asks `go_on` as it works.
 
     Args:
         count: How many threads.
@@ -122,6 +123,19 @@ class Workers:
 
     def _begin_thread(self) -> None:
         self._of_thread.workers = self
+
+    @classmethod
+    def go_on(cls) -> None:
+        """Return if this thread is no worker, or one that somebody waits for.
+
+        Raises:
+            CancelledError: Nobody does any more.
+        """
+        workers = getattr(cls._of_thread, "workers", None)
+        if workers is not None and workers._is_over:
+            from concurrent.futures import CancelledError  # only where something is compiled or simulated
+
+            raise CancelledError
 
     @classmethod
     def note(cls, child: Child) -> None:

@@ -29,6 +29,9 @@ GENERATED_CYCLES = 1_000_000
 GENERATED_FRAMES = 32
 """How many there are at most."""
 
+_AT_ONCE = 8
+"""Frames that the model computes at a time."""
+
 
 class GoldenFrames:
     """The frames of one build.
@@ -96,9 +99,13 @@ class GoldenFrames:
         return {name: np.concatenate([stack, made[name][:count]]) for name, stack in fed.items()}
 
     def _compute(self, frames: int, keep: frozenset[str]) -> dict[str, Stack]:
-        results = self._executor.run({name: stack[:frames] for name, stack in self._fed.items()}, keep)
         layouts = {link.layout.tensor: link.layout for link in self._design.links if link.layout}
-        return {name: whole(results[name], layout) for name, layout in layouts.items() if name in results}
+        parts = []
+        for begin in range(0, frames, _AT_ONCE):  # floats of all tensors of all frames would take gigabytes
+            some = slice(begin, min(begin + _AT_ONCE, frames))
+            results = self._executor.run({name: stack[some] for name, stack in self._fed.items()}, keep)
+            parts.append({name: whole(results[name], layouts[name]) for name in layouts if name in results})
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def _feed(self, model: ModelWrapper, cfg: Any, frames: int | None) -> dict[str, Stack]:
         """Return a stack for each of the model's inputs, having computed what the host computes."""
@@ -149,4 +156,5 @@ def whole(stack: Stack, layout: Layout) -> Stack:
             f"tensor {layout.tensor!r} holds values from {stack.min():g} to {stack.max():g}, and its stream carries "
             f"whole numbers from {low} to {high}: give golden inputs that the model's input datatype allows"
         )
-    return numbers.astype(np.int64)
+    bits = next(size for size in (8, 16, 32, 64) if -(1 << size - 1) <= low and high < 1 << size - 1)
+    return numbers.astype(f"int{bits}")

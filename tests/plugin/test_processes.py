@@ -211,6 +211,26 @@ def test_whatever_ends_the_wait_for_workers_ends_their_commands(tmp_path, error)
     ] * 2
 
 
+def test_a_worker_that_asks_ends_when_nobody_waits_for_it_any_more():
+    Workers.go_on()  # no worker
+    began, ended = threading.Event(), []
+
+    def work():
+        try:
+            while True:
+                Workers.go_on()
+                began.set()
+                time.sleep(0.001)
+        finally:
+            ended.append(True)
+
+    with pytest.raises(KeyboardInterrupt), Workers(1) as pool:
+        pool.submit(work)
+        began.wait(10)
+        raise KeyboardInterrupt
+    assert ended == [True]
+
+
 def test_a_command_that_workers_start_too_late_is_ended():
     workers = Workers(1)
     with pytest.raises(KeyboardInterrupt), workers as pool:

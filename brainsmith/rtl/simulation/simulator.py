@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from brainsmith.errors import OutputError, SimulationError
+from brainsmith.plugin.processes import Workers
 from brainsmith.progress import Task
 from brainsmith.rtl.simulation import native
 from brainsmith.rtl.simulation.run_checks import (
@@ -162,6 +163,7 @@ class Simulator:
         with Task(f"simulating {self.plan.top!r}", total, "beats") as task:
             while (outcome := self._library.brainsmith_step(handle, state, cycles)) == native.RUNNING:
                 task.at(sum(state.streams[number].done for number in outputs))
+                Workers.go_on()
                 now = time.monotonic()
                 cycles = min(2 * cycles, SLICE) if now - before < _SLICE_SECONDS else max(cycles // 2, 1)
                 before = now

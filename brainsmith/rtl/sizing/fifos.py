@@ -15,7 +15,7 @@ from brainsmith.rtl.sizing.fifo_hardware import held
 from brainsmith.rtl.sizing.gauges import enough_frames, gauge
 from brainsmith.rtl.sizing.shrink import Budget, Rate, shrink
 from brainsmith.rtl.sizing.sizing_runs import Runner
-from brainsmith.rtl.verification.design_runs import estimated_cycles
+from brainsmith.rtl.verification.design_runs import estimated_cycles, is_short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -191,5 +191,6 @@ def _real_interval(
     design: Design, inputs: Mapping[str, NDArray[Any]], gauged: Gauge, cache: Path | None
 ) -> float:
     """Measure a design with FINN's own FIFOs."""
-    runner = Runner(design, inputs, cache=cache)
-    return runner.run(enough_frames(gauged.in_flight)).interval
+    frames = enough_frames(gauged.in_flight)
+    runner = Runner(design, inputs, cache=cache, quick=is_short(design, frames))
+    return runner.run(frames).interval

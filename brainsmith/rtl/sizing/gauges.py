@@ -40,15 +40,19 @@ def gauge(runner: Runner) -> Gauge:
     """Measure how full FIFOs without bounds become while frames come in at the rate at which they go out.
 
     Inputs are throttled to that rate, so that the first FIFO is not inflated (FINN, "rtlsim-based FIFO sizing"). It is
-    FINN's estimate, or what the run shows where the design is slower; then it is run once more.
+    FINN's estimate, or what the run shows where the design is slower; then it is run once more. How many frames are in the
+    pipeline at once is measured with a single one: the sum of the layers' estimates is many times as long, for layers
+    begin before those in front of them have ended.
 
     Raises:
         SimulationStalledError: The design does not give its frames, with FIFOs of any depth.
         SimulationError: It reported an error.
     """
     design = runner.design
-    frames = enough_frames(ceil(design.latency / design.interval))
-    interval, run = design.interval, _throttled(runner, frames, design.interval)
+    interval = design.interval
+    first = _throttled(runner, 1, interval)
+    frames = enough_frames(ceil(first.latency / interval))
+    run = _throttled(runner, frames, interval)
     if ceil(run.interval) > interval:
         interval = ceil(run.interval)
         run = _throttled(runner, frames, interval)

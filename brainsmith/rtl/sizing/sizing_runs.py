@@ -12,8 +12,9 @@ from brainsmith.figures import plural
 from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.sizing.adjustable import plan_adjustable
 from brainsmith.rtl.sizing.fifo_hardware import DEEPEST, is_modelled
-from brainsmith.rtl.stitching.top_module import DEPTH, FILL, plan_design
+from brainsmith.rtl.stitching.top_module import DEPTH, FILL
 from brainsmith.rtl.verification.design_runs import layout_words
+from brainsmith.rtl.verification.watch import build_watched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +68,8 @@ class Runner:
     Args:
         design: What to run.
         inputs: By tensor: (frames, *shape of one), whole numbers; repeated as often as a run needs.
-        capacities: Of adjustable FIFOs, by the names of links; without any the design's own FIFOs are run.
+        capacities: Of adjustable FIFOs, by the names of links; without any the design's own FIFOs are run, in the
+            simulation with which it is verified later.
         cache: Where simulations are kept; the user's cache folder by default.
         quick: Whether to compile without optimising.
 
@@ -92,8 +94,11 @@ class Runner:
         self.capacities = dict(capacities or {})
         self.simulations = 0
         self.cycles = 0
-        plan = plan_adjustable(design, self.capacities) if self.capacities else plan_design(design)
-        self._simulator = build_simulator(plan, cache=cache, quick=quick)
+        self._simulator = (
+            build_simulator(plan_adjustable(design, self.capacities), cache=cache, quick=quick)
+            if self.capacities
+            else build_watched(design, cache, quick)
+        )
         self._words = {
             stream.name: layout_words(stream.layout, stream.bits, inputs[stream.layout.tensor])
             for stream in design.inputs
@@ -110,7 +115,7 @@ class Runner:
         """Run some frames.
 
         Args:
-            frames: How many; two or more.
+            frames: How many; two or more where the interval is asked for.
             depths: Of all adjustable FIFOs, by the names of links.
             stalls: When the ends stall; never by default.
             limit: The cycles after which the run is given up; ten times FINN's estimate by default.

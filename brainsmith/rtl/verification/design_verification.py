@@ -16,9 +16,14 @@ import numpy as np
 
 from brainsmith.errors import VerificationError
 from brainsmith.figures import share
-from brainsmith.progress import Task
 from brainsmith.rtl.verification.chances import LEAST_SHARE, random_stalls
-from brainsmith.rtl.verification.design_runs import estimated_cycles, first_frames, frame_count, is_short
+from brainsmith.rtl.verification.design_runs import (
+    estimated_cycles,
+    first_frames,
+    frame_count,
+    is_short,
+    side_by_side,
+)
 from brainsmith.rtl.verification.explained_runs import explain, run_explained
 from brainsmith.rtl.verification.watch import build_watched
 
@@ -128,21 +133,17 @@ def verify_design(
     simulator = build_verified(design, inputs, seeds, cache)
     tensors = tensors or partial(first_frames, golden)
     bench = _Bench(simulator, design, inputs, golden, limit, tensors, cache)
-    runs = []
-    with Task("the whole design", 1 + len(seeds), "runs") as task:
-        smooth = bench.run({}, limit)
-        for at, seed in enumerate(seeds):
-            task.add()
-            runs.append(bench.stalled(seed, MORE[at % len(MORE)]))
-    stalled = [run for run, _ in runs]
-    results = [smooth.result, *(run.result for _, run in runs)]
+    stalled_runs = [partial(bench.stalled, seed, MORE[at % len(MORE)]) for at, seed in enumerate(seeds)]
+    smooth, *runs = side_by_side("the whole design", [partial(bench.run, {}, limit), *stalled_runs])
+    stalled = [bench.shown(seed, run) for seed, run in zip(seeds, runs, strict=True)]
+    results = [smooth.result, *(run.result for run in runs)]
     ends = ("input", "output")
     frames = frame_count(inputs)
     cycles = sum(result.cycles for result in results)
     return Verification(
         frames=frames,
         mismatches=0,
-        stalled_frames=frames * len(runs),
+        stalled_frames=frames * len(stalled),
         stalled_mismatches=sum(run.mismatches for run in stalled),
         stalled_cycles={end: sum(run.stalled[end] for run in stalled) for end in ends},
         stalled_shares={end: min((run.shares[end] for run in stalled), default=0.0) for end in ends},
@@ -209,27 +210,32 @@ class _Bench:
             )
         return run
 
-    def stalled(self, seed: int, more: float) -> tuple[StalledRun, DesignRun]:
+    def stalled(self, seed: int, more: float) -> DesignRun:
         """Run all frames with stalls of one seed, which become longer until both ends stall often enough."""
         frames, limit = frame_count(self.inputs), self.limit
-        ends = {"input": self.design.inputs, "output": self.design.outputs}
-        names = {end: [stream.name for stream in streams] for end, streams in ends.items()}
         for _ in range(ATTEMPTS):
             stalls = random_stalls(self.design, seed, more)
             if self.limit is None:
                 limit = int(1000 + 20 * more * estimated_cycles(self.design, frames))
             run = self.run(stalls, limit)
-            found = run.result
-            shares = {end: round(min(map(found.stalled_share, names[end])), 4) for end in ends}
+            shares = self.shown(seed, run).shares
             if min(shares.values()) >= LEAST_SHARE:
-                stalled = {end: sum(found.streams[name].stalled for name in names[end]) for end in ends}
-                return StalledRun(seed, found.cycles, stalled, shares, 0), run
+                return run
             more *= 2
         listed = ", ".join(f"{kind} {share(part, 1)}" for kind, part in shares.items())
         raise VerificationError(
             f"random stalls stop the design's ends in too few cycles ({listed}; {share(LEAST_SHARE, 0)} are needed), so "
             f"they prove nothing\n  verify with more than {frames} frames"
         )
+
+    def shown(self, seed: int, run: DesignRun) -> StalledRun:
+        """Return what a run with stalls says in reports."""
+        found = run.result
+        ends = {"input": self.design.inputs, "output": self.design.outputs}
+        names = {end: [stream.name for stream in streams] for end, streams in ends.items()}
+        shares = {end: round(min(map(found.stalled_share, names[end])), 4) for end in ends}
+        stalled = {end: sum(found.streams[name].stalled for name in names[end]) for end in ends}
+        return StalledRun(seed, found.cycles, stalled, shares, 0)
 
     def _difference(self, run: DesignRun) -> str:
         """Say how many frames differ, and where the first difference is; empty if none does."""

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError, VerificationError
 from brainsmith.figures import plural
-from brainsmith.progress import Task
 from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.stitching.design import DESIGN, DesignStream, End, Link
 from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.beat_comparison import compare_words
 from brainsmith.rtl.verification.chances import stall_chance
-from brainsmith.rtl.verification.design_runs import design_beats, estimated_cycles, frame_count, is_short
+from brainsmith.rtl.verification.design_runs import (
+    design_beats,
+    estimated_cycles,
+    frame_count,
+    is_short,
+    side_by_side,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -26,6 +32,14 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.stitching.design import Design, Layer
     from brainsmith.rtl.verification.beat_comparison import Comparison, Mismatch
+
+_BEATS = 4_000_000
+"""Of all links together, that are in memory for one run, about."""
+
+_LEAST_FRAMES = 4
+"""Of one run: what a layer keeps from frame to frame is seen, too."""
+
+_COUNTED = ("values", "wrong", "missing", "untaken", "surplus")
 
 
 @dataclass(frozen=True)
@@ -78,7 +92,8 @@ def verify_layers(
     """Simulate each layer with its golden inputs, and compare its outputs with the golden ones.
 
     All layers are in one simulation, so that one build serves them, but none is connected to another: each is fed and
-    emptied by itself. They run without stalls, and again with random ones at all of their streams.
+    emptied by itself. They run without stalls, and again with random ones at all of their streams; a few frames at a
+    time, so that not all beats of all links are in memory at once, and side by side.
 
     Args:
         design: What the layers are of; its FIFOs are left out.
@@ -94,13 +109,17 @@ def verify_layers(
         ValueError: Golden values are not whole or do not fit.
     """
     apart = take_apart(design)
-    simulator = build_simulator(plan_design(apart), cache=cache, quick=is_short(design, frame_count(golden)))
-    runs = []
-    with Task("each layer alone", 2, "runs") as task:
-        for stalls in ({}, _stalls(apart, seed)):
-            runs.append(_run(simulator, apart, golden, stalls))
-            task.add()
-    return [_check(layer, apart, runs, golden) for layer in design.layers if layer.kernel != "memstream"]
+    frames = frame_count(golden)
+    simulator = build_simulator(plan_design(apart), cache=cache, quick=is_short(design, frames))
+    at_once = max(_LEAST_FRAMES, _BEATS // sum(s.layout.beats for s in (*apart.inputs, *apart.outputs)))
+    begins = range(0, frames, at_once)
+    runs = [
+        partial(_checked, simulator, apart, _part(golden, begin, at_once), begin, stalls)
+        for begin in begins
+        for stalls in ({}, _stalls(apart, seed + begin))
+    ]
+    checks = side_by_side("each layer alone", runs)
+    return [replace(_together(of_layer), frames=frames) for of_layer in zip(*checks, strict=True)]
 
 
 def check_layers(
@@ -154,30 +173,42 @@ def _stalls(apart: Design, seed: int) -> dict[str, Stalls]:
     }
 
 
-def _run(
-    simulator: Simulator, apart: Design, golden: Mapping[str, NDArray[Any]], stalls: Mapping[str, Stalls]
-) -> SimulationResult:
+def _part(golden: Mapping[str, NDArray[Any]], begin: int, frames: int) -> dict[str, NDArray[Any]]:
+    return {name: tensor[begin : begin + frames] for name, tensor in golden.items()}
+
+
+def _checked(
+    simulator: Simulator,
+    apart: Design,
+    golden: Mapping[str, NDArray[Any]],
+    begin: int,
+    stalls: Mapping[str, Stalls],
+) -> list[LayerCheck]:
+    """Run frames, of which the first has a number, and return what each layer made of them."""
     frames, words, counts = design_beats(apart, golden)
     limit = 1000 + 20 * estimated_cycles(apart, frames)
     result = simulator.run(words, counts, stalls=stalls, limit=limit, judge=False)
     if result.outcome == "fault":
         raise SimulationError(f"each layer alone: {result.problem}") from result.problem
-    return result
+    return [
+        _check(layer, apart, result, golden, begin) for layer in apart.layers if layer.kernel != "memstream"
+    ]
 
 
 def _check(
-    layer: Layer, apart: Design, runs: list[SimulationResult], golden: Mapping[str, NDArray[Any]]
+    layer: Layer, apart: Design, run: SimulationResult, golden: Mapping[str, NDArray[Any]], begin: int
 ) -> LayerCheck:
     found: list[Comparison] = []
     surplus = 0
     for link in apart.links:
         if link.source.layer != layer.name or link.layout is None:
             continue
-        tensor = golden[link.layout.tensor]
-        for run in runs:
-            traffic = run.streams[link.target.stream]
-            found.append(compare_words(link.layout, traffic.words, len(traffic.words), tensor))
-            surplus += 0 if layer.early else traffic.surplus
+        traffic = run.streams[link.target.stream]
+        found.append(
+            compare_words(link.layout, traffic.words, len(traffic.words), golden[link.layout.tensor])
+        )
+        surplus += 0 if layer.early else traffic.surplus
+    first = next((one.first for one in found if one.first), None)
     return LayerCheck(
         layer=layer.name,
         kernel=layer.kernel,
@@ -185,9 +216,18 @@ def _check(
         values=sum(one.values for one in found),
         wrong=sum(one.wrong for one in found),
         missing=sum(one.beats - one.moved for one in found),
-        untaken=sum(_untaken(layer, apart, run, frame_count(golden)) for run in runs),
+        untaken=_untaken(layer, apart, run, frame_count(golden)),
         surplus=surplus,
-        first=next((one.first for one in found if one.first), None),
+        first=first and replace(first, frame=begin + first.frame),
+    )
+
+
+def _together(checks: Sequence[LayerCheck]) -> LayerCheck:
+    """Return what several runs of a layer show."""
+    return replace(
+        checks[0],
+        **{name: sum(getattr(check, name) for check in checks) for name in _COUNTED},
+        first=next((check.first for check in checks if check.first), None),
     )
 
 

@@ -5,13 +5,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from brainsmith.rtl.simulation import simulator_build
 from brainsmith.rtl.sizing.adjustable import usual_capacities
 from brainsmith.rtl.sizing.fifo_hardware import held
 from brainsmith.rtl.sizing.fifos import _searched, size_fifos
 from brainsmith.rtl.sizing.gauges import Gauge
 from brainsmith.rtl.sizing.shrink import Budget
 from brainsmith.rtl.sizing.sizing_runs import Run, Runner
+from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.design_runs import random_frames
+from brainsmith.rtl.verification.design_verification import build_verified
 
 
 def sized(design, simulations, **arguments):
@@ -70,11 +73,20 @@ def test_the_design_that_is_shipped_is_the_one_that_was_searched(searched, desig
 
 
 @pytest.mark.slow
+def test_the_circuit_is_verified_in_the_simulation_that_sizing_has_built(
+    searched, design, simulations, monkeypatch
+):
+    monkeypatch.setattr(simulator_build, "_build_model", None)
+    simulator = build_verified(searched.design, random_frames(design), cache=simulations)
+    assert simulator.plan == plan_design(searched.design, probes=True)
+
+
+@pytest.mark.slow
 def test_without_a_search_the_gauges_decide(searched, design, simulations):
     plain = sized(design, simulations, search=False)
     assert plain.gauges == searched.gauges
     assert plain.design == design.with_depths(searched.gauges)
-    assert (plain.simulations, plain.minimal, plain.notes) == (1, False, ())
+    assert (plain.simulations, plain.minimal, plain.notes) == (2, False, ())
     assert plain.interval == design.interval
 
 
@@ -112,9 +124,9 @@ def test_what_a_search_did_not_do_is_noted():
 def test_a_search_that_ends_early_says_so(design, simulations):
     done = sized(design, simulations, budget=Budget(simulations=2))
     assert not done.minimal
-    assert done.simulations == 3
+    assert done.simulations == 4
     (note,) = done.notes
-    assert note.startswith("the search ended early, after 3 simulations of ")
+    assert note.startswith("the search ended early, after 4 simulations of ")
     assert done.interval == design.interval
     assert done.report()["total_bits"] == done.report()["gauge_bits"]
 

@@ -34,6 +34,19 @@ def test_depths_of_the_gauges_hold_nothing_back(runner, design):
 
 
 @pytest.mark.slow
+def test_more_frames_than_fill_the_pipeline_do_not_fill_a_fifo_further(runner, design):
+    found = gauge(runner)
+    stalls = {stream.name: Stalls.steady(stream.layout.beats, design.interval) for stream in design.inputs}
+    unbounded = dict.fromkeys(runner.capacities, UNBOUNDED)
+    few, many = (
+        runner.run(frames, unbounded, stalls=stalls)
+        for frames in (enough_frames(found.in_flight), 8 * enough_frames(found.in_flight))
+    )
+    assert many.fills == few.fills
+    assert (many.interval, few.interval) == (design.interval, design.interval)
+
+
+@pytest.mark.slow
 def test_values_do_not_matter(runner, design, simulations):
     zeros = {tensor: 0 * frames for tensor, frames in random_frames(design).items()}
     other = Runner(design, zeros, usual_capacities(design), simulations, quick=True)

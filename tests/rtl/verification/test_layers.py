@@ -7,6 +7,7 @@ import pytest
 from brainsmith.errors import SimulationError, VerificationError
 from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.simulation_plan import Memory
+from brainsmith.rtl.verification import layers
 from brainsmith.rtl.verification.explained_runs import explain
 from brainsmith.rtl.verification.layers import LayerCheck, check_layers, take_apart, verify_layers
 from tests.rtl.verification.branches import branches
@@ -15,8 +16,8 @@ from tests.rtl.verification.branches import branches
 @pytest.mark.slow
 def test_each_layer_of_the_mlp_alone(mlp, tensors, simulations):
     checks = verify_layers(mlp.design, tensors, cache=simulations)
-    layers = [layer for layer in mlp.design.layers if layer.kernel != "memstream"]
-    assert [(check.layer, check.kernel) for check in checks] == [(one.name, one.kernel) for one in layers]
+    named = [(layer.name, layer.kernel) for layer in mlp.design.layers if layer.kernel != "memstream"]
+    assert [(check.layer, check.kernel) for check in checks] == named
     assert all(check.right and check.frames == 6 for check in checks)
     values = [64, 64, 64, 64, 64, 32, 32, 10]
     assert [check.values for check in checks] == [
@@ -25,6 +26,20 @@ def test_each_layer_of_the_mlp_alone(mlp, tensors, simulations):
     assert str(checks[-1]) == (
         "layer 'MVAU_rtl_2' (MVAU_rtl) alone computes what the golden model computes: 120 values of 6 frames"
     )
+
+
+@pytest.mark.slow
+def test_a_few_frames_at_a_time_are_as_good_as_all(mlp, tensors, simulations, monkeypatch):
+    whole = verify_layers(mlp.design, tensors, cache=simulations)
+    monkeypatch.setattr(layers, "_BEATS", 1)
+    monkeypatch.setattr(layers, "_LEAST_FRAMES", 2)
+    assert verify_layers(mlp.design, tensors, cache=simulations) == whole
+    (out,) = (stream.layout.tensor for stream in mlp.design.outputs)
+    wrong = tensors[out].copy()
+    wrong[5, 0, 3] += 1
+    *others, last = verify_layers(mlp.design, tensors | {out: wrong}, cache=simulations)
+    assert others == whole[:-1]
+    assert (last.wrong, last.first.frame, last.first.index) == (2, 5, (0, 3))
 
 
 def test_wrong_layers_are_named_all_at_once(mlp, tensors, simulations):
