@@ -9,7 +9,6 @@ import numpy as np
 from qonnx.core.datatype import DataType
 from qonnx.transformation.base import Transformation
 
-from brainsmith.errors import ModelError
 from brainsmith.graph.ends import input_values
 from brainsmith.graph.well_formed import node_text
 from brainsmith.plugin.core import transform
@@ -18,7 +17,6 @@ from brainsmith.transforms.integer.batch_of_one import with_batch_of_one
 from brainsmith.transforms.integer.constant_weights import integer_weights
 from brainsmith.transforms.integer.differences import subtract
 from brainsmith.transforms.integer.fold_factors import fold_factors
-from brainsmith.transforms.integer.given_thresholds import given_thresholds
 from brainsmith.transforms.integer.host_part import OPERATORS, HostPart, HostTensor
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
 from brainsmith.transforms.integer.largest_values import largest_values
@@ -27,9 +25,12 @@ from brainsmith.transforms.integer.layer_graph import LayerGraph
 from brainsmith.transforms.integer.layouts import Layouts
 from brainsmith.transforms.integer.level_record import LevelRecord, note_levels
 from brainsmith.transforms.integer.moved_tensor import MovedTensor
-from brainsmith.transforms.integer.no_layer import NoLayerError
+from brainsmith.transforms.integer.no_layer import NO_REASON, OTHER_OPERATORS, NoLayerError, Reason
+from brainsmith.transforms.integer.padding import meets_padding
 from brainsmith.transforms.integer.position_constants import with_positions
 from brainsmith.transforms.integer.quantised_constants import fold_what_is_no_weight
+from brainsmith.transforms.integer.read_staircase import check_levels, staircase_of
+from brainsmith.transforms.integer.refusals import Refusals
 from brainsmith.transforms.integer.row_function import RowFunction, row_function
 from brainsmith.transforms.integer.row_layers import RowLayers
 from brainsmith.transforms.integer.row_rules import RowRules
@@ -45,11 +46,11 @@ from brainsmith.transforms.integer.tensor_records import (
     tensor_records,
 )
 from brainsmith.transforms.integer.threshold_rows import reached
+from brainsmith.transforms.integer.unknown_inputs import UnknownInputs
 from brainsmith.transforms.integer.window_rules import WindowRules
 from brainsmith.transforms.integer.xnor_products import count_equal_bits
 from brainsmith.transforms.lattice.links import link_of
-from brainsmith.transforms.lattice.staircases import Staircase, is_quantiser, is_thresholds, quantiser_of
-from brainsmith.transforms.lattice.truncations import is_truncation, truncation_of
+from brainsmith.transforms.lattice.staircases import is_quantiser
 
 _Rows = IntegerTensor | ScaledSum | MovedTensor
 _Value = _Rows | RowFunction | HostTensor
@@ -61,8 +62,6 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.transforms.lattice.staircases import Staircase
-
-MOST_BITS = 8
 
 
 @transform(
@@ -124,7 +123,8 @@ class _Reading:
         self._rows = RowLayers(self._build, self._layouts, self._host)
         self._known: dict[str, _Value] = {}
         self._fixed: set[str] = set()
-        self._reasons: list[str] = []
+        self._refusals = Refusals()
+        self._unknown = UnknownInputs(self._view, self._host, self._has_rule)
         self.findings = Findings([], [], [], [])
 
     def network(self) -> ModelWrapper:
@@ -138,10 +138,10 @@ class _Reading:
             else:
                 self._node(node)
         for value in view.graph.output:
-            if not self._reasons:
+            if value.name in self._known:
                 self._output(value.name)
-        if self._reasons:
-            raise ModelError(_listed(self._reasons))
+        if self._refusals:
+            raise self._refusals.error()
         fold_factors(self._graph)
         subtract(self._graph)
         count_equal_bits(self._graph)
@@ -168,10 +168,10 @@ class _Reading:
         self.findings.inputs.append(input_record(model, name))
         shape, datatype = tuple(model.get_tensor_shape(name)), model.get_tensor_datatype(name)
         if not datatype.is_integer():
-            self._known[name] = HostTensor(name, shape, True, "it has no quantiser, and no integer datatype")
+            self._known[name] = HostTensor(name, shape, True, _FLOATS.behind(f"input '{name}'"))
             return
         low, high = int(datatype.min()), int(datatype.max())
-        if datatype.name == "BIPOLAR" and self._meets_padding(name):
+        if datatype.name == "BIPOLAR" and meets_padding(self._view, name):
             model.set_tensor_datatype(name, DataType["INT2"])  # zeros will stand beside the values
         ends = np.asarray([low]), np.asarray([high])
         image = self._host.image_shape(shape)
@@ -191,15 +191,16 @@ class _Reading:
         ]
 
     def _node(self, node: NodeProto) -> None:
-        """Enter what a node gives; where one of its inputs has no layer, neither has it, for the same reason."""
+        """Enter what a node gives; where that of one of its inputs is not known, only what is known all the same."""
         given = {name: self._known.get(name) for name in self._varying(node)}
-        if any(value is None for value in given.values()):
-            return
         self._graph.origin = f"{node.op_type} '{node.name or node.output[0]}'"
-        try:
-            found = self._layer(node, given)
-        except NoLayerError as error:
-            found = self._on_host(node, given, str(error))
+        if any(value is None for value in given.values()):
+            found = self._of_unknown(node)
+        else:
+            try:
+                found = self._layer(node, given)
+            except NoLayerError as error:
+                found = self._on_host(node, given, error.reason)
         for name, value in zip(node.output, found, strict=False):
             if name:
                 self._known[name] = value
@@ -207,7 +208,7 @@ class _Reading:
     def _layer(self, node: NodeProto, given: dict[str, Any]) -> list[_Value]:
         base = node.name or node.output[0]
         first = next(iter(given.values()))
-        if (staircase := self._staircase(node)) is not None:
+        if (staircase := staircase_of(self._view, node)) is not None:
             return [self._quantiser(node, staircase, first, base)]
         if (found := self._of_floats(node, given) or row_function(self._view, node, first)) is not None:
             return [found]
@@ -223,13 +224,25 @@ class _Reading:
             return [self._windows.result(node, first, base)]
         return self._by_rule(node, given, base)
 
-    def _staircase(self, node: NodeProto) -> Staircase | None:
-        """Read a node that brings each value to one of a few levels; None of any other."""
-        if is_quantiser(node):
-            return quantiser_of(self._view, node)
-        if is_thresholds(node):
-            return given_thresholds(self._view, node)
-        return truncation_of(self._view, node) if is_truncation(node) else None
+    def _of_unknown(self, node: NodeProto) -> list[_Value]:
+        try:
+            self._unknown.check(node)
+        except NoLayerError as error:
+            return self._refused(node, error.reason)
+        return self._of_anything(node)
+
+    def _refused(self, node: NodeProto, reason: Reason) -> list[_Value]:
+        self._refusals.add(node_text(node), reason)
+        return self._of_anything(node)
+
+    def _of_anything(self, node: NodeProto) -> list[_Value]:
+        """Return what a node without layers gives, as far as that is known: the levels of a quantiser."""
+        levels = self._unknown.levels(node)
+        return [] if levels is None else [self._as_read(levels, self._shape(node), levels.name)]
+
+    def _has_rule(self, node: NodeProto) -> bool:
+        known = is_standard(node, *_RULES) or self._structure.has(node) or self._windows.has(node)
+        return known or self._row_rules.has(node, {})
 
     def _behind(self, node: NodeProto, value: _Rows, base: str) -> _Rows | None:
         """Return a tensor behind an operator that treats each value alone; None if a node is no such operator.
@@ -244,7 +257,10 @@ class _Reading:
         if behind is None:
             behind = with_positions(self._view, self._layouts, node, value, base)
         if behind is None and link is not None:
-            raise NoLayerError("its operand is neither one number nor one for each channel")
+            raise NoLayerError(
+                "its operand is neither one number nor one for each channel",
+                "use one number, or one for each channel",
+            )
         return behind
 
     def _of_floats(self, node: NodeProto, given: dict[str, Any]) -> RowFunction | None:
@@ -255,13 +271,13 @@ class _Reading:
         """
         for value in given.values():
             if isinstance(value, HostTensor):
-                raise NoLayerError(f"it gets floats: {value.reason}")
+                raise NoLayerError(f"it gets floats: {value.reason.text}", value.reason.helps)
             if isinstance(value, RowFunction):
                 link = link_of(self._view, node)
                 behind = None if link is None else value.behind(link)
                 if behind is None:
                     raise NoLayerError(
-                        f"it gets floats of {node_text(value.node)}: put a quantiser between them"
+                        f"it gets floats of {node_text(value.node)}", "put a quantiser between them"
                     )
                 return behind
         return None
@@ -269,7 +285,7 @@ class _Reading:
     def _by_rule(self, node: NodeProto, given: dict[str, Any], base: str) -> list[_Value]:
         rule = _RULES.get(node.op_type) if is_standard(node, node.op_type) else None
         if rule is None:
-            raise NoLayerError("no layer of integers computes this operator")
+            raise NoLayerError("no layer of integers computes this operator", OTHER_OPERATORS)
         if rule is _Reading._sum:
             return [self._sum(node, given, base)]
         if rule is _Reading._matmul and all(name in given for name in node.input):
@@ -299,15 +315,17 @@ class _Reading:
     def _of_one_scale(self, node: NodeProto, value: Any) -> Any:
         return self.sums.of_one_scale(value, node_text(node)) if isinstance(value, ScaledSum) else value
 
-    def _on_host(self, node: NodeProto, given: dict[str, Any], reason: str) -> list[Any]:
+    def _on_host(self, node: NodeProto, given: dict[str, Any], reason: Reason) -> list[Any]:
         """Leave a node to the host, if the host may have it; else note the reason."""
         if not is_standard(node, *OPERATORS):
-            self._reasons.append(f"{node_text(node)}: {reason}")
-            return []
-        floats = {name: self._on_host_side(value, reason) for name, value in given.items()}
-        return list(self._host.apply(node, floats, f"{node_text(node)} stays on the host: {reason}"))
+            return self._refused(node, reason)
+        try:
+            floats = {name: self._on_host_side(value, reason) for name, value in given.items()}
+        except NoLayerError as error:
+            return self._refused(node, error.reason)
+        return list(self._host.apply(node, floats, reason.behind(f"{node_text(node)} stays on the host")))
 
-    def _on_host_side(self, value: _Value, reason: str = "") -> HostTensor:
+    def _on_host_side(self, value: _Value, reason: Reason = NO_REASON) -> HostTensor:
         """Return a value as the host has it."""
         if isinstance(value, HostTensor):
             return value
@@ -319,7 +337,7 @@ class _Reading:
             return self._host.moved(self._on_host_side(value.base, reason), value.layout)
         return self._host.floats(value, reason)
 
-    def _floats_of_rows(self, function: RowFunction, reason: str) -> HostTensor:
+    def _floats_of_rows(self, function: RowFunction, reason: Reason) -> HostTensor:
         """Return a Softmax as the host has it, and a normalisation as a kernel may have it."""
         node = function.node
         if node.op_type != "Softmax":
@@ -334,7 +352,7 @@ class _Reading:
         try:
             host = self._on_host_side(value)
         except NoLayerError as error:
-            self._reasons.append(f"output '{name}': {error}")
+            self._refusals.add(f"output '{name}'", error.reason)
             return
         if not self._graph.rename(host.name, name, [end.name for end in self._view.graph.output]):
             self._graph.add("Identity", [host.name], name, host.shape, result=name)
@@ -343,7 +361,7 @@ class _Reading:
     def _quantiser(self, node: NodeProto, staircase: Staircase, value: _Value, base: str) -> _Value:
         if isinstance(value, HostTensor):
             if not value.in_front or not is_quantiser(node):
-                raise NoLayerError(f"it gets floats: {value.reason}")
+                raise NoLayerError(f"it gets floats: {value.reason.text}", value.reason.helps)
             levels = self._host.quantised(value, staircase, base)
             self.findings.quantisers.append(quantiser_record(self._view, staircase, levels))
             return self._as_read(levels, value.shape, base)
@@ -361,27 +379,14 @@ class _Reading:
     def _levels(
         self, node: NodeProto, staircase: Staircase, value: IntegerTensor | ScaledSum, base: str
     ) -> IntegerTensor:
-        padded = self._meets_padding(node.output[0])
+        padded = meets_padding(self._view, node.output[0])
         if isinstance(value, ScaledSum):
-            _check_levels(staircase)
+            check_levels(staircase)
             return self.sums.quantised(value, staircase, padded, node_text(node), base)
         if not value.is_tabled:
             staircase = reached(value, staircase)
-            _check_levels(staircase)
+            check_levels(staircase)
         return self._build.thresholds(value, staircase, padded, base)
-
-    def _meets_padding(self, name: str) -> bool:
-        """Tell whether zeros are put beside a tensor's values, as convolutions and pools do."""
-        for node in self._view.nodes_reading(name):
-            if any(attribute(node, "pads", [])) or node.op_type in ("ConvTranspose", "Pad"):
-                return True
-            if (
-                not is_quantiser(node)
-                and node.op_type not in ("MatMul", "Conv", "Gemm")
-                and self._meets_padding(node.output[0])
-            ):
-                return True
-        return False
 
     # --- one method for each operator ---
 
@@ -389,10 +394,11 @@ class _Reading:
         weights = integer_weights(self._view, node.input[1], axis=-1)
         if self._view.constant(node.input[0]) is not None or weights is None:
             raise NoLayerError(
-                "its second factor is not constant" if weights is None else "its first factor is constant"
+                "its second factor is not constant" if weights is None else "its first factor is constant",
+                "multiply computed values, as the first factor, by constant weights",
             )
         if weights.values.ndim != 2:
-            raise NoLayerError("its weights are no matrix behind rows")
+            raise NoLayerError("its weights are no matrix behind rows", "use weights with two axes")
         rows = self._layouts.rows(value, base)
         found = self._product(node, rows, weights.values, weights.scale, base)
         shape = (*value.shape[:-1], weights.values.shape[1])
@@ -406,7 +412,10 @@ class _Reading:
         )
         if weights is None or not plain or self._view.constant(node.input[0]) is not None:
             raise NoLayerError(
-                "its weights are not constant" if weights is None else "it has factors, or a transposed input"
+                "its weights are not constant"
+                if weights is None
+                else "it has factors, or a transposed input",
+                "make them constants",
             )
         values = weights.values.T if flipped else weights.values
         found = self._product(node, self._layouts.rows(value, base), values, weights.scale, base)
@@ -445,10 +454,11 @@ class _Reading:
                 terms.append(value)
             else:
                 raise NoLayerError(
-                    "one of its terms is a constant that is neither one number nor one for each channel"
+                    "one of its terms is a constant that is neither one number nor one for each channel",
+                    "add one number, or one for each channel",
                 )
         if any(each.shape != terms[0].shape or not _same_order(each, terms[0]) for each in terms):
-            raise NoLayerError("its terms have different shapes")
+            raise NoLayerError("its terms have different shapes", "bring them to one shape in front of it")
         if node.op_type == "Sub":
             last = self._build.integers(terms[-1], base)
             terms[-1] = replace(last, scale=-last.scale, offset=-last.offset)
@@ -459,12 +469,6 @@ class _Reading:
 
     def _same(self, node: NodeProto, value: _Rows, base: str) -> _Value:
         return value
-
-
-def _check_levels(staircase: Staircase) -> None:
-    steps = (staircase.high - staircase.low) // staircase.step
-    if steps >= 1 << MOST_BITS:
-        raise NoLayerError(f"it has {steps + 1} levels, more than the {1 << MOST_BITS} that thresholds give")
 
 
 def _is_sum(node: NodeProto, given: dict[str, Any]) -> bool:
@@ -478,6 +482,11 @@ def _same_order(left: IntegerTensor, right: IntegerTensor) -> bool:
     return bool(np.array_equal(left.order, right.order))
 
 
+_FLOATS = Reason(
+    "it has no quantiser, and no integer datatype",
+    "put a quantiser behind it, or state which integers it is made of (`inputs` in a blueprint, --input-datatype)",
+)
+
 _RULES: dict[str, Callable[[_Reading, NodeProto, Any, str], Any]] = {
     "Add": _Reading._sum,
     "Dropout": _Reading._same,
@@ -487,9 +496,3 @@ _RULES: dict[str, Callable[[_Reading, NodeProto, Any, str], Any]] = {
     "TopK": _Reading._top_k,
 }
 """What makes layers of which operator."""
-
-
-def _listed(reasons: list[str]) -> str:
-    if len(reasons) == 1:
-        return f"no integer layers for {reasons[0]}"
-    return "\n".join([f"no integer layers for {len(reasons)} nodes:", *(f"  {reason}" for reason in reasons)])

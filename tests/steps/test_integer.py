@@ -96,7 +96,7 @@ def test_thresholds_with_values_of_no_one_scale_are_refused(config):
         steps.integer(graph.model(1, 3, datatype="INT4"), config)
     assert str(caught.value) == (
         "no integer layers for node 'multithreshold0' (MultiThreshold): its values, 1 times its levels plus 0.5, are not "
-        "whole numbers of a scale above 0"
+        "whole numbers of a scale above 0: make out_bias a whole number times out_scale, which is above 0"
     )
 
 

@@ -173,7 +173,8 @@ def test_an_image_that_becomes_a_row_turns_the_weights_behind_it():
         ),
         (
             lambda graph: graph.quant(12),
-            "no integer layers for node 'quant0' (Quant): it has 4096 levels, more than the 256 that thresholds give",
+            "no integer layers for node 'quant0' (Quant): it has 4096 levels, more than the 256 that thresholds give: "
+            "use a quantiser with 8 bits or fewer",
         ),
     ],
 )
@@ -194,7 +195,8 @@ def test_all_reasons_are_given_at_once():
         layers(graph.model(1, 2, datatype="INT4"))
     assert str(caught.value) == (
         "no integer layers for 2 nodes:\n"
-        "  node 'quant0' (Quant): it has 3841 levels, more than the 256 that thresholds give\n"
+        "  node 'quant0' (Quant): it has 3841 levels, more than the 256 that thresholds give: use a quantiser with 8 bits "
+        "or fewer\n"
         "  node 'matmul1' (MatMul): its weights are floats without a unit in common: quantise them"
     )
 

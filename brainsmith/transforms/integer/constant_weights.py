@@ -52,7 +52,10 @@ def integer_weights(view: GraphView, name: str, axis: int) -> IntegerWeights | N
         return IntegerWeights(values, of_results[:1] if (of_results == of_results[0]).all() else of_results)
     units = [common_unit(row) for row in scales]
     if None in units:
-        raise NoLayerError("the weights of one result have several scales without a unit in common")
+        raise NoLayerError(
+            "the weights of one result have several scales without a unit in common",
+            "quantise the weights of each result with one scale",
+        )
     unit = np.asarray(units, np.float64)
     aligned = [1] * values.ndim
     aligned[axis] = -1
@@ -85,7 +88,7 @@ def _plain(constant: Any) -> tuple[Whole, Any]:
     exact = constant.astype(np.float64)
     unit = 1.0 if np.array_equal(np.rint(exact), exact) else common_unit(np.unique(exact))
     if unit is None:
-        raise NoLayerError("its weights are floats without a unit in common: quantise them")
+        raise NoLayerError("its weights are floats without a unit in common", "quantise them")
     return np.rint(exact / unit).astype(np.int64), unit
 
 

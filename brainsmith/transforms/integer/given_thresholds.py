@@ -29,7 +29,7 @@ def given_thresholds(view: GraphView, node: NodeProto) -> Staircase:
     """
     found = thresholds_of(view, node)
     if found is None:
-        raise NoLayerError("its thresholds are not constant")
+        raise NoLayerError("its thresholds are not constant", "make them constants")
     scale, bias = (
         np.float32(attribute(node, name, value)) for name, value in (("out_scale", 1), ("out_bias", 0))
     )
@@ -40,7 +40,8 @@ def given_thresholds(view: GraphView, node: NodeProto) -> Staircase:
     given = scale * counts.astype(np.float32) + bias
     if scale <= 0 or not np.array_equal(given, np.asarray((counts + low) * np.float64(scale), np.float32)):
         raise NoLayerError(
-            f"its values, {scale:g} times its levels plus {bias:g}, are not whole numbers of a scale above 0"
+            f"its values, {scale:g} times its levels plus {bias:g}, are not whole numbers of a scale above 0",
+            "make out_bias a whole number times out_scale, which is above 0",
         )
     size = None if scale == 1 else np.asarray(scale)
     return replace(found, levels=lambda x: found.levels(x) + low, low=low, high=low + found.high, scale=size)

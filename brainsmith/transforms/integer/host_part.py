@@ -11,7 +11,7 @@ from onnx import NodeProto, helper
 from brainsmith.transforms.graph_view import is_standard
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode, LayerTensor
-from brainsmith.transforms.integer.no_layer import NoLayerError
+from brainsmith.transforms.integer.no_layer import NO_REASON, NoLayerError, Reason
 from brainsmith.transforms.integer.tabled_link import TabledLink
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class HostTensor:
     name: str
     shape: tuple[int, ...]
     in_front: bool
-    reason: str
+    reason: Reason
 
 
 class HostPart:
@@ -83,7 +83,10 @@ class HostPart:
         image = self.image_shape(tensor.shape, staircase)
         channels = 1 - len(tensor.shape) if len(image) == 4 else -1
         if staircase.channels > 1 and staircase.axis != channels:
-            raise NoLayerError("its scale is neither one number nor one for each channel")
+            raise NoLayerError(
+                "its scale is neither one number nor one for each channel",
+                "quantise with one scale for all values, or with one for each channel",
+            )
         source = self.channels_last(tensor.name, tensor.shape, image, None)
         shape = graph.tensors[source].shape if source != tensor.name else tensor.shape
         if staircase.step == 2:
@@ -158,7 +161,7 @@ class HostPart:
         first = self._one_dimension or (staircase is not None and staircase.axis == -2)
         return (*shape, 1) if len(shape) == 3 and first else shape
 
-    def floats(self, tensor: IntegerTensor, reason: str = "") -> HostTensor:
+    def floats(self, tensor: IntegerTensor, reason: Reason = NO_REASON) -> HostTensor:
         """Return the network's own values of integers, in its own layout."""
         graph = self._graph
         function = tensor.links[0] if tensor.links else None
@@ -182,7 +185,9 @@ class HostPart:
             name = graph.add("Add", [name], f"{stem}_offset", tensor.shape, constant=operand)
         return self.linked(tensor.links, HostTensor(name, tensor.shape, False, reason), reason)
 
-    def sum(self, terms: Sequence[IntegerTensor], links: Sequence[ChainLink], reason: str = "") -> HostTensor:
+    def sum(
+        self, terms: Sequence[IntegerTensor], links: Sequence[ChainLink], reason: Reason = NO_REASON
+    ) -> HostTensor:
         """Return the network's own values of a sum of tensors, added from the first on, and what is pending behind it."""
         found, *others = (self.floats(term, reason) for term in terms)
         for other in others:
@@ -195,7 +200,7 @@ class HostPart:
         node = helper.make_node("Gather", [name, indices], [self._graph.name(f"{name}_row")], axis=1)
         return self._graph.put(LayerNode(node), LayerTensor(tensor.shape))
 
-    def linked(self, links: Sequence[ChainLink], tensor: HostTensor, reason: str) -> HostTensor:
+    def linked(self, links: Sequence[ChainLink], tensor: HostTensor, reason: Reason) -> HostTensor:
         """Return what pending operators make of floats."""
         for link in links:
             tensor = self._link(link, tensor, reason)
@@ -218,7 +223,7 @@ class HostPart:
         to = np.asarray(shape, np.int64)
         return self._graph.add("Reshape", [name], f"{name}_shape", shape, constant=to)
 
-    def _link(self, link: ChainLink, tensor: HostTensor, reason: str) -> HostTensor:
+    def _link(self, link: ChainLink, tensor: HostTensor, reason: Reason) -> HostTensor:
         """Apply one pending operator, of whatever shape the tensor is.
 
         A normalisation is a factor and a summand, as ONNX Runtime computes it; so are a bias and a divisor by themselves.
@@ -235,7 +240,7 @@ class HostPart:
                 found = HostTensor(name, tensor.shape, tensor.in_front, reason)
         return found
 
-    def _applied(self, node: NodeProto, tensor: HostTensor, reason: str) -> HostTensor:
+    def _applied(self, node: NodeProto, tensor: HostTensor, reason: Reason) -> HostTensor:
         varying = next(at for at, name in enumerate(node.input) if name and self._view.constant(name) is None)
         return self.shaped(self.apply(node, {node.input[varying]: tensor}, reason)[0], tensor.shape)
 
@@ -244,7 +249,7 @@ class HostPart:
         self._graph.tensors[tensor.name] = LayerTensor(shape)
         return replace(tensor, shape=shape)
 
-    def apply(self, node: NodeProto, inputs: dict[str, HostTensor], reason: str) -> list[HostTensor]:
+    def apply(self, node: NodeProto, inputs: dict[str, HostTensor], reason: Reason) -> list[HostTensor]:
         """Return what a node of the network makes of floats."""
         copy = NodeProto()
         copy.CopyFrom(node)

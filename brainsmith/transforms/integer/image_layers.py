@@ -94,7 +94,8 @@ class ImageLayers:
         level = (number - float(plain.offset[0])) / (float(plain.scale[0]) or 1.0)
         if not level.is_integer():
             raise NoLayerError(
-                f"it pads with {number:g}, which is none of the values that come in: no integer stands for it"
+                f"it pads with {number:g}, which is none of the values that come in",
+                "pad with a whole number times the scale, or quantise with the zero point 0 in front of it",
             )
         order = ORDERS[len(tensor.shape)]
         low, high = np.minimum(plain.low, level), np.maximum(plain.high, level)
@@ -223,7 +224,10 @@ class ImageLayers:
         for channel in range(count):
             found = multiples(np.asarray([array[channel] for pair in given for array in pair]))
             if found is None:
-                raise NoLayerError("it joins values whose scales, or zero points, have no unit in common")
+                raise NoLayerError(
+                    "it joins values whose scales, or zero points, have no unit in common",
+                    "quantise them with one scale in front of it",
+                )
             units.append(found[0])
             whole.append(found[1].reshape(-1, 2))
         times = np.stack(whole, axis=1)  # (parts, channels, factor and summand)

@@ -40,15 +40,22 @@ def largest_values(
         or plain.scale[0] <= 0
         or plain.order is not None
     ):
-        raise NoLayerError("it compares values whose scales or offsets are those of each channel")
+        raise NoLayerError(
+            "it compares values whose scales or offsets are those of each channel",
+            "quantise them with one scale in front of it",
+        )
     if count is None or count.size != 1 or not of_rows or not attribute(node, "largest", 1):
-        raise NoLayerError("only the largest values of a row have a layer, as many as a constant says")
+        raise NoLayerError(
+            "only the largest values of a row have a layer, as many as a constant says",
+            "make k a constant, largest 1, and axis the last one",
+        )
     wanted = int(count.reshape(-1)[0])
     if wanted > 1 and not attribute(node, "sorted", 1):
         raise NoLayerError(
-            "it gives several places in any order (sorted is 0), and a layer gives them sorted"
+            "it gives several places in any order (sorted is 0), and a layer gives them sorted",
+            "set sorted to 1",
         )
     if node.output[0] and view.readers(node.output[0]):
-        raise NoLayerError("its values are read")
+        raise NoLayerError("its values are read", "read only the places that it gives")
     shapes = [tuple(view.model.get_tensor_shape(name)) for name in node.output]
     return list(build.largest(plain, wanted, shapes, base))

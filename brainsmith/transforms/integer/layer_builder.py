@@ -14,7 +14,7 @@ from brainsmith.transforms.integer.integer_tensor import IntegerTensor, adding, 
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode, LayerTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.padding import with_border
-from brainsmith.transforms.integer.signed_steps import SignedSteps, tabled_levels, tabled_values
+from brainsmith.transforms.integer.signed_steps import SignedSteps, evaluated, tabled_levels, tabled_values
 from brainsmith.transforms.integer.sums_of_scales import product_of, sum_of
 from brainsmith.transforms.integer.threshold_rows import ThresholdRows, quantised
 from brainsmith.transforms.integer.window_forms import dense_weights, wide_as_strides, without_single_pixels
@@ -67,7 +67,10 @@ class LayerBuilder:
         if staircase.channels > 1 and (
             staircase.axis != tensor.axis or staircase.channels != tensor.channels
         ):
-            raise NoLayerError("its scale is neither one number nor one for each channel")
+            raise NoLayerError(
+                "its scale is neither one number nor one for each channel",
+                "quantise with one scale for all values, or with one for each channel",
+            )
 
     def levels(
         self, tensor: IntegerTensor, found: ThresholdRows, staircase: Staircase, padded: bool, base: str
@@ -92,18 +95,14 @@ class LayerBuilder:
         plain = tensor.affine()
         if plain is not None:
             return plain
-        found = tabled_values(tensor)
-        if isinstance(found, str):
-            raise NoLayerError(f"{_last(tensor)} in front of it: {found}")
-        return self._signed(tensor, found[0], found[1], np.zeros(1), f"{base}_table")
+        steps, units = evaluated(tabled_values, tensor)
+        return self._signed(tensor, steps, units, np.zeros(1), f"{base}_table")
 
     def _tabled_levels(
         self, tensor: IntegerTensor, staircase: Staircase, padded: bool, base: str
     ) -> IntegerTensor:
         """Return a quantiser's levels of a function that may rise and fall."""
-        found = tabled_levels(tensor, staircase)
-        if isinstance(found, str):
-            raise NoLayerError(f"{_last(tensor)} in front of it: {found}")
+        found = evaluated(tabled_levels, tensor, staircase)
         scale = np.ones(1) if staircase.scale is None else staircase.scale.astype(np.float64).reshape(-1)
         return self._signed(tensor, found, scale, np.zeros(1), base)
 
@@ -431,7 +430,8 @@ class LayerBuilder:
             whole = np.rint(shift).astype(np.int64)
             if not np.array_equal(whole * safe, np.broadcast_to(tensor.offset, whole.shape)):
                 raise NoLayerError(
-                    f"it pads with {stands_for:g}, which is none of the values that come in: no integer stands for it"
+                    f"it pads with {stands_for:g}, which is none of the values that come in",
+                    "pad with a whole number times the scale, or quantise with the zero point 0 in front of it",
                 )
             tensor = replace(self.shifted(tensor, whole, f"{base}_shifted"), offset=np.zeros(1))
         return replace(tensor, low=np.minimum(tensor.low, 0), high=np.maximum(tensor.high, 0))
@@ -468,17 +468,13 @@ class LayerBuilder:
         most = max(abs(float(np.min(low))), abs(float(np.max(high))))
         if most >= LARGEST:
             raise NoLayerError(
-                f"its sums reach {most:.0f}, and integers of more than 24 bits are not supported"
+                f"its sums reach {most:.0f}, and integers of more than 24 bits are not supported",
+                "use fewer bits for its weights or for its inputs",
             )
 
     def _placed(self, shape: Sequence[int]) -> tuple[int, ...]:
         """Return a shape with channels last."""
         return (shape[0], *shape[2:], shape[1]) if len(shape) == 4 else tuple(shape)
-
-
-def _last(tensor: IntegerTensor) -> str:
-    node = tensor.links[-1].node
-    return f"{node.op_type} '{node.name or node.output[0]}'"
 
 
 def _plain(tensor: IntegerTensor) -> IntegerTensor:

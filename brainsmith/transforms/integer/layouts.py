@@ -50,7 +50,8 @@ class Layouts:
         chain = value.chain if isinstance(value, ScaledSum) else value
         if chain.order is not None:
             raise NoLayerError(
-                "it moves a row that was an image, in the order of whose entries it was computed"
+                "it moves a row that was an image, in the order of whose entries it was computed",
+                "move the image, before it becomes a row",
             )
         return MovedTensor.of(value)
 
@@ -113,7 +114,8 @@ class Layouts:
         shape = value.shape
         if len(shape) not in ORDERS or len(shape) < 2:
             raise NoLayerError(
-                f"it reads the shape {list(shape)}: layers take rows or images, of 2 to 4 axes"
+                f"it reads the shape {list(shape)}: layers take rows or images, of 2 to 4 axes",
+                "reshape in front of it",
             )
         axis = -3 if len(shape) == 4 else -1
         tensor = value.base
@@ -140,7 +142,8 @@ class Layouts:
     def _in_order(self, value: IntegerTensor) -> IntegerTensor:
         if value.order is not None:
             raise NoLayerError(
-                "one of its operands is a row that was an image, in the order of whose entries it is"
+                "one of its operands is a row that was an image, in the order of whose entries it is",
+                "do it with images, before they become rows",
             )
         return value
 
@@ -175,7 +178,10 @@ class Layouts:
         tensor = self._build.integers(tensor, base)
         found = multiples(np.concatenate([tensor.scale, tensor.offset - tensor.offset[0]]))
         if found is None:
-            raise NoLayerError("the scales, or offsets, of the channels that it moves have no unit in common")
+            raise NoLayerError(
+                "the scales, or offsets, of the channels that it moves have no unit in common",
+                "quantise with one scale for all channels in front of it",
+            )
         unit, whole = found
         times, added = np.split(whole, [tensor.scale.size])
         tensor = replace(self._build.scaled(tensor, times, f"{base}_scaled"), scale=np.asarray([unit]))

@@ -1,4 +1,4 @@
-"""An integer around images, as a layer of its own."""
+"""An integer around images, as a layer of its own, and where zeros are put around them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from brainsmith.transforms.graph_view import attribute
+from brainsmith.transforms.lattice.staircases import is_quantiser
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from brainsmith.transforms.graph_view import GraphView
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
     from brainsmith.transforms.integer.layer_graph import LayerGraph
 
@@ -40,3 +44,14 @@ def with_border(
         "Pad", inputs, f"{base}_padded", (1, height, width, channels), (low, high), constant=ends
     )
     return replace(tensor, name=name, shape=(1, channels, height, width), low=low, high=high)
+
+
+def meets_padding(view: GraphView, name: str) -> bool:
+    """Tell whether zeros are put beside a tensor's values, as convolutions and pools do."""
+    for node in view.nodes_reading(name):
+        if any(attribute(node, "pads", [])) or node.op_type in ("ConvTranspose", "Pad"):
+            return True
+        ends = is_quantiser(node) or node.op_type in ("MatMul", "Conv", "Gemm")
+        if not ends and meets_padding(view, node.output[0]):
+            return True
+    return False

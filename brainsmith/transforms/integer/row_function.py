@@ -65,9 +65,9 @@ def row_function(view: GraphView, node: NodeProto, value: Value) -> RowFunction 
     if node.op_type == "Softmax" and opset(view.model) < _LAST_AXIS_BY_DEFAULT:
         default = 1
     if attribute(node, "axis", default) not in (-1, len(value.shape) - 1):
-        raise NoLayerError("it computes along another axis than the last")
+        raise NoLayerError("it computes along another axis than the last", "transpose what goes into it")
     if any(node.output[1:]):
-        raise NoLayerError("its mean or its deviation is read")
+        raise NoLayerError("its mean or its deviation is read", "read only its first output")
     return RowFunction(node, value, of_range("", value.shape, 0, 0))
 
 

@@ -10,7 +10,7 @@ from onnx import NodeProto, helper
 
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.layer_graph import QONNX
-from brainsmith.transforms.integer.no_layer import NoLayerError
+from brainsmith.transforms.integer.no_layer import NO_REASON, NoLayerError, Reason
 from brainsmith.transforms.integer.row_function import float_ranges
 from brainsmith.transforms.integer.whole_factors import float_steps
 
@@ -47,7 +47,10 @@ class RowLayers:
             for at, each in enumerate((left, right))
         )
         if len(second.shape) > 2 and second.shape[:-2] != first.shape[:-2]:
-            raise NoLayerError("its factors are stacks of different numbers of matrices")
+            raise NoLayerError(
+                "its factors are stacks of different numbers of matrices",
+                "repeat matrices, until both have the same number",
+            )
         ends = np.multiply.outer([first.low, first.high], [second.low, second.high]) * first.shape[-1]
         low, high = np.asarray([ends.min()]), np.asarray([ends.max()])
         self._build.check_sums(low, high)
@@ -64,9 +67,15 @@ class RowLayers:
         """
         row = replace(function.chain, shape=(1, function.shape[-1]))
         if staircase.channels > 1 and (staircase.axis, staircase.channels) != (-1, row.channels):
-            raise NoLayerError("its scale is neither one number nor one for each channel")
+            raise NoLayerError(
+                "its scale is neither one number nor one for each channel",
+                "quantise with one scale for all values, or with one for each channel",
+            )
         if (row.direction < 0).any():
-            raise NoLayerError("it falls where a function of rows rises")
+            raise NoLayerError(
+                "it falls where a function of rows rises",
+                "multiply by a factor above 0 between the function and the quantiser",
+            )
         floats = self._floats(function, base)
         rows, low = float_ranges(
             np.repeat(float_steps(row, staircase), staircase.step, axis=1), staircase.low
@@ -82,7 +91,7 @@ class RowLayers:
             IntegerTensor(name, floats.shape, *ends, scale, np.zeros(1)), function.shape, base
         )
 
-    def floats(self, function: RowFunction, base: str, reason: str) -> HostTensor:
+    def floats(self, function: RowFunction, base: str, reason: Reason) -> HostTensor:
         """Return a function of rows as floats: a kernel may compute it, and the host what is pending.
 
         Raises:
@@ -102,7 +111,7 @@ class RowLayers:
             node.attribute.remove(each)
         node.attribute.append(helper.make_attribute("axis", -1))
         given = self._host.floats(source)
-        found = self._host.apply(node, {node.input[0]: given}, "")[0]
+        found = self._host.apply(node, {node.input[0]: given}, NO_REASON)[0]
         return self._host.shaped(found, source.shape)
 
     def _stack(self, value: Value, base: str) -> IntegerTensor:
@@ -125,7 +134,10 @@ class RowLayers:
         """Return integers of which 0 stands for 0."""
         whole = np.rint(tensor.offset / tensor.scale).astype(np.int64)
         if not np.array_equal(whole * tensor.scale, tensor.offset):
-            raise NoLayerError("its factors have an offset that is no multiple of their scale")
+            raise NoLayerError(
+                "its factors have an offset that is no multiple of their scale",
+                "use zero points that are whole numbers",
+            )
         return replace(self._build.shifted(tensor, whole, f"{base}_shifted"), offset=np.zeros(1))
 
     def _in_shape(self, tensor: IntegerTensor, shape: tuple[int, ...], base: str) -> Value:

@@ -63,7 +63,7 @@ class RowRules:
         if left.shape != right.shape:
             left, right = self._repeated(left, right, base), self._repeated(right, left, base)
         if left.shape != right.shape:
-            raise NoLayerError("its factors have different shapes")
+            raise NoLayerError("its factors have different shapes", "bring them to one shape in front of it")
         if isinstance(left, MovedTensor) and isinstance(right, MovedTensor) and left.layout == right.layout:
             bases = [self._layouts.settled(each.base, base) for each in (left, right)]
             return replace(left, base=self._elements(bases, base))
@@ -79,9 +79,14 @@ class RowRules:
     def _elements(self, factors: Sequence[IntegerTensor], base: str) -> IntegerTensor:
         left, right = (self._build.integers(each, f"{base}_{at}") for at, each in enumerate(factors))
         if left.offset.any() or right.offset.any():
-            raise NoLayerError("one of its factors is not made of whole numbers of its scale")
+            raise NoLayerError(
+                "one of its factors is not made of whole numbers of its scale",
+                "quantise it with the zero point 0 in front of it",
+            )
         if left.order is not None or right.order is not None:
-            raise NoLayerError("one of its factors is a row that was an image")
+            raise NoLayerError(
+                "one of its factors is a row that was an image", "multiply images, before they become rows"
+            )
         ends = _products(left, right)
         low, high = np.min(ends, axis=0), np.max(ends, axis=0)
         self._build.check_sums(low, high)
@@ -99,16 +104,21 @@ class RowRules:
             or attribute(node, "axis", 0) != 0
             or len(places.shape) > 2
         ):
-            raise NoLayerError("it takes no rows of a constant table")
+            raise NoLayerError(
+                "it takes no rows of a constant table",
+                "gather along axis 0 of a constant table with two axes",
+            )
         ends = {value.name for value in self._view.graph.input}
         if not isinstance(places, IntegerTensor) or places.name not in ends or places.links:
             raise NoLayerError(
-                "the places that it takes are computed: only an input of the network names rows"
+                "the places that it takes are computed: only an input of the network names rows",
+                "make the places an input of the network",
             )
         rows = len(table.values)
         if places.low.min() < 0 or places.high.max() >= rows:
             raise NoLayerError(
-                f"its places go from {places.low.min()} to {places.high.max()}, and its table has {rows} rows"
+                f"its places go from {places.low.min()} to {places.high.max()}, and its table has {rows} rows",
+                "give the table as many rows, or the input a datatype that holds only its places",
             )
         graph = self._build.graph
         low, high = table.values.min(axis=0), table.values.max(axis=0)

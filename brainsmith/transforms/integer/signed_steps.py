@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.threshold_rows import MOST_LEVELS, ThresholdRows
 from brainsmith.transforms.lattice.value_lattice import common_unit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
     from brainsmith.transforms.lattice.array_types import Doubles, Singles, Whole
     from brainsmith.transforms.lattice.staircases import Staircase
@@ -45,40 +48,63 @@ class SignedSteps:
     high: Whole
 
 
-def all_integers(tensor: IntegerTensor) -> Whole | str:
+def all_integers(tensor: IntegerTensor) -> Whole:
     """Return the integers of each channel from the least of all to the greatest, kept in the channel's range.
 
     Returns:
-        (channels or 1, integers); or why they are not tried.
+        (channels or 1, integers).
+
+    Raises:
+        NoLayerError: They are too many to be tried.
     """
     low, high = int(tensor.low.min()), int(tensor.high.max())
     if high - low >= MOST_TABLED or (high - low) * tensor.told_apart > _MOST_VALUES:
-        return f"a function of {high - low + 1} different integers, more than {MOST_TABLED}, needs a quantiser in front"
+        raise NoLayerError(
+            f"a function of {high - low + 1} different integers, and no more than {MOST_TABLED} are tried",
+            "put a quantiser in front of it",
+        )
     return np.clip(np.arange(low, high + 1)[None], tensor.low[:, None], tensor.high[:, None])
 
 
-def tabled_levels(tensor: IntegerTensor, staircase: Staircase) -> SignedSteps | str:
-    """Return a quantiser's levels of any function of integers; or why there are none."""
+def evaluated(function: Callable[..., Any], tensor: IntegerTensor, *others: Any) -> Any:
+    """Return what a function makes of a tensor's integers; if it cannot, name the operator that is pending last."""
+    try:
+        return function(tensor, *others)
+    except NoLayerError as error:
+        node = tensor.links[-1].node
+        found = error.reason.behind(f"{node.op_type} '{node.name or node.output[0]}' in front of it")
+        raise NoLayerError(found.text, found.helps) from None
+
+
+def tabled_levels(tensor: IntegerTensor, staircase: Staircase) -> SignedSteps:
+    """Return a quantiser's levels of any function of integers.
+
+    Raises:
+        NoLayerError: Its integers, or its levels, are too many; or it is not defined for some.
+    """
     numbers = all_integers(tensor)
-    if isinstance(numbers, str):
-        return numbers
     with np.errstate(all="ignore"):
         values = tensor.values(numbers)
         if np.isnan(values).any():
-            return "a function that is not defined for some of its integers"
+            raise NoLayerError(
+                "a function that is not defined for some of its integers",
+                "clip what goes into it to where it is",
+            )
         levels = staircase.levels(values)
     return signed_steps(levels, int(tensor.low.min()))
 
 
-def tabled_values(tensor: IntegerTensor) -> tuple[SignedSteps, Doubles] | str:
-    """Return any function of integers as levels times a unit, one or one for each channel; or why there are none."""
+def tabled_values(tensor: IntegerTensor) -> tuple[SignedSteps, Doubles]:
+    """Return any function of integers as levels times a unit, one or one for each channel.
+
+    Raises:
+        NoLayerError: Its results have no unit, or are not finite; or they, or its integers, are too many.
+    """
     numbers = all_integers(tensor)
-    if isinstance(numbers, str):
-        return numbers
     with np.errstate(all="ignore"):
         values = tensor.values(numbers)
     if not np.isfinite(values).all():
-        return "its results are not finite"
+        raise NoLayerError("its results are not finite", "clip what goes into it to where they are")
     if np.array_equal(np.rint(values), values):
         units = [1.0]
     else:
@@ -86,10 +112,9 @@ def tabled_values(tensor: IntegerTensor) -> tuple[SignedSteps, Doubles] | str:
         found = [exact] if exact is not None else [_unit(row) for row in values]
         units = [unit for unit in found if unit is not None]
         if len(units) < len(found):
-            return "its results have no unit in common: put a quantiser behind it"
+            raise NoLayerError("its results have no unit in common", "put a quantiser behind it")
     levels = np.rint(values / np.asarray(units)[:, None]).astype(np.int64)
-    steps = signed_steps(levels, int(tensor.low.min()))
-    return steps if isinstance(steps, str) else (steps, np.asarray(units))
+    return signed_steps(levels, int(tensor.low.min())), np.asarray(units)
 
 
 def _unit(values: Singles) -> float | None:
@@ -105,18 +130,21 @@ def _unit(values: Singles) -> float | None:
     return None
 
 
-def signed_steps(levels: Whole, low: int) -> SignedSteps | str:
-    """Return levels of consecutive integers, (channels or 1, integers), from `low` on, as thresholds; or why not.
+def signed_steps(levels: Whole, low: int) -> SignedSteps:
+    """Return levels of consecutive integers, (channels or 1, integers), from `low` on, as thresholds.
 
     Thresholds that every integer reaches make up for channels that begin, or end, at other levels.
+
+    Raises:
+        NoLayerError: They are too many.
     """
     change = np.diff(levels, axis=1)
     up, down = np.maximum(change, 0), np.maximum(-change, 0)
     most = int(max(up.sum(axis=1).max(), down.sum(axis=1).max()))
     if most > MOST_LEVELS:
-        return (
-            f"its results have {most + 1} levels, more than the {MOST_LEVELS + 1} that thresholds give: put a "
-            "quantiser behind it"
+        raise NoLayerError(
+            f"its results have {most + 1} levels, more than the {MOST_LEVELS + 1} that thresholds give",
+            "put a quantiser behind it",
         )
     ends = levels.min(axis=1), levels.max(axis=1)
     rises, falls = np.asarray(up.any(axis=1)), np.asarray(down.any(axis=1))

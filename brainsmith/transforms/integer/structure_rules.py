@@ -59,7 +59,10 @@ class StructureRules:
 
     def _only(self, node: NodeProto, inputs: dict[str, Value]) -> Value:
         if node.input[0] not in inputs or len(inputs) != 1:
-            raise NoLayerError("its operands are not constant, or its first input is")
+            raise NoLayerError(
+                "its operands are not constant, or its first input is",
+                "make all but its first operand constants",
+            )
         return inputs[node.input[0]]
 
     def _constant(self, node: NodeProto, at: int, name: str) -> Any:
@@ -71,7 +74,7 @@ class StructureRules:
             return None
         found = self._view.constant(node.input[at])
         if found is None:
-            raise NoLayerError(f"its {name} are not constant")
+            raise NoLayerError(f"its {name} are not constant", "make them constants")
         return found
 
     # --- other shapes and orders ---
@@ -111,7 +114,10 @@ class StructureRules:
 
     def _concat(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
         if any(name not in inputs for name in node.input):
-            raise NoLayerError("one of its parts is constant")
+            raise NoLayerError(
+                "one of its parts is constant",
+                "leave the constant part out, and add what it gives to the bias behind it",
+            )
         shape = self._shape(node.output[0])
         axis = attribute(node, "axis", 1) % len(shape)
         parts = [self._layouts.settled(inputs[name], base, in_order=True) for name in node.input]
@@ -150,7 +156,7 @@ class StructureRules:
         if np.array_equal(places, np.arange(value.shape[axis])):
             return value
         if not len(places):
-            raise NoLayerError("it takes nothing")
+            raise NoLayerError("it takes nothing", "take it out of the network")
         runs = np.split(places, np.flatnonzero(np.diff(places) != 1) + 1)
         settled = self._layouts.settled(value, base, in_order=True)
         size = list(settled.shape)
@@ -159,7 +165,8 @@ class StructureRules:
             return self._images.every(settled, axis, int(places[0]), int(places[-1]) + 1, int(step[0]), base)
         if len(runs) > _MOST_WINDOWS:
             raise NoLayerError(
-                f"it takes {len(runs)} windows, more than the {_MOST_WINDOWS} that are put side by side"
+                f"it takes {len(runs)} windows, more than the {_MOST_WINDOWS} that are put side by side",
+                "take fewer and longer runs of places",
             )
         found = [self._images.window(settled, axis, int(run[0]), len(run), base) for run in runs]
         if len(found) == 1:
@@ -180,7 +187,9 @@ class StructureRules:
     def _pad(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
         value = self._only(node, inputs)
         if attribute(node, "mode", b"constant") != b"constant":
-            raise NoLayerError("it repeats values of the image; layers pad with one value")
+            raise NoLayerError(
+                "it repeats values of the image; layers pad with one value", "use the mode constant"
+            )
         pads, fill = self._constant(node, 1, "pads"), self._constant(node, 2, "value")
         axes = self._constant(node, 3, "axes")
         rank = len(value.shape)
@@ -215,11 +224,15 @@ class StructureRules:
     def _enlarged(self, node: NodeProto, value: Value, shape: tuple[int, ...], base: str) -> Value:
         image = self._layouts.settled(value, base)
         if not image.is_image or image.shape[0] != 1 or image.shape[:2] != shape[:2]:
-            raise NoLayerError("it resizes other axes than those of one image's height and width")
+            raise NoLayerError(
+                "it resizes other axes than those of one image's height and width",
+                "resize the last two axes of one image",
+            )
         times = [divmod(shape[axis], image.shape[axis]) for axis in (2, 3)]
         if any(rest for _, rest in times) or not self._repeats(node, image.shape, shape):
             raise NoLayerError(
-                "it does not repeat each pixel a whole number of times: use the mode nearest with whole factors"
+                "it does not repeat each pixel a whole number of times",
+                "use the mode nearest with whole factors",
             )
         return self._images.enlarged(image, [by for by, _ in times], base)
 

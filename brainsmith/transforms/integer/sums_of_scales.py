@@ -136,12 +136,15 @@ class SumsOfScales:
         if not self._approximate:
             raise NoLayerError(
                 f"it gets {_listed_scales(total)}, which have no unit in common, and no whole factors of them give the "
-                "same levels: give what is added quantisers with one scale, or let the closest factors stand for them: "
-                f"{ALLOWING}"
+                "same levels",
+                f"give what is added quantisers with one scale, or let the closest factors stand for them: {ALLOWING}",
             )
         units = common_units(total.rows, exact=False, near=staircase is None)
         if units is None:
-            raise NoLayerError(f"it gets {_listed_scales(total)}, whose closest factors make sums too large")
+            raise NoLayerError(
+                f"it gets {_listed_scales(total)}, whose closest factors make sums too large",
+                "use fewer bits, or give what is added quantisers with one scale",
+            )
         error = max(error_bound(row, unit) for row, unit in zip(total.rows, units, strict=True))
         found = Approximated(reader, max(unit.error for unit in units), error)
         if staircase is not None:

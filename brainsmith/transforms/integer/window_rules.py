@@ -80,7 +80,10 @@ class WindowRules:
             return found
         bias = self._view.constant(node.input[2])
         if bias is None or bias.size * times not in (times, found.shape[1]):
-            raise NoLayerError("its bias is not constant, or not one number for each channel")
+            raise NoLayerError(
+                "its bias is not constant, or not one number for each channel",
+                "make it a constant with one number for each channel",
+            )
         each = bias.reshape(-1) if bias.size == 1 else np.tile(bias.reshape(-1), times)
         return self._build.with_offset(found, node, each)
 
@@ -89,14 +92,15 @@ class WindowRules:
         if len(value.shape) not in (3, 4) or value.shape[0] != 1:
             why = f"; {self._why_batch}" if self._why_batch else ""
             raise NoLayerError(
-                f"it slides over the shape {list(value.shape)}, and layers take one image, (1, C, H, W) or (1, C, L){why}"
+                f"it slides over the shape {list(value.shape)}, and layers take one image, (1, C, H, W) or (1, C, L){why}",
+                "give it one image: a batch of 1, and 3 or 4 axes",
             )
         return self._layouts.image(value, base)
 
     def _window(self, node: NodeProto, tensor: IntegerTensor) -> dict[str, Any]:
         """Return the window that slides over an image; what a rounded up size needs is padding at the end."""
         if attribute(node, "auto_pad", b"NOTSET") not in (b"NOTSET", b"VALID"):
-            raise NoLayerError("its auto_pad is not written out as padding")
+            raise NoLayerError("its auto_pad is not written out as padding", "state the padding in pads")
         shape = self._shape(node)
         flat = len(shape) == 3
         axes = len(shape) - 2
@@ -114,7 +118,8 @@ class WindowRules:
             if read >= tensor.shape[2 + axis] + window["pads"][axis]:
                 raise NoLayerError(
                     "its last window begins behind the image, by ceil_mode, and ONNX's definitions disagree whether there "
-                    "is one: state the padding instead"
+                    "is one",
+                    "state the padding instead",
                 )
             read += (window["kernel"][axis] - 1) * window["dilations"][axis] + 1
             size = tensor.shape[2 + axis] + window["pads"][axis] + window["pads"][2 + axis]
@@ -125,7 +130,7 @@ class WindowRules:
         weights = integer_weights(self._view, node.input[1], axis=0)
         tensor = self._image(value, base)
         if weights is None:
-            raise NoLayerError("its weights are not constant")
+            raise NoLayerError("its weights are not constant", "make them constants")
         taps = weights.values if weights.values.ndim == 4 else weights.values[..., None]
         window = self._window(node, tensor)
         found = self._build.convolution(tensor, taps, weights.scale, node, window, base)
@@ -137,12 +142,12 @@ class WindowRules:
         tensor = self._image(value, base)
         window = self._window(node, tensor)
         if weights is None:
-            raise NoLayerError("its weights are not constant")
+            raise NoLayerError("its weights are not constant", "make them constants")
         if attribute(node, "output_shape") is not None:
-            raise NoLayerError("its output_shape is not written out as padding")
+            raise NoLayerError("its output_shape is not written out as padding", "state the padding in pads")
         beyond = attribute(node, "output_padding", [0])
         if any(more >= step for more, step in zip(beyond, window["strides"], strict=False)):
-            raise NoLayerError("its output_padding is not less than its strides")
+            raise NoLayerError("its output_padding is not less than its strides", "use less than the strides")
         taps = weights.values if weights.values.ndim == 4 else weights.values[..., None]
         *_, height, width = window["shape"]
         high, wide = window["strides"]
@@ -174,7 +179,9 @@ class WindowRules:
         tensor = self._image(value, base)
         window = self._window(node, tensor)
         if len(node.output) > 1 and node.output[1]:
-            raise NoLayerError("it gives the places of the largest values")
+            raise NoLayerError(
+                "it gives the places of the largest values", "read only the values that it gives"
+            )
         return self._images.maximum(tensor, window, base)
 
     def _global_max_pool(self, node: NodeProto, value: Value, base: str) -> Value:
@@ -205,10 +212,14 @@ class WindowRules:
         read = [_inside(image[2 + axis], window, axis) for axis in (0, 1)]
         real = np.multiply.outer(*read)
         if (sums <= 0).any() or (real == 0).any():
-            raise NoLayerError("some of its means are of no value")
+            raise NoLayerError(
+                "some of its means are of no value", "pad less, so that each window has a value of the image"
+            )
         counts = np.rint(real / sums).astype(np.int64)
         if not np.allclose(real / counts, sums, rtol=1e-5):
-            raise NoLayerError("its means are not sums over whole numbers")
+            raise NoLayerError(
+                "its means are not sums over whole numbers", "use an AveragePool without ceil_mode"
+            )
         return counts
 
     def _mean(self, node: NodeProto, value: Value, base: str) -> Value:

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from brainsmith.transforms.lattice.array_types import Doubles, Singles, Whole
 
 
+_ARITHMETIC = ("Mul", "Add", "Sub", "Div")
+_PIECEWISE = ("Relu", "Clip", "LeakyRelu", "Neg", "Identity")
+_CURVES = ("Elu", "HardSigmoid", "Selu", "Sigmoid", "Softplus", "Tanh")
+
+OPERATORS = (*_ARITHMETIC, "BatchNormalization", *_PIECEWISE, *_CURVES)
+"""What may be a link, as its operands are."""
+
+
 @dataclass(frozen=True)
 class ChainLink:
     """One node with one input that varies.
@@ -50,11 +58,11 @@ class ChainLink:
 
 def link_of(view: GraphView, node: NodeProto) -> ChainLink | None:
     """Return what a node does to each channel; None if it is something else, or not known to rise or fall alone."""
-    if is_standard(node, "Mul", "Add", "Sub", "Div"):
+    if is_standard(node, *_ARITHMETIC):
         return _arithmetic(view, node)
     if is_standard(node, "BatchNormalization") and len(node.output) == 1:
         return _batch_norm(view, node)
-    if is_standard(node, "Relu", "Clip", "LeakyRelu", "Neg", "Identity"):
+    if is_standard(node, *_PIECEWISE):
         return _piecewise(view, node)
     return _curve(node) if is_standard(node, *_CURVES) else None
 
@@ -166,9 +174,6 @@ def _piecewise(view: GraphView, node: NodeProto) -> ChainLink | None:
 def _clip_limits(view: GraphView, node: NodeProto) -> tuple[Any, Any] | None:
     low, high = view.number(node, 1, "min", -np.inf), view.number(node, 2, "max", np.inf)
     return None if low is None or high is None or low > high else (np.float32(low), np.float32(high))
-
-
-_CURVES = ("Elu", "HardSigmoid", "Selu", "Sigmoid", "Softplus", "Tanh")
 
 
 def _curve(node: NodeProto) -> ChainLink:

@@ -107,7 +107,7 @@ def test_a_normalisation_gets_floats_of_integers_and_thresholds_behind(quantised
         (
             lambda graph: graph.node("Softmax", axis=1).quant(4),
             "no integer layers for node 'quant2' (Quant): it gets floats: node 'softmax1' (Softmax) stays on the host: it "
-            "computes along another axis than the last",
+            "computes along another axis than the last: transpose what goes into it",
         ),
         (
             lambda graph: graph.node("Softmax", axis=-1).node("MatMul", graph.weights(np.eye(CHANNELS))),
@@ -116,7 +116,8 @@ def test_a_normalisation_gets_floats_of_integers_and_thresholds_behind(quantised
         ),
         (
             lambda graph: graph.node("Softmax", axis=-1).node("Neg").quant(4),
-            "no integer layers for node 'quant3' (Quant): it falls where a function of rows rises",
+            "no integer layers for node 'quant3' (Quant): it falls where a function of rows rises: "
+            "multiply by a factor above 0 between the function and the quantiser",
         ),
     ],
 )

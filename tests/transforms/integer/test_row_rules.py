@@ -92,7 +92,8 @@ def test_places_that_may_lie_outside_are_refused():
     with pytest.raises(ModelError) as caught:
         layers(of_table(7))
     assert str(caught.value) == (
-        "no integer layers for node 'gather' (Gather): its places go from 0 to 7, and its table has 7 rows"
+        "no integer layers for node 'gather' (Gather): its places go from 0 to 7, and its table has 7 rows: "
+        "give the table as many rows, or the input a datatype that holds only its places"
     )
 
 

@@ -120,7 +120,9 @@ def test_a_function_of_other_integers_is_refused():
     with pytest.raises(ModelError) as caught:
         layers(graph.model(1, 2, datatype="INT8"))
     assert str(caught.value) == (
-        "no integer layers for node 'max2' (Max): no layer of integers computes this operator"
+        "no integer layers for node 'max2' (Max): no layer of integers computes this operator: put "
+        "operators in its place that have layers (docs/your_model.md lists them), in the model or with a transform of your "
+        "own before this step"
     )
 
 
@@ -130,5 +132,5 @@ def test_integers_are_not_tried_without_end():
         layers(graph.model(1, 1, datatype="INT24"))
     assert str(caught.value) == (
         "no integer layers for node 'quant1' (Quant): Abs 'abs0' in front of it: a function of 16777216 different "
-        "integers, more than 1048576, needs a quantiser in front"
+        "integers, and no more than 1048576 are tried: put a quantiser in front of it"
     )
