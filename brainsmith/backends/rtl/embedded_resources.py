@@ -15,8 +15,18 @@ if TYPE_CHECKING:
 FEW_WORDS, ROM_BITS_PER_LUT = 32, 16
 """Of tables of more words. It could be 64 bits in a LUT; Yosys shares parts of such tables, and ends with more LUTs."""
 
-PRODUCT_LUTS = {7: 15, 8: 25}
-"""LUTs of products whose factors have so many bits together, both 3 or more; fewer are a LUT a bit, more a DSP slice."""
+PRODUCT_LUTS = {
+    (2, 2): (5, 4, 4),
+    (2, 3): (7, 5, 6),
+    (2, 4): (8, 8, 8),
+    (2, 5): (10, 10, 10),
+    (2, 6): (12, 12, 12),
+    (3, 3): (8, 6, 8),
+    (3, 4): (14, 11, 16),
+    (3, 5): (16, 18, 19),
+    (4, 4): (21, 24, 26),
+}
+"""LUTs of products by the bits of their factors, with none, one or both of them signed; of more bits a DSP slice."""
 
 SHIFT_REGISTER = 3
 """From so many registers in a row on, Yosys takes a LUT as a shift register."""
@@ -106,8 +116,8 @@ def product_of(first: BaseDataType, second: BaseDataType, constant: bool) -> _Pr
         computed = multiplier(one, other) if multiplier(one, other).dsp else Resources(lut=one * other // 5)
     elif min(one, other) == 1:
         computed = Resources(lut=max(one, other))
-    elif bits in PRODUCT_LUTS:
-        computed = Resources(lut=PRODUCT_LUTS[bits] if min(one, other) > 2 else 2 * bits - 3)
+    elif (pair := (min(one, other), max(one, other))) in PRODUCT_LUTS:
+        computed = Resources(lut=PRODUCT_LUTS[pair][sum(kind.signed() for kind in kinds)])
     else:
         computed = multiplier(one, other)
     return _Product(bits, signed, computed)
