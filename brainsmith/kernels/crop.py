@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.execution.operators.movement import Cut
-from brainsmith.kernels.movement_kernel import MovementKernel
+from brainsmith.kernels.windowed_kernel import WindowedKernel
 from brainsmith.plugin.core import kernel
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     tags=("layout", "transformer"),
     domain="brainsmith.kernels",
 )
-class CropKernel(MovementKernel):
+class CropKernel(WindowedKernel):
     """`x.reshape(within_shape)[starts : starts + sizes].reshape(out_shape)`, axis by axis, any datatype.
 
     Without a `within_shape` it is the input's own. With one, several windows are one: every second row of 8 is the first
@@ -32,9 +31,8 @@ class CropKernel(MovementKernel):
     """
 
     def get_nodeattr_types(self) -> dict[str, Any]:
-        """Return the attributes of a movement, and the window: a start and a size for each axis."""
+        """Return the attributes of a windowed kernel: a start and a size for each axis, too."""
         attributes = super().get_nodeattr_types()
-        attributes["within_shape"] = ("ints", False, [])
         attributes["starts"] = ("ints", True, [])
         attributes["sizes"] = ("ints", True, [])
         return attributes
@@ -49,18 +47,10 @@ class CropKernel(MovementKernel):
 
     def window(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
         """Return the shape in which the window is cut out, and the window's starts and sizes."""
-        within = self.get_nodeattr("within_shape")
-        shape = tuple(within) if len(within) else self.get_normal_input_shape()
-        return shape, tuple(self.get_nodeattr("starts")), tuple(self.get_nodeattr("sizes"))
+        return self.within_shape(), tuple(self.get_nodeattr("starts")), tuple(self.get_nodeattr("sizes"))
 
     def movement(self) -> Cut:
         """Return which window is cut out."""
         shape, starts, sizes = self.window()
         ends = tuple(start + size for start, size in zip(starts, sizes, strict=True))
         return Cut(starts, ends, (1,) * len(starts), shape)
-
-    def lanes_limit(self) -> int:
-        """Return the most values that may go together; `SIMD` divides it."""
-        shape, starts, sizes = self.window()
-        ends = (self.get_normal_input_shape()[-1], self.get_normal_output_shape()[-1])
-        return gcd(*ends, shape[-1], starts[-1], sizes[-1])

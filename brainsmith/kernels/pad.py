@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import gcd, prod
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from qonnx.core.datatype import DataType
 
 from brainsmith.execution.operators.borders import Border
-from brainsmith.kernels.movement_kernel import MovementKernel
+from brainsmith.kernels.windowed_kernel import Shape, WindowedKernel
 from brainsmith.plugin.core import kernel
 from brainsmith.rtl.cores.integers import padded_datatype
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     tags=("layout",),
     domain="brainsmith.kernels",
 )
-class PadKernel(MovementKernel):
+class PadKernel(WindowedKernel):
     """`pad(x.reshape(within_shape), before, after, value).reshape(out_shape)`, axis by axis, integers.
 
     Without a `within_shape` it is the input's own. With one, values go between entries: (4, 1) padded by (0, 1) behind is
@@ -38,10 +38,9 @@ class PadKernel(MovementKernel):
     """
 
     def get_nodeattr_types(self) -> dict[str, Any]:
-        """Return the attributes of a movement, and the padding: in front of and behind each axis, and its value."""
+        """Return the attributes of a windowed kernel, and the padding: in front of and behind each axis, and its value."""
         attributes = super().get_nodeattr_types()
         attributes["outputDataType"] = ("s", True, "")
-        attributes["within_shape"] = ("ints", False, [])
         attributes["before"] = ("ints", True, [])
         attributes["after"] = ("ints", True, [])
         attributes["value"] = ("i", False, 0)
@@ -71,16 +70,14 @@ class PadKernel(MovementKernel):
 
     def movement(self) -> Border:
         """Return what surrounds the values."""
-        within = self.get_nodeattr("within_shape")
-        shape = tuple(within) if len(within) else self.get_normal_input_shape()
         before, after = (tuple(self.get_nodeattr(name)) for name in ("before", "after"))
-        return Border(before, after, float(self.get_nodeattr("value")), shape=shape)
+        return Border(before, after, float(self.get_nodeattr("value")), shape=self.within_shape())
 
-    def lanes_limit(self) -> int:
-        """Return the most values that may go together; `SIMD` divides it."""
+    def window(self) -> tuple[Shape, Shape, Shape]:
+        """Return the shape of the padded values, and where in it the input begins, and its sizes."""
         border = self.movement()
-        ends = (self.get_normal_input_shape()[-1], self.get_normal_output_shape()[-1])
-        return gcd(*ends, border.shape[-1], border.before[-1], border.after[-1])
+        sides = zip(border.before, border.shape, border.after, strict=True)
+        return tuple(map(sum, sides)), border.before, border.shape
 
     def get_exp_cycles(self) -> int:
         """Return the beats of an output: one is given in every cycle."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.handshake_rows import row_patterns
-from brainsmith.rtl.drawing.theme import SANS, SVG, colours
+from brainsmith.rtl.drawing.theme import svg_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,24 +79,13 @@ def draw_timing(title: str, caption: str, signals: Sequence[Signal]) -> str:
         tag("text", at, class_="cycle", x=(at + 0.5) * step, y=below + 14, text_anchor="middle")
         for at in range(0, cycles, 1 if step > NARROW else 2)
     ]
-    drawing = tag(
-        "svg",
-        tag("title", title),
-        tag("style", Markup(f"svg{{--sans:{SANS};background:var(--page)}}{colours()}{_STYLE}")),
-        tag("defs", row_patterns()[0]),
-        tag("rect", width=wide, height=high, fill="var(--page)"),
+    parts = [
         tag("text", title, class_="title", x=MARGIN, y=26),
         tag("text", caption, class_="soft", x=MARGIN, y=45),
         _legend(),
         tag("g", grid, numbers, rows, transform=f"translate({MARGIN + LABELS} {TOP})"),
-        xmlns=SVG,
-        role="img",
-        aria_label=f"{title}: {caption}",
-        viewBox=f"0 0 {wide} {high}",
-        width=wide,
-        height=high,
-    )
-    return f"{drawing}\n"
+    ]
+    return svg_file(title, parts, wide, high, _STYLE, row_patterns()[:1], f"{title}: {caption}")
 
 
 def _step(signals: Sequence[Signal]) -> float:

@@ -13,7 +13,7 @@ from pathlib import Path
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.block_diagram import block_diagram, standing_alone
 from brainsmith.rtl.drawing.block_plan import read_plan
-from brainsmith.rtl.drawing.theme import SANS, SVG, arrow, colours
+from brainsmith.rtl.drawing.theme import arrow, svg_file
 from brainsmith.rtl.drawing.wave_drawing import draw_wave
 
 HERE = Path(__file__).parent
@@ -94,24 +94,8 @@ def flow() -> str:
         parts += _leaves(column, leaves)
     parts += _extents()
     width, height = LEFT * 2 + COLUMN * 5 + BOX, OUTPUTS + 92
-    style = f"svg{{--sans:{SANS};--mono:{MONO};background:var(--page)}}{colours()}{STYLE}"
     title = "From hardware layers to a verified, packed accelerator: the steps, their tools, what each leaves"
-    return str(
-        tag(
-            "svg",
-            tag("title", title),
-            tag("style", Markup(style)),
-            tag("defs", arrow("arrow")),
-            tag("rect", width=width, height=height, fill="var(--page)"),
-            parts,
-            xmlns=SVG,
-            role="img",
-            aria_label=title,
-            viewBox=f"0 0 {width} {height}",
-            width=width,
-            height=height,
-        )
-    )
+    return svg_file(title, parts, width, height, f"svg{{--mono:{MONO}}}{STYLE}", [arrow("arrow")])
 
 
 def _front() -> list[Markup]:

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from brainsmith.markup import Markup, tag
 from brainsmith.plugins import steps
-from brainsmith.rtl.drawing.theme import SANS, SVG, arrow, colours
+from brainsmith.rtl.drawing.theme import arrow, svg_file
 
 FILE = Path(__file__).with_name("integer_layer.svg")
 QONNX = "qonnx.custom_op.general"
@@ -168,22 +168,7 @@ def picture() -> str:
         *row(384, integer_row, 152, 26.6),
     ]  # fmt: skip
     title = "From Quant to threshold: a layer of QONNX, the level of each sum, and the layer of integers"
-    style = f"svg{{--sans:{SANS};background:var(--page)}}{colours()}{STYLE}"
-    drawing = tag(
-        "svg",
-        tag("title", title),
-        tag("style", Markup(style)),
-        tag("defs", arrow("arrow")),
-        tag("rect", width=WIDTH, height=HEIGHT, fill="var(--page)"),
-        parts,
-        xmlns=SVG,
-        role="img",
-        aria_label=title,
-        viewBox=f"0 0 {WIDTH} {HEIGHT}",
-        width=WIDTH,
-        height=HEIGHT,
-    )
-    return str(drawing).rstrip() + "\n"
+    return svg_file(title, parts, WIDTH, HEIGHT, STYLE, [arrow("arrow")])
 
 
 if __name__ == "__main__":

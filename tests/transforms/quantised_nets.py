@@ -38,6 +38,14 @@ class Net:
         more = {"signed": signed, "narrow": narrow, "rounding_mode": mode}
         return self.node("Quant", scale, zero, float(bits), domain=CUSTOM, shape=self.last_shape(), **more)
 
+    def weights(self, values, scale, bits, signed=1, narrow=0):
+        """Return the name of constants behind a quantiser of their own."""
+        tail, last, self.tail = self.tail, self.last_shape(), self.constant(values)
+        self.last = np.shape(values)
+        self.quant(scale, 0.0, bits, signed, narrow)
+        held, self.tail, self.last = self.tail, tail, last
+        return held
+
     def last_shape(self):
         return getattr(self, "last", self.shape)
 

@@ -52,16 +52,6 @@ def window_turns(
     return tuple(merged[1:] if merged and merged[0].whole else merged)
 
 
-def window_parameters(turns: Sequence[Turns], loops: int) -> dict[str, int]:
-    """Return the parameters `SIZE`, `FIRST` and `LAST` of a core with so many loops, numbered from the outermost on."""
-    nest = (*[Turns(1, 0, 0)] * (loops - len(turns)), *turns)
-    return {
-        f"{name}{at}": number
-        for name, numbers in zip(("SIZE", "FIRST", "LAST"), zip(*nest, strict=True), strict=True)
-        for at, number in enumerate(numbers)
-    }
-
-
 def window_resources(turns: Sequence[Turns]) -> Resources:
     """Return what the loops need: counters, a comparison with the last turn of each, comparisons with the window.
 

@@ -8,7 +8,7 @@ from brainsmith.figures import plural
 from brainsmith.markup import Markup, tag
 from brainsmith.rtl.drawing.handshake_rows import STYLE as ROW_STYLE
 from brainsmith.rtl.drawing.handshake_rows import draw_row, row_patterns
-from brainsmith.rtl.drawing.theme import SANS, SVG, colours, read_style
+from brainsmith.rtl.drawing.theme import read_style, svg_file
 from brainsmith.rtl.drawing.timeline import Timeline
 
 if TYPE_CHECKING:
@@ -55,7 +55,10 @@ def draw_handshakes(
             transform=f"translate({MARGIN + LABELS} {TOP})",
         ),
     ]
-    return _document(f"Handshakes of frame {found['frame']} of {design}", body, height)
+    return svg_file(
+        f"Handshakes of frame {found['frame']} of {design}", body, MARGIN + LABELS + PLOT + MARGIN, height,
+        _STYLE + ROW_STYLE, (*row_patterns(), _head("head", "auto-start-reverse")),
+    )  # fmt: skip
 
 
 def ordered(links: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -70,26 +73,6 @@ def ordered(links: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def _detail(rows: int) -> int:
     """Return how many bins a pixel has: enough to zoom into, while the picture of a large design stays small."""
     return min(MOST_DETAIL, max(1, BINS // (PLOT * max(1, rows))))
-
-
-def _document(what: str, body: list[Markup], height: int) -> str:
-    width = MARGIN + LABELS + PLOT + MARGIN
-    style = f"svg{{--sans:{SANS};background:var(--page)}}{colours()}{_STYLE}{ROW_STYLE}"
-    drawing = tag(
-        "svg",
-        tag("title", what),
-        tag("style", Markup(style)),
-        tag("defs", row_patterns(), _head("head", "auto-start-reverse")),
-        tag("rect", class_="page", width=width, height=height, fill="var(--page)"),
-        body,
-        xmlns=SVG,
-        role="img",
-        aria_label=what,
-        viewBox=f"0 0 {width} {height}",
-        width=width,
-        height=height,
-    )
-    return f"{drawing}\n"
 
 
 def _head(element_id: str, orient: str) -> Markup:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from brainsmith.markup import Markup, tag
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _LIGHT = {
     "page": "#ffffff", "ink": "#17202b", "soft": "#51606f", "line": "#d8dde4", "line-strong": "#9aa5b2",
@@ -40,3 +44,36 @@ def arrow(element_id: str, style: str = "arrow") -> Markup:
     head = tag("path", d="M0 0L8 4L0 8z", class_=style)
     place = {"refX": 7.5, "refY": 4, "markerWidth": 8, "markerHeight": 8}
     return tag("marker", head, id=element_id, markerUnits="userSpaceOnUse", orient="auto", **place)
+
+
+def svg_file(
+    title: str, parts: Iterable[Any], width: int, height: int, style: str = "", defs: Iterable[Markup] = (),
+    spoken: str = "",
+) -> str:  # fmt: skip
+    """Return a drawing as the content of an SVG file, in light and dark colours.
+
+    Args:
+        title: What is drawn.
+        parts: What is drawn on the page.
+        width: In pixels.
+        height: In pixels.
+        style: Rules beside the colours; `--sans` is the font.
+        defs: Arrows and patterns.
+        spoken: What a screen reader says; the title by default.
+    """
+    rules = f"svg{{--sans:{SANS};background:var(--page)}}{colours()}{style}"
+    drawing = tag(
+        "svg",
+        tag("title", title),
+        tag("style", Markup(rules)),
+        tag("defs", defs),
+        tag("rect", width=width, height=height, fill="var(--page)"),
+        parts,
+        xmlns=SVG,
+        role="img",
+        aria_label=spoken or title,
+        viewBox=f"0 0 {width} {height}",
+        width=width,
+        height=height,
+    )
+    return f"{drawing}\n"

@@ -2,10 +2,8 @@
 
 import pytest
 from hypothesis import strategies as st
-from qonnx.custom_op.registry import getCustomOp
 
-from brainsmith.backends.rtl.crop_rtl import CropRTL
-from tests.backends.rtl.bench import Case, check_cores, law_of_cores, lint, make_model
+from tests.backends.rtl.bench import Case, check_cores, law_of_cores
 from tests.backends.rtl.stated import assert_as_stated
 
 
@@ -15,10 +13,6 @@ def case(shape, starts, sizes, out_shape=None, simd=1, kind="INT4", within=()):
         "out_shape": out_shape or sizes, "SIMD": simd, "inputDataType": kind,
     }  # fmt: skip
     return Case("CropRTL", [(tuple(shape), kind)], attributes, domain="brainsmith.backends.rtl")
-
-
-def instance(one):
-    return getCustomOp(make_model([one]).graph.node[0])
 
 
 @st.composite
@@ -49,42 +43,6 @@ def test_cases_by_hand(tmp_path, simulations):
 
 
 test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=4, least=8, most=12)
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"BITS": 1},
-        {"SIZE4": 1, "FIRST4": 0, "LAST4": 0},
-        {"SIZE0": 3, "FIRST0": 1, "LAST0": 1, "SIZE5": 5, "FIRST5": 0, "LAST5": 4},
-        {"SIZE1": 7, "LAST1": 6, "SIZE3": 2, "LAST3": 0},
-    ],
-)
-def test_lint_is_silent(parameters):
-    assert lint(CropRTL, parameters) == ""
-
-
-def test_axes_that_are_kept_whole_are_one_loop():
-    found = instance(case((2, 3, 8, 4, 16), (0, 0, 3, 0, 0), (2, 3, 1, 4, 16), simd=4)).core_parameters()
-    none = {f"SIZE{at}": 1 for at in range(4)} | {
-        f"{end}{at}": 0 for at in range(4) for end in ("FIRST", "LAST")
-    }
-    assert {name: found[name] for name in found if name != "BITS"} == none | {
-        "SIZE4": 8, "SIZE5": 16, "FIRST4": 3, "FIRST5": 0, "LAST4": 3, "LAST5": 15,
-    }  # fmt: skip
-
-
-def test_more_loops_than_the_core_has_are_refused():
-    seven = instance(case((3,) * 7, (1,) * 7, (1,) * 7))
-    assert CropRTL.supports(seven).reason == "its window needs 7 nested loops, and the core has 6"
-    floats = instance(case((3, 2), (1, 0), (1, 2), kind="FLOAT32"))
-    assert CropRTL.supports(floats).reason == "input 0 is FLOAT32, but its core computes with integers only"
-    assert CropRTL.supports(instance(case((3, 2), (1, 0), (1, 2))))
-
-
-def test_what_folding_may_raise():
-    (lanes,) = instance(case((8, 32), (3, 8), (1, 24))).parallelism()
-    assert (lanes.attribute, lanes.values) == ("SIMD", (1, 2, 4, 8))
 
 
 @pytest.mark.slow

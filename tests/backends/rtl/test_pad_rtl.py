@@ -7,7 +7,7 @@ from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.pad_rtl import PadRTL
 from brainsmith.rtl.cores.integers import padded_datatype
-from tests.backends.rtl.bench import Case, check_cores, law_of_cores, lint, make_model
+from tests.backends.rtl.bench import Case, check_cores, law_of_cores, make_model
 from tests.backends.rtl.stated import assert_as_stated
 
 
@@ -75,39 +75,15 @@ def test_cases_by_hand(tmp_path, simulations):
 test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=4, least=8, most=12)
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"IN_BITS": 1, "OUT_BITS": 1, "VALUE": 1},
-        {"SIZE4": 1, "FIRST4": 0, "LAST4": 0},
-        {
-            "SIZE0": 3,
-            "FIRST0": 1,
-            "LAST0": 1,
-            "SIZE5": 5,
-            "FIRST5": 0,
-            "LAST5": 4,
-            "SIGNED": 1,
-            "OUT_BITS": 9,
-        },
-        {"SIZE1": 7, "LAST1": 6, "SIZE3": 2, "LAST3": 0, "SIMD": 3, "VALUE": 255},
-    ],
-)
-def test_lint_is_silent(parameters):
-    assert lint(PadRTL, parameters) == ""
-
-
-def test_axes_that_are_not_padded_are_one_loop():
+def test_a_beat_is_padded_with_the_code_of_the_value():
     found = instance(case((1, 8, 4, 4, 16), (0, 1, 0, 0, 0), (0, 2, 0, 0, 0), -5, simd=4)).core_parameters()
     numbers = {"SIMD": 4, "IN_BITS": 4, "OUT_BITS": 4, "SIGNED": 1, "VALUE": 11}
-    loops = {"SIZE4": 11, "FIRST4": 1, "LAST4": 8, "SIZE5": 64, "FIRST5": 0, "LAST5": 63}
-    assert {name: found[name] for name in (*numbers, *loops)} == numbers | loops
+    assert {name: found[name] for name in numbers} == numbers
 
 
 @pytest.mark.parametrize(
     ("one", "reason"),
     [
-        (case((3,) * 7, (1,) * 7, (1,) * 7), "its padding needs 7 nested loops, and the core has 6"),
         (case((3, 2), (1, 0), (1, 2), -9, given="INT4"), "it pads with -9, which INT4 does not hold"),
         (case((3, 2), (1, 0), (1, 2), kind="BIPOLAR"), "it takes the bits of BIPOLAR, and gives INT2"),
         (case((3, 2), (1, 0), (1, 2), kind="FLOAT32"), "input 0 is FLOAT32, but its core computes with integers only"),
@@ -116,11 +92,6 @@ def test_axes_that_are_not_padded_are_one_loop():
 )  # fmt: skip
 def test_what_it_does_not_compute_is_refused(one, reason):
     assert PadRTL.supports(instance(one)).reason == reason
-
-
-def test_what_folding_may_raise():
-    (lanes,) = instance(case((8, 32), (3, 8), (0, 4))).parallelism()
-    assert (lanes.attribute, lanes.values) == ("SIMD", (1, 2, 4))
 
 
 @pytest.mark.slow

@@ -1,0 +1,56 @@
+"""WindowBackend: the base of RTL backends that count their way through a frame of which a window passes."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.backends.rtl.window_turns import Turns, window_resources, window_turns
+from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.node_support import Support, unsupported
+from brainsmith.rtl.cores.parallelism import Parallelism, divisors
+from brainsmith.rtl.cores.wrapper import WORD
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from brainsmith.rtl.synthesis.cells import Resources
+
+LOOPS = 6
+"""The loops that the core has."""
+
+
+class WindowBackend(CoreBackend):
+    """A WindowedKernel as a core around `window_turns`: counters for the axes of the window, and nothing stored.
+
+    Axes that are in the window as a whole are one counter.
+    """
+
+    parts = ("window_turns.sv",)
+
+    @classmethod
+    def supports(cls, node: Any, part: str = "") -> Support:
+        """Tell whether the core can implement a node: integers, and no more loops than it has."""
+        loops = len(cls.turns(node))
+        if loops > LOOPS:
+            return unsupported(f"its window needs {loops} nested loops, and the core has {LOOPS}")
+        return super().supports(node, part)
+
+    def turns(self) -> tuple[Turns, ...]:
+        """Return the loops over the beats, the outermost first."""
+        shape, starts, sizes = self.window()
+        return window_turns(shape, starts, sizes, self.get_nodeattr("SIMD"))
+
+    def core_parameters(self) -> Mapping[str, int | str]:
+        """Return of each loop its turns, and the first and the last one in the window, the outermost in the lowest bits."""
+        turns = self.turns()
+        words = [word for loop in reversed(turns) for word in loop] + [1, 0, 0] * (LOOPS - len(turns))
+        return {"TURNS": reduce(lambda above, word: above << WORD | word, words)}
+
+    def core_resources(self) -> Resources:
+        """Return the counters, the comparisons with the window, and the handshake."""
+        return window_resources(self.turns())
+
+    def parallelism(self) -> tuple[Parallelism, ...]:
+        """Return SIMD, for values of the last axis that are in the window together, or out of it."""
+        return (Parallelism("SIMD", divisors(self.lanes_limit())),)
