@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.declared_inputs import with_input_datatypes
+from brainsmith.build.early_refusal import front_steps
 from brainsmith.build.job import BuildJob
 from brainsmith.build.model import model_name, read_for_build
 from brainsmith.build.needs import require_part, require_reader, require_tools
@@ -74,7 +75,7 @@ def build(
             of an image, or a datatype for each input by name, also as "image=UINT8,mask=INT4".
 
     Raises:
-        ModelError: The model cannot be built.
+        ModelError: The model cannot be built; the message names all nodes that no layer computes. Nothing has run.
         BlueprintError: The blueprint has errors; all of them are named.
         OutputError: The output folder cannot be written.
         BuildError: A step failed; the message names it, the steps before it, and the last good model.
@@ -96,6 +97,7 @@ def build(
         source = with_input_datatypes(source, task.inputs, model_name(model))
         shown = {"explain": explain, "page": report}
         job = BuildJob(task, source, workspace, model_name(model), progress, use_cache=use_cache, **shown)
+        job.refuse_early()
         job.prepare(verify)
     with _nothing_half_written(workspace, job), _failure_reported(job):
         with job.listened(), job.maker:
@@ -160,8 +162,13 @@ def _task(arguments: BuildArguments, source: Artifact) -> BuildTask:
     except (BlueprintError, LookupError):
         refuse(unsupported, None)
         raise
-    refuse(unsupported, task.steps)
-    require_part(task.steps, task.config["fpga_part"], task.description["file"])
-    require_tools(task.steps)
-    require_reader(task.steps, task.config["kernel_preferences"], task.registry)
+    if not front_steps(task.steps):
+        refuse(unsupported, task.steps)
+    try:
+        require_part(task.steps, task.config["fpga_part"], task.description["file"])
+        require_tools(task.steps)
+        require_reader(task.steps, task.config["kernel_preferences"], task.registry)
+    except BrainsmithError:
+        refuse(unsupported, task.steps)
+        raise
     return task

@@ -11,6 +11,7 @@ from brainsmith.build.cache import BuildCache
 from brainsmith.build.circuits import read_circuit, read_synthesis
 from brainsmith.build.config import StepConfig
 from brainsmith.build.device_use import device_use
+from brainsmith.build.early_refusal import front_steps, refuse_without_layers
 from brainsmith.build.estimates import read_estimates
 from brainsmith.build.failure import explained
 from brainsmith.build.golden import inputs_file, load_golden
@@ -90,6 +91,17 @@ class BuildJob:
         blueprint = str(task.description["file"])
         self.runner.made = {"model": name, "blueprint": blueprint, "output": str(workspace.output)}
         self.maker = MadeBy(_origin(name, blueprint, *task.golden), **self.runner.made)
+
+    def refuse_early(self) -> None:
+        """Raise at once what the front end would refuse, unless its result is kept: then it has read the network before.
+
+        Raises:
+            ModelError: Nodes have no layers of integers.
+        """
+        front = front_steps(self.task.steps)
+        if front and not self.runner.kept(front, self._source):
+            with self.runner.log.taken("which layers the network becomes"):
+                refuse_without_layers(self._source, self.task)
 
     def prepare(self, verify: bool) -> None:
         """Read the golden data and run them through the input model; steps get the inputs in any case."""

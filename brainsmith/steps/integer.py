@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
+    from brainsmith.transforms.integer_layers import IntegerLayers
+
 REPORT = "report/approximations.json"
 FINDINGS = "report/integers.json"
 """What each tensor of the network is made of, and what the host does at its ends."""
@@ -50,34 +52,53 @@ def integer(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     `report/integers.json` has the scale, zero point and range of each tensor, and what the host does at the ends.
 
     Raises:
-        ModelError: A node has no layer of integers; the text names each such node, and why.
+        ModelError: A node has no layer of integers; the text names each such node, why, and what would help.
+    """
+    made, transform = integer_layers(model, "integer" in getattr(cfg, "approximate", ()))
+    if transform is None:
+        named = ", ".join(f"{count} {op_type}" for op_type, count in _lowered(model).items())
+        logging.getLogger(__name__).info(
+            "nothing to do: the model has no quantisers, and is lowered to layers already (%s)", named
+        )
+        return made
+    if transform.approximated:
+        write_report(cfg, REPORT, {"sums": [found.record() for found in transform.approximated]})
+        for found in transform.approximated:
+            logging.getLogger(__name__).warning("approximated: %s", found.text())
+    if transform.findings is not None and cfg is not None:
+        write_report(cfg, FINDINGS, transform.findings.to_plain())
+    return transformed(made, own_transform("InferGlobalSum")())
+
+
+def integer_layers(model: ModelWrapper, approximate: bool) -> tuple[ModelWrapper, IntegerLayers | None]:
+    """Return a network as layers of integers, and the transform that made them; None where it is lowered already.
+
+    Args:
+        model: Cleaned up.
+        approximate: Whether sums of several scales may have the closest factors.
+
+    Raises:
+        ModelError: A node has no layer of integers; the text names each such node, why, and what would help.
     """
     from qonnx.transformation.infer_shapes import InferShapes
 
     if not model.check_all_tensor_shapes_specified():
         model = model.transform(InferShapes())
     quantised = any(is_quantiser(node) for node in model.graph.node)
-    lowered = Counter(node.op_type for node in model.graph.node if _is_lowered(node))
-    if lowered and not quantised:
-        named = ", ".join(f"{count} {op_type}" for op_type, count in lowered.items())
-        logging.getLogger(__name__).info(
-            "nothing to do: the model has no quantisers, and is lowered to layers already (%s)", named
-        )
-        return model
-    integer_layers = own_transform("IntegerLayers")("integer" in getattr(cfg, "approximate", ()))
+    if not quantised and _lowered(model):
+        return model, None
+    found = own_transform("IntegerLayers")(approximate)
     try:
-        layers = transformed(model, integer_layers, InferShapes())
+        return transformed(model, found, InferShapes()), found
     except ModelError as error:
         if quantised or any(is_thresholds(node) for node in model.graph.node):
             raise
         raise ModelError(f"{error}. {NO_QUANTISERS}") from error
-    if integer_layers.approximated:
-        write_report(cfg, REPORT, {"sums": [found.record() for found in integer_layers.approximated]})
-        for found in integer_layers.approximated:
-            logging.getLogger(__name__).warning("approximated: %s", found.text())
-    if integer_layers.findings is not None and cfg is not None:
-        write_report(cfg, FINDINGS, integer_layers.findings.to_plain())
-    return transformed(layers, own_transform("InferGlobalSum")())
+
+
+def _lowered(model: ModelWrapper) -> Counter[str]:
+    """Count the nodes that are hardware, or lowered to what a front end makes, by operator."""
+    return Counter(node.op_type for node in model.graph.node if _is_lowered(node))
 
 
 def _is_lowered(node: NodeProto) -> bool:
