@@ -38,6 +38,10 @@ BEAT = 0.2
 """Seconds for which what waits looks away from its listener, at most."""
 
 
+_SETTLED = 3.0
+"""Seconds after which the rate so far says something about the rest."""
+
+
 class Work(Struct):
     """One thing that goes on: a value.
 
@@ -55,11 +59,19 @@ class Work(Struct):
     unit: str
     seconds: float
 
+    @property
+    def left(self) -> float | None:
+        """Return the seconds that the rest takes at the rate so far; None where that is not known yet."""
+        if not self.total or not self.done or self.seconds < _SETTLED:
+            return None
+        return self.seconds * max(self.total - self.done, 0) / self.done
+
     def __str__(self) -> str:
-        """Return it as `what: 3 of 12 layers, 5 s`."""
+        """Return it as `what: 3 of 12 layers, 5 s, about 15 s left`."""
         count = f"{self.done:,}" if self.total is None else f"{self.done:,} of {self.total:,}"
         counted = f": {count} {self.unit}".rstrip() if self.done or self.total is not None else ""
-        return f"{self.what}{counted}, {elapsed(self.seconds)}"
+        rest = "" if self.left is None else f", about {elapsed(self.left)} left"
+        return f"{self.what}{counted}, {elapsed(self.seconds)}{rest}"
 
 
 def elapsed(seconds: float) -> str:

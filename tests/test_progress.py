@@ -124,6 +124,9 @@ def test_a_forked_child_is_not_heard(heard):
         (Work("simulating", 1200000, None, "cycles", 61), "simulating: 1,200,000 cycles, 1 min 1 s"),
         (Work("sizing", 0, 12, "FIFOs", 7300), "sizing: 0 of 12 FIFOs, 2 h 1 min"),
         (Work("runs", 1, 4, "", 0.4), "runs: 1 of 4, 0 s"),
+        (Work("runs", 1, 4, "", 3.0), "runs: 1 of 4, 3 s, about 9 s left"),
+        (Work("compiling", 3, 12, "parts", 50), "compiling: 3 of 12 parts, 50 s, about 2 min 30 s left"),
+        (Work("compiling", 12, 12, "parts", 50), "compiling: 12 of 12 parts, 50 s, about 0 s left"),
     ],
 )
 def test_work_is_one_line(work, text):

@@ -45,8 +45,8 @@ def test_a_log_has_a_line_every_ten_seconds(clock):
         clock[0] += 1
         line.works((Work("sizing", 2, 12, "FIFOs", clock[0]), Work("simulating", 0, None, "", 1)))
     assert said == [
-        "sizing: 2 of 12 FIFOs, 10 s; simulating, 1 s",
-        "sizing: 2 of 12 FIFOs, 20 s; simulating, 1 s",
+        "sizing: 2 of 12 FIFOs, 10 s, about 50 s left; simulating, 1 s",
+        "sizing: 2 of 12 FIFOs, 20 s, about 1 min 40 s left; simulating, 1 s",
     ]
     line.clear()  # whatever is printed then is a line, too
     clock[0] += 9
