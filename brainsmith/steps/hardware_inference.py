@@ -12,7 +12,6 @@ from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.conversion_limits import check_limits
 from brainsmith.steps.conversions import ELEMENTWISE, OTHERS, PRODUCTS, STREAMS, THRESHOLDS, Conversion
 from brainsmith.steps.hardware_nodes import FINN_LAYERS, nodes_between
-from brainsmith.steps.image_borders import borders_to_layers
 from brainsmith.steps.integer_ranges import annotate_integer_ranges
 from brainsmith.steps.own_transforms import own_transform, transformed
 from brainsmith.steps.preferences import listed_kernels, prefers_rtl
@@ -69,7 +68,7 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     standalone = prefers_rtl(cfg, registry, "finn:MVAU") or getattr(cfg, "standalone_thresholds", True)
     first = (*THRESHOLDS, *PRODUCTS) if standalone else (*PRODUCTS, *THRESHOLDS)
     model = model.transform(own_transform("InferCrop")(gathers=False))
-    model = _convert(borders_to_layers(model), (*first, *STREAMS), registry)
+    model = _convert(model, (*first, *STREAMS), registry)
     model = _convert_elementwise(model, registry)
     model = _convert(model, OTHERS, registry)
     model = _tidy(model, registry, listed)
