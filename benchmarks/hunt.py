@@ -51,7 +51,17 @@ class Case:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a case ended, with its verdict's kind and text, and whether its arithmetic is exact."""
+    """How a case ended.
+
+    Attributes:
+        case: It.
+        kind: Its verdict's.
+        text: Likewise.
+        exact: Whether its arithmetic is.
+        undecided: Samples in which float32 decides a tie.
+        seconds: What it took.
+        integers: Whether the front end made integer layers of it, however it ended.
+    """
 
     case: Case
     kind: str
@@ -59,6 +69,7 @@ class Ended:
     exact: bool
     undecided: int
     seconds: float
+    integers: bool
 
 
 def main() -> int:
@@ -94,12 +105,12 @@ def main() -> int:
         if options.circuits:
             cases = (Case(case.seed, "simulated") for case in cases)
         judged = partial(
-            _judged,
+            judged_case,
             folder=options.keep or Path(folder),
             verified=not options.unverified,
             circuits=options.circuits,
         )
-        ended = _hunted(cases, judged, options.jobs)
+        ended = hunted(cases, judged, options.jobs)
     _print(ended, time.perf_counter() - begin)
     if options.seed is not None and options.count == 1:
         from tests.hunt.networks import random_network
@@ -144,7 +155,7 @@ def _until(end: float, only: re.Pattern[str] | None) -> Iterator[Case]:
         yield Case(seed, "simulated" if at % 8 == 7 else "estimates")
 
 
-def _hunted(cases: Iterator[Case], judged: Callable[[Case], Ended], jobs: int) -> list[Ended]:
+def hunted(cases: Iterator[Case], judged: Callable[[Case], Ended], jobs: int) -> list[Ended]:
     """Judge each case in a process of its own kind, several at once; one that dies costs only its cases."""
     ended: list[Ended] = []
     running: dict[Future[Ended], Case] = {}
@@ -163,7 +174,7 @@ def _hunted(cases: Iterator[Case], judged: Callable[[Case], Ended], jobs: int) -
             try:
                 ended.append(future.result())
             except BrokenProcessPool:
-                ended.append(Ended(case, "raw", "the process that built it died", False, 0, 0.0))
+                ended.append(Ended(case, "raw", "the process that built it died", False, 0, 0.0, False))
                 pool = _pool(jobs)
             if ended[-1].kind in ("wrong", "raw") or (ended[-1].kind == "caught" and ended[-1].exact):
                 print(f"  seed {case.seed} ({case.produce}) {ended[-1].kind}: {ended[-1].text}", flush=True)
@@ -175,7 +186,7 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
 
 
-def _judged(case: Case, folder: Path, verified: bool, circuits: bool) -> Ended:
+def judged_case(case: Case, folder: Path, verified: bool = True, circuits: bool = False) -> Ended:
     """Judge one case, in a worker."""
     import importlib
     import logging
@@ -190,10 +201,24 @@ def _judged(case: Case, folder: Path, verified: bool, circuits: bool) -> Ended:
     place = folder / f"{case.seed}_{case.produce}"
     blueprint = judging.RTL_BLUEPRINT if circuits else judging.BLUEPRINT
     verdict = judging.judge(network, case.produce, place, verified, blueprint)
+    integers = verdict.kind == "right" or _becomes_integers(place / "network.onnx")
     if "brainsmith-hunt-" in str(folder):
         shutil.rmtree(place, ignore_errors=True)
     seconds = time.perf_counter() - begin
-    return Ended(case, verdict.kind, verdict.text, network.exact, verdict.undecided, seconds)
+    return Ended(case, verdict.kind, verdict.text, network.exact, verdict.undecided, seconds, integers)
+
+
+def _becomes_integers(file: Path) -> bool:
+    """Tell whether the front end makes integer layers of a model."""
+    from brainsmith.errors import BrainsmithError
+    from brainsmith.execution.read_model import read_model
+    from brainsmith.plugins import steps
+
+    try:
+        steps.integer(steps.cleanup(read_model(file), None), None)
+    except BrainsmithError:
+        return False
+    return True
 
 
 def _print(ended: list[Ended], seconds: float) -> None:
