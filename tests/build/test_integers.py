@@ -7,7 +7,7 @@ from brainsmith.build.report import summary_pairs
 
 QUANTISER = {
     "origin": "Quant 'q'", "inputs": ["image"], "tensor": "q_levels", "scale": [0.25], "offset": [0.0], "zero_point": 0,
-    "low": -8, "high": 7, "rounding_mode": "ROUND",
+    "low": -8, "high": 7, "rounding_mode": "ROUND", "operators": [],
 }  # fmt: skip
 OUTPUT = {
     "name": "y",
@@ -31,6 +31,10 @@ def read(folder, quantisers=(), outputs=()):
     [
         ({}, "quantises input 'image' to -8 to 7: scale 0.25, rounded by ROUND"),
         ({"zero_point": 3}, "quantises input 'image' to -8 to 7: scale 0.25, zero point 3, rounded by ROUND"),
+        (
+            {"operators": ["Sub", "Div"]},
+            "quantises input 'image' to -8 to 7: scale 0.25, rounded by ROUND, behind Sub, Div",
+        ),
         (
             {"scale": [0.5, 1.0], "rounding_mode": None, "inputs": ["a", "b"]},
             "quantises input 'a' and input 'b' to -8 to 7: 2 scales of channels",

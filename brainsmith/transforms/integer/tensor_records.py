@@ -62,6 +62,7 @@ def quantiser_record(view: GraphView, staircase: Staircase, levels: IntegerTenso
     return {
         "origin": f"{node.op_type} '{node.name or node.output[0]}'",
         "inputs": _inputs_of(view, node.input[0]),
+        "operators": _operators_of(view, node.input[0]),
         "tensor": levels.name,
         **found,
         "low": int(levels.low.min()),
@@ -207,6 +208,17 @@ def _inputs_of(view: GraphView, name: str) -> list[str]:
         return [] if view.constant(name) is not None else [name]
     found = (one for given in producer.input if given for one in _inputs_of(view, given))
     return list(dict.fromkeys(found))
+
+
+def _operators_of(view: GraphView, name: str) -> list[str]:
+    """Return the operators with which the host computes a tensor of the network's inputs, in order."""
+    producer = view.made_by(name)
+    if producer is None:
+        return []
+    return [
+        *(one for given in producer.input if given for one in _operators_of(view, given)),
+        producer.op_type,
+    ]
 
 
 def _text(value: object) -> str:

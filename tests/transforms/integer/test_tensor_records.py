@@ -134,6 +134,6 @@ def test_a_quantiser_of_the_host_is_recorded_with_its_input():
     (record,) = found.quantisers
     assert record == {
         "origin": "Quant 'quant1'", "inputs": ["in"], "tensor": record["tensor"], "scale": [0.25],
-        "offset": [-0.25], "zero_point": 1, "low": 0, "high": 7, "rounding_mode": "CEIL",
+        "offset": [-0.25], "zero_point": 1, "low": 0, "high": 7, "rounding_mode": "CEIL", "operators": ["Mul"],
     }  # fmt: skip
     assert found.inputs == [{"name": "in", "datatype": "FLOAT32", "low": None, "high": None}]
