@@ -164,6 +164,8 @@ _SIMULATION = {
     "stalled_cycles": _ENDS,
     "stalled_shares": _ENDS,
     "random": _flag,
+    "constant_outputs": lambda value: {str(name): _shape(values) for name, values in fields(value).items()},
+    "constant_layers": lambda value: [name for name in items(value) if isinstance(name, str)],
     "layers": [_layer_alone],
 }
 _FIFO = {"name": _text, "from": _text, "to": _text, **_numbers("bits", "depth", "gauge", "total_bits")}

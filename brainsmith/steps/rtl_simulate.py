@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError, VerificationError
+from brainsmith.figures import plural
 from brainsmith.plugin.core import step
 from brainsmith.plugin.processes import Workers
 from brainsmith.progress import carried, wait_for
 from brainsmith.steps.design_files import take_design
 from brainsmith.steps.golden_frames import GoldenFrames
+from brainsmith.steps.own_frames import is_same, own_frames
 from brainsmith.steps.step_reports import write_report, writing
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from brainsmith.rtl.stitching.design import Design
     from brainsmith.rtl.verification.design_verification import Verification
+    from brainsmith.steps.own_frames import OwnFrames
 
 FILE = "report/rtl_simulation.json"
 """What the step writes, in the output folder."""
@@ -53,7 +56,8 @@ def rtl_simulate(
     """Verify the design against the hardware model, and write `report/rtl_simulation.json` in `cfg.output_dir`.
 
     Each layer runs alone, with as many frames as five million cycles hold, then the whole design with all of them:
-    without stalls, and with random ones at both ends. The frames are those of `cfg.verify_input_npy`, or 32 random ones
+    without stalls, and with random ones at both ends. A layer that gives the same for all of them runs alone with inputs
+    of its own, too. The frames are those of `cfg.verify_input_npy`, or 32 random ones
     if that is None; they go to `rtl/golden`. Behind them run generated ones, which are compared and counted by themselves.
 
     Args:
@@ -72,6 +76,7 @@ def rtl_simulate(
         OutputError: The output folder cannot be written.
         ToolError: Verilator or g++ is missing.
     """
+    from brainsmith.rtl.verification.design_runs import is_short
     from brainsmith.rtl.verification.design_verification import build_verified, verify_design
     from brainsmith.rtl.verification.layers import check_layers
 
@@ -83,11 +88,22 @@ def rtl_simulate(
     chosen = range(1, seeds + 1)
     with Workers(1) as beside:  # two compilers on two processors
         built = beside.submit(carried(build_verified), design, golden.inputs, chosen)
-        layers = check_layers(design, golden.tensors(count))
+        tensors = golden.tensors(count)
+        layers = check_layers(design, tensors)
+        own = own_frames(model, design, tensors)
+        if own is not None:  # in the same simulation
+            check_layers(design, own.fed, given=own.given, quick=is_short(design, count))
         wait_for(built)
+    constant = _constant_outputs(golden, own)
     try:
         done = verify_design(
-            design, golden.inputs, golden.outputs, chosen, limit=limit, tensors=golden.tensors
+            design,
+            golden.inputs,
+            golden.outputs,
+            chosen,
+            limit=limit,
+            tensors=golden.tensors,
+            constant=list(constant),
         )
     except VerificationError as error:
         raise VerificationError(_with_origin(str(error), golden)) from error
@@ -100,6 +116,8 @@ def rtl_simulate(
         "generated_frames": golden.generated,
         "random": golden.random,
         "layers": [asdict(layer) for layer in layers],
+        "constant_layers": [] if own is None else list(own.layers),
+        "constant_outputs": constant,
     }
     with writing(folder / GOLDEN):
         _write_frames(design, golden, folder / GOLDEN)
@@ -107,6 +125,20 @@ def rtl_simulate(
     if trace:
         _trace(design, golden, folder / TRACE)
     return model
+
+
+def _constant_outputs(golden: GoldenFrames, own: OwnFrames | None) -> dict[str, list[int]]:
+    """Return the values of outputs that are the same in all frames, and warn of each."""
+    found = {name: stack[0] for name, stack in golden.outputs.items() if own is not None and is_same(stack)}
+    for name, values in found.items():
+        text = str(values.flat[0]) if is_same(values.reshape(-1)) else "the same"
+        logging.getLogger(__name__).warning(
+            "output '%s' is always %s, for %s and %s: either the network's quantisers leave one level, or no input at hand "
+            "leads to another; that the circuit computes was seen layer by layer, with inputs of their own for %s",
+            name, text, plural(golden.golden, "golden input"), plural(golden.generated, "generated one"),
+            plural(len(own.layers) if own else 0, "layer"),
+        )  # fmt: skip
+    return {name: [int(value) for value in values.flat] for name, values in found.items()}
 
 
 def _with_origin(text: str, golden: GoldenFrames) -> str:

@@ -62,6 +62,8 @@ SIMULATION = {
     "stalled_frames": 1080,
     "stalled_mismatches": 0,
     "generated_frames": 8,
+    "constant_outputs": {},
+    "constant_layers": [],
     "stalled_cycles": {"input": 90123, "output": 81234},
     "stalled_shares": {"input": 0.31, "output": 0.288},
     "interval_cycles": 512.0,

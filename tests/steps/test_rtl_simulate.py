@@ -36,7 +36,7 @@ def test_golden_inputs_are_simulated_and_written(stitched, config, tmp_path, hea
     assert set(report) == {
         "frames", "mismatches", "stalled_frames", "stalled_mismatches", "stalled_cycles", "stalled_shares",
         "interval_cycles", "interval_estimate", "latency_cycles", "latency_estimate", "cycles", "cycles_per_second",
-        "runs", "random", "layers", "generated_frames",
+        "runs", "random", "layers", "generated_frames", "constant_layers", "constant_outputs",
     }  # fmt: skip
     assert report["generated_frames"] > 10
     assert min(report["stalled_shares"].values()) >= 0.1

@@ -55,12 +55,15 @@ class RunnablePackage:
         simulator: Of its files as they are.
         checked: Golden frames that it was seen to compute rightly, with outputs that differ; 0 if none were.
         cache: Where simulations are kept; the user's cache folder by default.
+        constant: Golden values of outputs, by their streams, that are the same in all golden frames, which it was seen
+            to give. If such an output never changes, it must have these values.
     """
 
     package: AcceleratorPackage
     simulator: Simulator
     checked: int = 0
     cache: Path | None = None
+    constant: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     _lock: RLock = field(default_factory=partial(lock_of, waits=False), repr=False)
     _watched: dict[bool, Simulator] = field(default_factory=dict, repr=False)
 
@@ -101,13 +104,22 @@ class RunnablePackage:
         links = self._links(keep)
         stalls = {} if seed is None else random_stalls(self.design, seed)
         believed = self.checked or all((values == values[:1]).all() for values in fed.values())
-        allowed = [stream.name for stream in self.design.outputs] if believed else constant
+        allowed = [stream.name for stream in self.design.outputs] if believed else [*constant, *self.constant]
         try:
             if links:
-                return self._watch(fed, links, stalls, limit, allowed)
-            return run_design(
-                self.simulator, self.design, fed, stalls=stalls, limit=limit, constant=allowed, trace=trace
-            )
+                run = self._watch(fed, links, stalls, limit, allowed)
+            else:
+                run = run_design(
+                    self.simulator,
+                    self.design,
+                    fed,
+                    stalls=stalls,
+                    limit=limit,
+                    constant=allowed,
+                    trace=trace,
+                )
+            self._refuse_other_values(run, constant)
+            return run
         except SimulationStalledError as error:
             # What is watched is made from design.json, so it shows what happened only if no source was changed.
             if limit is not None or self.package.changed:
@@ -118,6 +130,18 @@ class RunnablePackage:
     def boundaries(self) -> tuple[str, ...]:
         """Return the tensors that move from layer to layer, in the design's order, its inputs and outputs too."""
         return tuple(link.layout.tensor for link in self.design.links if link.layout)
+
+    def _refuse_other_values(self, run: DesignRun, allowed: Collection[str]) -> None:
+        """Raise if an output that is golden with one value only never changes, and has another one."""
+        for stream in self.design.outputs:
+            if stream.name not in self.constant or stream.name in allowed:
+                continue
+            values, golden = run.outputs[stream.layout.tensor], self.constant[stream.name]
+            if (values == values[:1]).all() and (values[0] != golden).any():
+                raise SimulationError(
+                    f"output '{stream.name}' of {self.design.top!r} never changes, and is not what it is in all golden "
+                    "frames, so the simulation shows nothing"
+                )
 
     def _watch(
         self,
@@ -207,6 +231,11 @@ def _check(runnable: RunnablePackage, golden: Mapping[str, NDArray[Any]]) -> int
     first = next(stream for stream in design.outputs)
     outputs = golden[first.name].reshape(len(golden[first.name]), -1)
     others = np.flatnonzero((outputs != outputs[0]).any(axis=1))
+    constant = {
+        stream.name: golden[stream.name][0].reshape(stream.layout.shape)
+        for stream in design.outputs
+        if (golden[stream.name] == golden[stream.name][:1]).all()
+    }
     chosen = [0, *(int(at) for at in others[: CHECKED - 1])]
     run = runnable.run(
         {stream.layout.tensor: golden[stream.name][chosen] for stream in design.inputs},
@@ -223,4 +252,5 @@ def _check(runnable: RunnablePackage, golden: Mapping[str, NDArray[Any]]) -> int
             "have the golden outputs, so the simulation is not trusted\n"
             "  brainsmith simulate DIR says more; build the accelerator again"
         )
+    runnable.constant = constant
     return len(chosen) if len(others) else 0

@@ -28,7 +28,7 @@ from brainsmith.rtl.verification.explained_runs import explain, run_explained
 from brainsmith.rtl.verification.watch import build_watched
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from brainsmith.rtl.simulation.simulator import Simulator
@@ -108,6 +108,7 @@ def verify_design(
     *,
     limit: int | None = None,
     tensors: GoldenTensors | None = None,
+    constant: Collection[str] = (),
     cache: Path | None = None,
 ) -> Verification:
     """Run all frames without stalls, and for each seed with random ones at both ends.
@@ -120,6 +121,8 @@ def verify_design(
         limit: The cycles after which a run is given up; it follows the estimate by default.
         tensors: Gives the golden model's tensors of the first so many frames, so that a failure can be traced to a
             layer; `golden` by default.
+        constant: Tensors of outputs that may be the same in all frames, because each layer was seen to compute alone.
+            Where one is, every link of the design is compared with `tensors` as well.
         cache: Where simulations are kept; the user's cache folder by default.
 
     Raises:
@@ -129,12 +132,15 @@ def verify_design(
         SimulationError: The design cannot be built, reported an error, or gave outputs that never change.
         ValueError: Values are not whole, do not fit, or the tensors differ in their frames.
     """
-    _check_telling(inputs, golden)
+    _check_telling(inputs, golden, constant)
     simulator = build_verified(design, inputs, seeds, cache)
     tensors = tensors or partial(first_frames, golden)
-    bench = _Bench(simulator, design, inputs, golden, limit, tensors, cache)
+    still = [one.name for one in design.outputs if one.layout.tensor in constant]
+    bench = _Bench(simulator, design, inputs, golden, limit, tensors, still, cache)
     stalled_runs = [partial(bench.stalled, seed, MORE[at % len(MORE)]) for at, seed in enumerate(seeds)]
     smooth, *runs = side_by_side("the whole design", [partial(bench.run, {}, limit), *stalled_runs])
+    if still:
+        bench.compare_links()
     stalled = [bench.shown(seed, run) for seed, run in zip(seeds, runs, strict=True)]
     results = [smooth.result, *(run.result for run in runs)]
     ends = ("input", "output")
@@ -182,7 +188,23 @@ class _Bench:
     golden: Tensors
     limit: int | None
     tensors: GoldenTensors
+    constant: list[str]
     cache: Path | None
+
+    def compare_links(self) -> None:
+        """Run the first frames with every link watched, and compare what moved: outputs that never change show little.
+
+        Raises:
+            VerificationError: A link does not carry what the golden model computes; the layer at fault is named.
+        """
+        every = [stream.name for stream in self.design.outputs]  # the first frames may well give one value
+        found = explain(
+            self.design, self.inputs, self.tensors, limit=self.limit, constant=every, cache=self.cache
+        )
+        if found.kind != "right":
+            raise VerificationError(
+                f"the RTL gives the golden outputs, and does not compute what the golden model computes:\n{found}"
+            )
 
     def run(self, stalls: Mapping[str, Stalls], limit: int | None) -> DesignRun:
         """Run all frames and compare them.
@@ -197,12 +219,19 @@ class _Bench:
             stalls=stalls,
             limit=limit,
             golden=self.tensors,
+            constant=self.constant,
             cache=self.cache,
         )
         problem = self._difference(run)
         if problem:
             found = explain(
-                self.design, self.inputs, self.tensors, stalls=stalls, limit=limit, cache=self.cache
+                self.design,
+                self.inputs,
+                self.tensors,
+                stalls=stalls,
+                limit=limit,
+                constant=self.constant,
+                cache=self.cache,
             )
             how = " with random stalls" if stalls else ""
             raise VerificationError(
@@ -252,13 +281,20 @@ class _Bench:
         return ""
 
 
-def _check_telling(inputs: Tensors, golden: Tensors) -> None:
+def _check_telling(inputs: Tensors, golden: Tensors, constant: Collection[str]) -> None:
     """Refuse frames with which a design that ignores its inputs would pass.
+
+    Args:
+        inputs: By tensor.
+        golden: By tensor.
+        constant: Outputs that may be the same in all frames.
 
     Raises:
         VerificationError: All inputs, or all golden outputs, are the same.
     """
     for what, tensors in (("inputs", inputs), ("golden outputs", golden)):
+        if tensors is golden and set(tensors) <= set(constant):
+            continue
         stacks = [np.asarray(tensor) for tensor in tensors.values()]
         if all((stack == stack[:1]).all() for stack in stacks) and all(len(stack) > 1 for stack in stacks):
             raise VerificationError(

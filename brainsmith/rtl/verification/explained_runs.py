@@ -22,7 +22,7 @@ from brainsmith.rtl.verification.diagnose import judge_links
 from brainsmith.rtl.verification.watch import build_watched, watch_design
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -50,6 +50,7 @@ def run_explained(
     stalls: Mapping[str, Stalls] | None = None,
     limit: int | None = None,
     golden: GoldenTensors | None = None,
+    constant: Collection[str] = (),
     cache: Path | None = None,
 ) -> DesignRun:
     """Run a design as `run_design` does; if it fails, add the diagnosis to the error.
@@ -62,6 +63,7 @@ def run_explained(
         limit: The cycles after which the run is given up.
         golden: Gives the right values of all links; without it values are not compared, but a standstill is still
             explained.
+        constant: Outputs that may have one value in all beats.
         cache: Where simulations are kept; the user's cache folder by default.
 
     Raises:
@@ -71,9 +73,9 @@ def run_explained(
         ValueError: Values are not whole, do not fit, or the tensors differ in their frames.
     """
     try:
-        return run_design(simulator, design, inputs, stalls=stalls, limit=limit)
+        return run_design(simulator, design, inputs, stalls=stalls, limit=limit, constant=constant)
     except SimulationError as problem:
-        found = explain(design, inputs, golden, stalls=stalls, limit=limit, cache=cache)
+        found = explain(design, inputs, golden, stalls=stalls, limit=limit, constant=constant, cache=cache)
         kind = SimulationStalledError if isinstance(problem, SimulationStalledError) else SimulationError
         raise kind(f"{problem}\n{found}") from problem
 
@@ -85,6 +87,7 @@ def explain(
     *,
     stalls: Mapping[str, Stalls] | None = None,
     limit: int | None = None,
+    constant: Collection[str] = (),
     cache: Path | None = None,
 ) -> Diagnosis:
     """Repeat a failed run with every link observed, on as few frames as show the fault.
@@ -95,6 +98,7 @@ def explain(
         golden: As for `run_explained`.
         stalls: Those of the failed run.
         limit: That of the failed run; used only if all of its frames are needed to show the fault.
+        constant: Outputs that may have one value in all beats.
         cache: Where simulations are kept.
     """
     total = frame_count(inputs)
@@ -103,7 +107,8 @@ def explain(
     while True:
         frames = min(frames, total)
         allowed = limit if frames == total else 1000 + 20 * estimated_cycles(design, frames)
-        run = watch_design(simulator, design, first_frames(inputs, frames), stalls=stalls, limit=allowed)
+        fed = first_frames(inputs, frames)
+        run = watch_design(simulator, design, fed, stalls=stalls, limit=allowed, constant=constant)
         found = judge_links(run, golden(frames) if golden else {})
         if found.kind != "right" or frames == total:
             return found

@@ -87,7 +87,13 @@ class LayerCheck:
 
 
 def verify_layers(
-    design: Design, golden: Mapping[str, NDArray[Any]], *, seed: int = 1, cache: Path | None = None
+    design: Design,
+    golden: Mapping[str, NDArray[Any]],
+    *,
+    given: Mapping[str, NDArray[Any]] | None = None,
+    seed: int = 1,
+    quick: bool | None = None,
+    cache: Path | None = None,
 ) -> list[LayerCheck]:
     """Simulate each layer with its golden inputs, and compare its outputs with the golden ones.
 
@@ -97,8 +103,10 @@ def verify_layers(
 
     Args:
         design: What the layers are of; its FIFOs are left out.
-        golden: (frames, *shape of one), by the tensors of all links.
+        golden: (frames, *shape of one), by the tensors of all links: what each layer takes.
+        given: Likewise, what each layer must give; `golden` by default.
         seed: Of the stalls.
+        quick: Whether to compile without optimising; by default where that takes longer than the frames.
         cache: Where simulations are kept; the user's cache folder by default.
 
     Returns:
@@ -110,12 +118,21 @@ def verify_layers(
     """
     apart = take_apart(design)
     frames = frame_count(golden)
-    simulator = build_simulator(plan_design(apart), cache=cache, quick=is_short(design, frames))
+    quick = is_short(design, frames) if quick is None else quick
+    simulator = build_simulator(plan_design(apart), cache=cache, quick=quick)
     at_once = max(_LEAST_FRAMES, _BEATS // sum(s.layout.beats for s in (*apart.inputs, *apart.outputs)))
-    begins = range(0, frames, at_once)
+    fed, given = golden, golden if given is None else given
     runs = [
-        partial(_checked, simulator, apart, _part(golden, begin, at_once), begin, stalls)
-        for begin in begins
+        partial(
+            _checked,
+            simulator,
+            apart,
+            _part(fed, begin, at_once),
+            _part(given, begin, at_once),
+            begin,
+            stalls,
+        )
+        for begin in range(0, frames, at_once)
         for stalls in ({}, _stalls(apart, seed + begin))
     ]
     checks = side_by_side("each layer alone", runs)
@@ -123,7 +140,12 @@ def verify_layers(
 
 
 def check_layers(
-    design: Design, golden: Mapping[str, NDArray[Any]], *, cache: Path | None = None
+    design: Design,
+    golden: Mapping[str, NDArray[Any]],
+    *,
+    given: Mapping[str, NDArray[Any]] | None = None,
+    quick: bool | None = None,
+    cache: Path | None = None,
 ) -> list[LayerCheck]:
     """Verify each layer alone, as `verify_layers` does.
 
@@ -131,7 +153,7 @@ def check_layers(
         VerificationError: All that do not compute what the golden model computes.
         SimulationError: The layers cannot be built, or report an error.
     """
-    checks = verify_layers(design, golden, cache=cache)
+    checks = verify_layers(design, golden, given=given, quick=quick, cache=cache)
     wrong = [str(check) for check in checks if not check.right]
     if wrong:
         listed = "".join(f"\n  {line}" for line in wrong)
@@ -180,18 +202,19 @@ def _part(golden: Mapping[str, NDArray[Any]], begin: int, frames: int) -> dict[s
 def _checked(
     simulator: Simulator,
     apart: Design,
-    golden: Mapping[str, NDArray[Any]],
+    fed: Mapping[str, NDArray[Any]],
+    given: Mapping[str, NDArray[Any]],
     begin: int,
     stalls: Mapping[str, Stalls],
 ) -> list[LayerCheck]:
     """Run frames, of which the first has a number, and return what each layer made of them."""
-    frames, words, counts = design_beats(apart, golden)
+    frames, words, counts = design_beats(apart, fed)
     limit = 1000 + 20 * estimated_cycles(apart, frames)
     result = simulator.run(words, counts, stalls=stalls, limit=limit, judge=False)
     if result.outcome == "fault":
         raise SimulationError(f"each layer alone: {result.problem}") from result.problem
     return [
-        _check(layer, apart, result, golden, begin) for layer in apart.layers if layer.kernel != "memstream"
+        _check(layer, apart, result, given, begin) for layer in apart.layers if layer.kernel != "memstream"
     ]
 
 

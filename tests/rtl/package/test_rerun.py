@@ -3,6 +3,7 @@
 import re
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from brainsmith.errors import BuildError, OutputError, SimulationError, SimulationStalledError
 from brainsmith.rtl.package.reading import read_package
 from brainsmith.rtl.package.rerun import simulate_package
+from brainsmith.rtl.package.running import RunnablePackage
 from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.design_runs import run_design
 from tests.plugin.installed import run_python
@@ -237,3 +239,23 @@ def test_neither_finn_nor_qonnx_is_needed(folder, simulations, tmp_path):
     )]))
     """
     assert run_python(program) == [FRAMES, 0, []]
+
+
+def test_an_output_that_is_always_golden_with_one_value_must_have_it_where_it_never_changes(small):
+    (stream,) = small.design.outputs
+    one = np.ones(stream.layout.shape, np.int64)
+    package = RunnablePackage(SimpleNamespace(design=small.design), None, constant={stream.name: one})
+    given = {}
+    run = SimpleNamespace(outputs=given)
+    for values, allowed in ((one, ()), (one - 1, [stream.name])):
+        given[stream.layout.tensor] = np.stack([values] * 3)
+        package._refuse_other_values(run, allowed)
+    given[stream.layout.tensor] = np.stack([one, one - 1])
+    package._refuse_other_values(run, ())
+    given[stream.layout.tensor] = np.stack([one - 1] * 3)
+    with pytest.raises(SimulationError) as caught:
+        package._refuse_other_values(run, ())
+    assert str(caught.value) == (
+        f"output 'm_axis_0' of {small.design.top!r} never changes, and is not what it is in all golden frames, so the "
+        "simulation shows nothing"
+    )

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from brainsmith.errors import SimulationError, SimulationStalledError, VerificationError
 from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER, Memory
+from brainsmith.rtl.verification import design_verification
 from brainsmith.rtl.verification.design_verification import verify_design
 from tests.rtl.verification.branches import BEATS, FORK, branches
 
@@ -159,6 +161,40 @@ def test_pitfall_37_outputs_that_never_change_are_noticed(verify, library):
         SimulationError, match=r"have the same value, 0x00, so the simulation shows nothing\n"
     ):
         verify(dead)
+
+
+def never_changing(count):
+    return first_tensors(count) | {"y": np.zeros_like(FRAMES[:count])}
+
+
+@pytest.mark.slow
+def test_an_output_that_is_rightly_constant_is_accepted_only_where_all_links_are_right(verify, library):
+    join = next(one for one in branches(library, 18).sources if one.name == "join_.v").text
+    zero = altered(branches(library, 18), "join_.v", join.replace("in0_V_TDATA + in1_V_TDATA", "0"))
+    arguments = {"golden": 0 * FRAMES, "tensors": never_changing, "constant": ("y",), "seeds": (1,)}
+    done = verify(zero, **arguments)
+    assert (done.frames, done.mismatches, done.stalled_frames) == (60, 0, 60)
+    with pytest.raises(
+        VerificationError, match=r"^the RTL does not compute what the golden model computes: 60 of 60 "
+    ):
+        verify(**arguments)
+    deaf = FORK.replace("out1_V_TDATA = in0_V_TDATA", "out1_V_TDATA = 8")
+    with pytest.raises(VerificationError) as caught:
+        verify(altered(zero, "fork_.v", deaf), **arguments)
+    head, line = str(caught.value).splitlines()
+    assert head == "the RTL gives the golden outputs, and does not compute what the golden model computes:"
+    assert line.startswith("layer 'fork' (Fork_rtl) is at fault: its inputs are right, and at ")
+
+
+def test_what_is_wrong_behind_right_outputs_is_said(library, monkeypatch):
+    found = SimpleNamespace(kind="layer")
+    monkeypatch.setattr(design_verification, "explain", lambda *given, **named: found)
+    bench = design_verification._Bench(None, branches(library, 18), {}, {}, None, None, [], None)
+    with pytest.raises(VerificationError) as caught:
+        bench.compare_links()
+    assert str(caught.value) == (
+        f"the RTL gives the golden outputs, and does not compute what the golden model computes:\n{found}"
+    )
 
 
 def test_too_few_frames_to_hold_the_ends_back_are_said(verify, monkeypatch):
