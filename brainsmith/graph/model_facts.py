@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.graph.integer_range import IntegerRange, Span, within
 from brainsmith.graph.levels_without_offset import levels_without_offset
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
 Array = np.ndarray[Any, Any]
-Span = tuple[int, int]
 
 _FLOAT = 1
 """The number of float32 among ONNX's types."""
@@ -30,7 +30,7 @@ class ModelFacts:
     Attributes:
         model: The same.
         constants: A copy, to which what is found to be constant is added.
-        spans: What was proved of tensors that vary: they hold whole numbers from low to high.
+        ranges: What was proved of tensors that vary: between which whole numbers they lie, all or each of the last axis.
         makers: The operator of the node that computes a tensor.
         unsettled: Tensors that hold levels from 0 on, and are annotated as what these are behind an offset.
     """
@@ -38,7 +38,7 @@ class ModelFacts:
     def __init__(self, model: ModelWrapper, constants: Mapping[str, Array]) -> None:
         self.model = model
         self.constants = dict(constants)
-        self.spans: dict[str, Span] = {}
+        self.ranges: dict[str, IntegerRange] = {}
         self._opsets: dict[str, int] = model.get_opset_imports()
         graph = model.graph
         values = {v.name: v for v in (*graph.output, *graph.value_info, *graph.input)}
@@ -108,14 +108,19 @@ class ModelFacts:
             return None
         return int(datatype.min()), int(datatype.max())
 
-    def span(self, name: str) -> Span | None:
+    def range(self, name: str) -> IntegerRange | None:
         """Return the whole numbers between which a tensor's values lie for certain; None if that is not known."""
-        if name not in self.spans and name in self.constants:
+        if name not in self.ranges and name in self.constants:
             found = span_of(self.constants[name])
             if found is None:
                 return None
-            self.spans[name] = found
-        return self.spans.get(name)
+            self.ranges[name] = within(*found)
+        return self.ranges.get(name)
+
+    def span(self, name: str) -> Span | None:
+        """Return the least and the greatest of all values of a tensor; None if they are not known to be whole."""
+        found = self.range(name)
+        return None if found is None else found.ends
 
 
 def span_of(values: Array) -> Span | None:

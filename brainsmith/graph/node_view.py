@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.graph.integer_range import FLOAT32_END, IntegerRange, Span, within
 from brainsmith.graph.operator_names import known_as
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
-Span = tuple[int, int]
 
 
 class Unsupported(Exception):  # noqa: N818 - a signal, no failure
@@ -50,7 +50,7 @@ class NodeView:
         self.inputs: tuple[str, ...] = tuple(node.input)
         self.outputs: tuple[str, ...] = tuple(node.output)
         self.facts = facts
-        self.proved: dict[str, Span] = {}
+        self.proved: dict[str, IntegerRange] = {}
         self.bipolar: set[str] = set()
 
     def attribute(self, name: str, default: Any = None) -> Any:
@@ -123,7 +123,12 @@ class NodeView:
 
     def span(self, name: str) -> Span | None:
         """Return the (low, high) within which a tensor is proved to hold whole numbers; None if it is not."""
-        return self.proved[name] if name in self.proved else self.facts.span(name)
+        return self.proved[name].ends if name in self.proved else self.facts.span(name)
+
+    def range(self, name: str, channels: int) -> IntegerRange | None:
+        """Return the same for each entry of a last axis with so many, where they are told apart; else for all."""
+        found = self.proved[name] if name in self.proved else self.facts.range(name)
+        return found if found is None or found.low.size == channels else within(*found.ends)
 
     def prove(self, name: str, low: float, high: float, bipolar: bool = False) -> None:
         """State that a tensor holds whole numbers from low to high, whatever goes into the model.
@@ -134,9 +139,16 @@ class NodeView:
             high: Taken up to one.
             bipolar: It holds -1 and 1 alone.
         """
-        self.proved[name] = (_float32_below(int(np.floor(low))), -_float32_below(-int(np.ceil(high))))
+        self.prove_range(name, within(int(np.floor(low)), int(np.ceil(high))))
         if bipolar:
             self.bipolar.add(name)
+
+    def prove_range(self, name: str, found: IntegerRange) -> None:
+        """State between which whole numbers a tensor lies, or each entry of its last axis."""
+        if found.magnitude > FLOAT32_END:
+            low, high = (np.vectorize(_float32_below)(end) for end in (found.low, -found.high))
+            found = IntegerRange(low, -high)
+        self.proved[name] = found
 
     def prove_same(self, name: str, other: str) -> None:
         """State of a tensor what is known of another, whose values it holds."""
@@ -163,7 +175,7 @@ class NodeView:
 
 def _float32_below(value: int) -> int:
     """Return the largest whole number up to another that float32 holds: rounding to float32 stays above it."""
-    if abs(value) <= 1 << 24:
+    if abs(value) <= FLOAT32_END:
         return value
     near = np.float32(value)
     return int(near) if int(near) <= value else int(np.nextafter(near, np.float32(-np.inf)))

@@ -11,9 +11,10 @@ from onnx import TensorProto
 from qonnx.core.datatype import DataType
 
 from brainsmith.execution.operators.matrix_products import Products, bound_of_products
-from brainsmith.execution.program.exact_products import FLOAT32_END, FLOAT64_END, type_of_bound
+from brainsmith.execution.program.exact_products import type_of_bound
 from brainsmith.execution.program.functions import matrix
 from brainsmith.figures import plural
+from brainsmith.graph.integer_range import FLOAT32_END, FLOAT64_END
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.plugin.core import kernel

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brainsmith.graph.integer_range import IntegerRange, within
 from brainsmith.graph.model_facts import span_of
-from brainsmith.graph.sum_ranges import sum_ends
 from brainsmith.rtl.cores.integers import integer_datatype
 from brainsmith.transforms.graph_view import is_standard
 
@@ -23,30 +23,29 @@ def annotate_integer_ranges(model: ModelWrapper) -> ModelWrapper:
     for node in model.graph.node:
         if not is_standard(node, "Add", "MatMul"):
             continue
-        limits = _sum_limits(model, node) if node.op_type == "Add" else _product_limits(model, node)
-        if limits is not None:
-            model.set_tensor_datatype(node.output[0], integer_datatype(*limits))
+        found = _range_of_sum(model, node) if node.op_type == "Add" else _range_of_product(model, node)
+        if found is not None:
+            model.set_tensor_datatype(node.output[0], integer_datatype(*found.ends))
     return model
 
 
-def _sum_limits(model: ModelWrapper, node: NodeProto) -> tuple[int, int] | None:
-    first, second = (_limits(model, name) for name in node.input)
-    return None if first is None or second is None else (first[0] + second[0], first[1] + second[1])
+def _range_of_sum(model: ModelWrapper, node: NodeProto) -> IntegerRange | None:
+    first, second = (_range(model, name) for name in node.input)
+    return None if first is None or second is None else first.shifted(*second)
 
 
-def _product_limits(model: ModelWrapper, node: NodeProto) -> tuple[int, int] | None:
-    weights = model.get_initializer(node.input[1])
-    limits = _limits(model, node.input[0])
-    if weights is None or limits is None or weights.ndim != 2 or span_of(weights) is None:
+def _range_of_product(model: ModelWrapper, node: NodeProto) -> IntegerRange | None:
+    weights, given = model.get_initializer(node.input[1]), _range(model, node.input[0])
+    if weights is None or given is None or weights.ndim != 2 or span_of(weights) is None:
         return None
-    low, high = sum_ends(*limits, weights.astype("float64"))
-    return int(low.min()), int(high.max())
+    return given.sums(weights)
 
 
-def _limits(model: ModelWrapper, name: str) -> tuple[int, int] | None:
-    """Return the least and the greatest value of an integer tensor."""
+def _range(model: ModelWrapper, name: str) -> IntegerRange | None:
+    """Return between which integers a tensor's values lie; None if they need not be integers."""
     values = model.get_initializer(name)
     if values is not None:
-        return span_of(values)
+        span = span_of(values)
+        return None if span is None else within(*span)
     datatype = model.get_tensor_datatype(name)
-    return (int(datatype.min()), int(datatype.max())) if datatype.is_integer() else None
+    return within(int(datatype.min()), int(datatype.max())) if datatype.is_integer() else None

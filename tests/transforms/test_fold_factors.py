@@ -5,26 +5,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brainsmith.graph.integer_range import within
 from brainsmith.transforms.integer.fold_factors import fold_factors
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerTensor
-
-
-def ends(low, high):
-    return np.asarray([low]), np.asarray([high])
 
 
 def thresholds_and_factor(rows, bias, factor, readers=1):
     """A MultiThreshold of integers from -9 to 9, and a factor behind it."""
     graph = LayerGraph()
     channels = max(len(rows), factor.size)
-    graph.tensors["in"] = LayerTensor((1, channels), ends(-9, 9))
+    graph.tensors["in"] = LayerTensor((1, channels), within(-9, 9))
     name = graph.add(
-        "MultiThreshold", ["in"], "levels", (1, channels), ends(bias, bias + rows.shape[1]), constant=rows,
+        "MultiThreshold", ["in"], "levels", (1, channels), within(bias, bias + rows.shape[1]), constant=rows,
         domain=QONNX, out_dtype="UINT1", out_scale=1.0, out_bias=float(bias), data_layout="NC",
     )  # fmt: skip
-    graph.add("Mul", [name], "times", (1, channels), ends(-99, 99), constant=factor)
+    graph.add("Mul", [name], "times", (1, channels), within(-99, 99), constant=factor)
     for _ in range(readers - 1):
-        graph.add("Identity", [name], "other", (1, channels), ends(-9, 9))
+        graph.add("Identity", [name], "other", (1, channels), within(-9, 9))
     return graph
 
 
@@ -67,7 +64,7 @@ def test_what_cannot_be_thresholds_stays_a_factor(factor, readers):
 
 def test_the_datatype_holds_levels_that_are_never_reached():
     graph = thresholds_and_factor(np.asarray([[-9]]), -1, np.asarray([16]))
-    graph.tensors["times"].range = ends(0, 0)
+    graph.tensors["times"].range = within(0, 0)
     fold_factors(graph)
     assert graph.layers[0].constant.shape == (1, 16)
     assert graph.tensors["times"].datatype == "INT5"
@@ -75,9 +72,9 @@ def test_the_datatype_holds_levels_that_are_never_reached():
 
 def test_weights_take_a_factor_of_each_result():
     graph = LayerGraph()
-    graph.tensors["in"] = LayerTensor((1, 2), ends(-9, 9))
-    name = graph.add("MatMul", ["in"], "sums", (1, 2), ends(-99, 99), constant=np.asarray([[1, 2], [3, 4]]))
-    graph.add("Mul", [name], "times", (1, 2), ends(-99, 99), constant=np.asarray([5, -1]))
+    graph.tensors["in"] = LayerTensor((1, 2), within(-9, 9))
+    name = graph.add("MatMul", ["in"], "sums", (1, 2), within(-99, 99), constant=np.asarray([[1, 2], [3, 4]]))
+    graph.add("Mul", [name], "times", (1, 2), within(-99, 99), constant=np.asarray([5, -1]))
     fold_factors(graph)
     (layer,) = graph.layers
     assert layer.constant.tolist() == [[5, -2], [15, -4]]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.program.exact_products import FLOAT32_END
+from brainsmith.graph.integer_range import FLOAT32_END
 from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:

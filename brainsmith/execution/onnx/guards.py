@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError
+from brainsmith.graph.integer_range import within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,8 +97,8 @@ def emit_guard(facts: ModelFacts, emit: Emitter, name: str) -> Guard | None:
     whole = span is not None or facts.dtype(name) != np.float32
     if span is not None and low <= span[0] and span[1] <= high:
         return None
-    known = span or (low, high)
-    facts.spans[name] = (max(known[0], low), min(known[1], high)) if settled else known
+    known = facts.range(name) or within(low, high)
+    facts.ranges[name] = known.clipped(low, high) if settled else known
     if whole and not settled:
         return None
     error = least = most = ""

@@ -22,7 +22,7 @@ def write_product(node: NodeView, emit: Emitter, x: str, weights: Array, output:
     Raises:
         Unsupported: Whole numbers become too large for float64.
     """
-    sums = sums_of(node.span(x), weights)
+    sums = sums_of(node.range(x, len(weights)), weights)
     exact = "float32" if sums is None else sums.exact
     if sums is not None and exact == "int64":
         raise Unsupported(f"its sums may reach {sums.bound:.3g}, beyond 2^53, where float64 is not exact")
@@ -33,5 +33,5 @@ def write_product(node: NodeView, emit: Emitter, x: str, weights: Array, output:
         products = emit.add("MatMul", [wide, emit.constant(weights, "weights", np.float64)])
         product = emit.add("Cast", [products], output, to=1)
     if sums is not None:
-        node.prove(product, sums.low, sums.high)
+        node.prove_range(product, sums.range)
     return product

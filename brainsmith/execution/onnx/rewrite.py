@@ -18,6 +18,7 @@ from brainsmith.execution.runnable import runnable_copy
 from brainsmith.execution.semantics import semantics_of
 from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.graph.ends import input_values
+from brainsmith.graph.integer_range import within
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import NodeView, Unsupported
 from brainsmith.graph.operator_names import FINN, STANDARD, known_as
@@ -84,7 +85,7 @@ class _Rewriting:
     def result(self) -> StandardModel:
         for value in input_values(self.graph):
             if (ends := self.facts.annotated(value.name)) is not None:
-                self.facts.spans[value.name] = ends
+                self.facts.ranges[value.name] = within(*ends)
             self.varying.append(value.name)
         for node in self.graph.node:
             try:
@@ -124,7 +125,7 @@ class _Rewriting:
         reason = "a result has no axis" if no_axis else semantics.mixes_runs(view)
         if reason:
             self._note_mixed(f"node '{view.name}' ({view.op_type}): {reason}")
-        self.facts.spans.update(view.proved)
+        self.facts.ranges.update(view.proved)
         for name in filter(None, view.outputs):
             if (guard := emit_guard(self.facts, self.emit, name)) is not None:
                 self.guards.append(guard)

@@ -10,8 +10,9 @@ import numpy as np
 from brainsmith.execution.operators.images import Geometry, OfImages, geometry_of, space_of
 from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.operators.readers import reads
-from brainsmith.execution.program.exact_products import FLOAT32_END, Sums, sums_of
+from brainsmith.execution.program.exact_products import Sums, sums_of
 from brainsmith.execution.program.functions import windows
+from brainsmith.graph.integer_range import FLOAT32_END, within
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import CHANNELS_LAST, STANDARD
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
     from brainsmith.execution.onnx.emitter import Emitter
     from brainsmith.execution.program.program_node import ProgramNode
-    from brainsmith.graph.node_view import NodeView, Span
+    from brainsmith.graph.integer_range import Span
+    from brainsmith.graph.node_view import NodeView
 
 Array = np.ndarray[Any, Any]
 
@@ -75,12 +77,12 @@ class Convolution(OfImages):
         """Work it out of weights and bias."""
         products, bias = self._products(node), self._bias(node)
         if products is not None and bias is not None:
-            node.prove(node.outputs[0], products.low + bias[0], products.high + bias[1])
+            node.prove(node.outputs[0], *within(*products.range.ends).shifted(*bias).ends)
 
     def _products(self, node: NodeView) -> Sums | None:
         """Return the sums of products with the image and its padding; None if they are not of whole numbers."""
-        span = node.span(node.inputs[0])
-        padded = None if span is None else (min(span[0], 0), max(span[1], 0))
+        given = node.range(node.inputs[0], 1)
+        padded = None if given is None else given.with_zero()
         return sums_of(padded, self.weights.reshape(len(self.weights), -1).T)
 
     @staticmethod

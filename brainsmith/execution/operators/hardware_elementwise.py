@@ -11,17 +11,18 @@ from brainsmith.execution.operators.one_instruction import LayerOfRuns, OneInstr
 from brainsmith.execution.operators.operator import ByValue
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.spans import span_of_result
-from brainsmith.execution.program.exact_products import FLOAT32_END
 from brainsmith.execution.program.functions import arithmetic, whole_elementwise
 from brainsmith.execution.program.functions.rounding_modes import integer_limits
 from brainsmith.execution.program.functions.whole_elementwise import WHOLE
+from brainsmith.graph.integer_range import FLOAT32_END
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN
 
 if TYPE_CHECKING:
     from brainsmith.execution.onnx.emitter import Emitter
     from brainsmith.execution.program.program_node import ProgramNode
-    from brainsmith.graph.node_view import NodeView, Span
+    from brainsmith.graph.integer_range import Span
+    from brainsmith.graph.node_view import NodeView
 
 _LAYERS = (
     "AbsDiff", "Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Equal", "Greater",

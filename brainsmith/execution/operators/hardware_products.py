@@ -115,7 +115,8 @@ class MatrixProduct(Apart):
         if many and len(self.rows) + 1 not in (ROWS, IMAGE):
             raise Unsupported("QONNX takes its second axis for the channels")
         source = node.emit(shapes.reshape, node.inputs[:1], shape=(*self.rows, len(self.weights)))
-        node.prove_same(source, node.inputs[0])
+        if (given := node.range(node.inputs[0], len(self.weights))) is not None:
+            node.prove_range(source, given)
         last = self.ending.is_plain and (*self.rows, channels) == node.shape(node.outputs[0])
         self.ending.to_program(
             node, emit_product(node, source, self.weights, node.outputs[0] if last else None)
@@ -148,7 +149,7 @@ class WindowProduct(Apart):
 
     def to_program(self, node: ProgramNode) -> None:
         """Multiply, exactly where that is proved to be possible."""
-        found = sums_of(node.span(node.inputs[0]), self.weights)
+        found = sums_of(node.range(node.inputs[0], 1), self.weights)
         exact = "float32" if found is None else found.exact
         outputs = node.outputs if self.ending.is_plain else None
         given = [node.inputs[0], node.hold(self.weights.astype(exact))]
@@ -156,7 +157,7 @@ class WindowProduct(Apart):
         if found is None:
             node.rounds_differently()
         else:
-            node.prove(sums, found.low, found.high)
+            node.prove_range(sums, found.range)
         self.ending.to_program(node, sums)
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:
@@ -167,7 +168,7 @@ class WindowProduct(Apart):
         """
         _, height, width, _ = node.shape(node.inputs[0])
         window, channels = self.weights.shape
-        found = sums_of(node.span(node.inputs[0]), self.weights)
+        found = sums_of(node.range(node.inputs[0], 1), self.weights)
         if found is not None and found.exact != "float32":
             raise Unsupported(
                 f"its sums may reach {found.bound:.3g}, beyond 2^24, where float32 is not exact"
@@ -180,7 +181,7 @@ class WindowProduct(Apart):
         output = self.ending.straight(node, result) if self.ending.is_plain else ""
         sums = emit.sum_over(scaled, [4], output, keep=False)
         if found is not None:
-            node.prove(sums, found.low, found.high)
+            node.prove_range(sums, found.range)
         self.ending.to_onnx(node, emit, sums, result)
 
 

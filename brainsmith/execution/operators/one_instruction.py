@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from brainsmith.execution.program.program_node import ProgramNode
-    from brainsmith.graph.node_view import NodeView, Span
+    from brainsmith.graph.integer_range import Span
+    from brainsmith.graph.node_view import NodeView
 
 Array = np.ndarray[Any, Any]
 

@@ -10,8 +10,9 @@ from brainsmith.execution.operators.images import Geometry, OfImages, geometry_o
 from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.windows import IMAGE
-from brainsmith.execution.program.exact_products import FLOAT32_END, type_of_bound
+from brainsmith.execution.program.exact_products import type_of_bound
 from brainsmith.execution.program.functions import images, reductions, windows
+from brainsmith.graph.integer_range import FLOAT32_END
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import CHANNELS_LAST, FINN, QONNX, STANDARD
 

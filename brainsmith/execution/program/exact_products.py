@@ -12,33 +12,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from brainsmith.execution.program.functions import matrix
+from brainsmith.graph.integer_range import FLOAT32_END, FLOAT64_END, IntegerRange
 from brainsmith.graph.model_facts import span_of
-from brainsmith.graph.sum_ranges import sum_ends
 
 if TYPE_CHECKING:
     from brainsmith.execution.program.program_node import ProgramNode
 
 Array = np.ndarray[Any, Any]
-Span = tuple[int, int]
-
-FLOAT32_END = 1 << 24
-"""Whole numbers up to here are exact in float32, and so are their sums in any order."""
-
-FLOAT64_END = 1 << 53
-"""The same of float64."""
 
 
 class Sums(NamedTuple):
     """Sums of products of whole numbers.
 
     Attributes:
-        low: The least that there can be.
-        high: The greatest.
+        range: Of each result.
         bound: What the magnitude of no partial sum exceeds.
     """
 
-    low: int
-    high: int
+    range: IntegerRange
     bound: int
 
     @property
@@ -47,11 +38,11 @@ class Sums(NamedTuple):
         return type_of_bound(self.bound)
 
 
-def sums_of(left: Span | None, weights: Array) -> Sums | None:
-    """Return the sums over the first axis of weights, times values of a span.
+def sums_of(left: IntegerRange | None, weights: Array) -> Sums | None:
+    """Return the sums over the first axis of weights, times values of a range.
 
     Args:
-        left: Of the values that are multiplied.
+        left: Of the values that are multiplied: of all, or of each term.
         weights: (terms, results).
 
     Returns:
@@ -59,12 +50,8 @@ def sums_of(left: Span | None, weights: Array) -> Sums | None:
     """
     if left is None or span_of(weights) is None:
         return None
-    largest = max(abs(left[0]), abs(left[1]))
-    exact = weights.astype(object) if _is_huge(largest, weights) else weights.astype(np.float64)
-    if not exact.shape[1]:
-        return Sums(0, 0, 0)
-    low, high = sum_ends(*left, exact)
-    return Sums(int(low.min()), int(high.max()), int(np.abs(exact).sum(axis=0).max()) * largest)
+    largest = np.maximum(abs(left.low), abs(left.high))
+    return Sums(left.sums(weights), IntegerRange(largest, largest).sums(np.abs(weights)).ends[1])
 
 
 def type_of_bound(bound: int) -> str:
@@ -89,18 +76,12 @@ def emit_product(node: ProgramNode, left: str, weights: Array, output: str | Non
     Raises:
         Unsupported: They are not, and the program is to give the reference's own bits.
     """
-    sums = sums_of(node.span(left), weights)
+    sums = sums_of(node.range(left, len(weights)), weights)
     if sums is None:
         node.rounds_differently()
     kind = "float32" if sums is None else sums.exact
     held = node.hold(weights.astype(kind))
     name = node.emit(matrix.product, [left, held], None if output is None else [output], exact=kind)
     if sums is not None and kind != "int64":
-        node.prove(name, sums.low, sums.high)
+        node.prove_range(name, sums.range)
     return name
-
-
-def _is_huge(largest: int, weights: Array) -> bool:
-    """Tell whether float64 may not hold the sums that bounds are made of; Python's integers do."""
-    greatest = max(float(np.abs(weights).max(initial=0)), 1.0)
-    return max(largest, 1) * greatest * len(weights) >= FLOAT64_END

@@ -30,6 +30,7 @@ from brainsmith.execution.program.partitions import (
 from brainsmith.execution.program.program_node import LeftToReference, ProgramNode
 from brainsmith.execution.runnable import runnable_copy
 from brainsmith.execution.semantics import semantics_of
+from brainsmith.graph.integer_range import within
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import Unsupported
 
@@ -135,7 +136,7 @@ class _Lowering:
             require_operator(node, self.facts.opset(node.domain), self.facts.known_dtype)
             view = ProgramNode(node, self.facts)
             emit_foreign(view, node, self.facts)
-            view.proved.update((name, span) for name, span in proved.items() if name in view.outputs)
+            view.proved.update((name, found) for name, found in proved.items() if name in view.outputs)
         self._instructions.extend(view.instructions)
         self._held.update(view.constants)
         for name in filter(None, view.outputs):
@@ -171,21 +172,20 @@ class _Lowering:
         """Hold a tensor to its annotation, unless it is proved; note what is known of it then."""
         proved = view.proved.get(name) if view is not None else None
         if proved is not None:
-            self.facts.spans[name] = proved
+            self.facts.ranges[name] = proved
         ends = self.facts.annotated(name)
         if ends is None:
             return
         low, high = ends
         bipolar = self.facts.datatype(name).name == "BIPOLAR"
         exact = not bipolar or (view is not None and name in view.bipolar)
-        if proved is not None and low <= proved[0] and proved[1] <= high and exact:
+        if proved is not None and low <= proved.ends[0] and proved.ends[1] <= high and exact:
             return
         settled = name not in self.facts.unsettled
         check = check_of(name, self.facts.datatype(name), settled)
         self._append(name_of(datatype_checks.annotated), name, check)
         if settled:
-            known = proved or ends
-            self.facts.spans[name] = (max(known[0], low), min(known[1], high))
+            self.facts.ranges[name] = (proved or within(low, high)).clipped(low, high)
 
     def _append(self, function: str, name: str, parameters: dict[str, Any]) -> None:
         self._instructions.append(Instruction(function, (name,), (name,), parameters))

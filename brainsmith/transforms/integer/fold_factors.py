@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from brainsmith.graph.integer_range import IntegerRange
 from brainsmith.transforms.graph_view import set_attribute
 
 if TYPE_CHECKING:
@@ -48,12 +49,13 @@ def _absorbed(graph: LayerGraph, maker: LayerNode, factor: Whole) -> bool:
     return maker.node.op_type == "MultiThreshold" and _repeat_thresholds(graph, maker, factor)
 
 
-def _with_all_levels(maker: LayerNode, reached: tuple[Whole, Whole] | None) -> tuple[Whole, Whole]:
+def _with_all_levels(maker: LayerNode, reached: IntegerRange | None) -> IntegerRange:
     """Return a range that holds every level of thresholds, reached or not: the datatype of the result is made for all."""
     assert maker.constant is not None
     assert reached is not None
     least = round(next(each.f for each in maker.node.attribute if each.name == "out_bias"))
-    return np.minimum(reached[0], least), np.maximum(reached[1], least + maker.constant.shape[1])
+    most = least + maker.constant.shape[1]
+    return IntegerRange(np.minimum(reached.low, least), np.maximum(reached.high, most))
 
 
 def _repeat_thresholds(graph: LayerGraph, maker: LayerNode, factor: Whole) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from onnx import NodeProto, helper
 
+from brainsmith.graph.integer_range import IntegerRange
 from brainsmith.transforms.graph_view import is_standard
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode, LayerTensor
@@ -108,7 +109,7 @@ class HostPart:
         quantiser.name = f"{base}_quantiser"
         quantiser.input[:] = [name, *held]
         quantiser.output[0] = graph.name(f"{base}_levels")
-        name = graph.put(LayerNode(quantiser), LayerTensor(shape, ends))
+        name = graph.put(LayerNode(quantiser), LayerTensor(shape, IntegerRange(*ends)))
         size = np.ones(1) if staircase.scale is None else staircase.scale.astype(np.float64).reshape(-1)
         size = size * np.sign(scale).reshape(-1)
         return IntegerTensor(name, image, *ends, size, -zero * size)
@@ -135,7 +136,7 @@ class HostPart:
             **ceiling,
         )
         ends = np.zeros(1, np.int64), np.ones(1, np.int64)
-        name = graph.put(LayerNode(quantiser), LayerTensor(shape, ends))
+        name = graph.put(LayerNode(quantiser), LayerTensor(shape, IntegerRange(*ends)))
         return IntegerTensor(name, image, *ends, -2 * scale, scale)
 
     def channels_last(

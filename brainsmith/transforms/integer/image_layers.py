@@ -56,7 +56,7 @@ class ImageLayers:
         node = helper.make_node(
             "Slice", [tensor.name, *limits], [graph.name(f"{base}_window")], name=graph.name(base)
         )
-        name = graph.put(LayerNode(node), LayerTensor(self._placed(shape), (tensor.low, tensor.high)))
+        name = graph.put(LayerNode(node), LayerTensor(self._placed(shape), tensor.range))
         return replace(tensor, name=name, shape=shape)
 
     def every(
@@ -69,7 +69,7 @@ class ImageLayers:
         shape = (*tensor.shape[:axis], count, *tensor.shape[axis + 1 :])
         _, channels, height, width = tensor.shape
         name = self._graph.add(
-            "Im2Col", [tensor.name], base, self._placed(shape), (tensor.low, tensor.high), domain=QONNX,
+            "Im2Col", [tensor.name], base, self._placed(shape), tensor.range, domain=QONNX,
             stride=[step if axis == 2 else 1, step if axis == 3 else 1], kernel_size=[1, 1], pad_amount=[0] * 4,
             dilations=[1, 1], depthwise=0, input_shape=f"(1,{height},{width},{channels})",
         )  # fmt: skip
@@ -119,7 +119,7 @@ class ImageLayers:
             "Resize", [tensor.name, "", scales], [self._graph.name(f"{base}_enlarged")], name=self._graph.name(base),
             mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor",
         )  # fmt: skip
-        name = self._graph.put(LayerNode(node), LayerTensor(self._placed(shape), (tensor.low, tensor.high)))
+        name = self._graph.put(LayerNode(node), LayerTensor(self._placed(shape), tensor.range))
         return replace(tensor, name=name, shape=shape)
 
     def mean(self, tensor: IntegerTensor, node: NodeProto, base: str, divided: bool = True) -> IntegerTensor:
@@ -169,7 +169,7 @@ class ImageLayers:
     def _taps(self, tensor: IntegerTensor, window: dict[str, Any], base: str) -> tuple[str, int]:
         """Return an image whose rows are the pixels of a window, (1, windows, pixels of one, C), and how many windows."""
         _, channels, height, width = tensor.shape
-        size, taps, ends = window["shape"][2:], prod(window["kernel"]), (tensor.low, tensor.high)
+        size, taps, ends = window["shape"][2:], prod(window["kernel"]), tensor.range
         name = self._graph.add(
             "Im2Col", [tensor.name], f"{base}_windows", (1, *size, taps * channels), ends, domain=QONNX,
             stride=window["strides"], kernel_size=window["kernel"], pad_amount=[0] * 4, dilations=window["dilations"],
@@ -204,7 +204,7 @@ class ImageLayers:
         for number, part in enumerate(parts):
             placed = self._placed(part.shape)
             flat = (prod(placed[:at]), prod(placed[at:]))
-            names.append(self._reshaped(part.name, flat, (part.low, part.high), f"{base}_part_{number}"))
+            names.append(self._reshaped(part.name, flat, part.range, f"{base}_part_{number}"))
         placed = self._placed(shape)
         flat = (prod(placed[:at]), prod(placed[at:]))
         name = self._graph.add("Concat", names, f"{base}_parts", flat, (low, high), axis=-1)
@@ -249,7 +249,7 @@ class ImageLayers:
     ) -> list[IntegerTensor]:
         """Return parts of a tensor along an axis that is not the channels'; pending operators stay pending."""
         at, placed = ORDERS[len(tensor.shape)].index(axis), self._placed(tensor.shape)
-        ends = (tensor.low, tensor.high)
+        ends = tensor.range
         before, behind = prod(placed[:at]), prod(placed[at + 1 :])
         source = self._reshaped(tensor.name, (before, prod(placed[at:])), ends, f"{base}_flat")
         sizes = np.asarray([shape[axis] * behind for shape in shapes], np.int64)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.graph.integer_range import IntegerRange
 from brainsmith.transforms.integer.tabled_link import TabledLink
 from brainsmith.transforms.lattice.links import ChainLink
 from brainsmith.transforms.lattice.value_lattice import common_unit
@@ -49,6 +50,11 @@ class IntegerTensor:
     offset: Doubles
     links: tuple[ChainLink, ...] = ()
     order: Whole | None = None
+
+    @property
+    def range(self) -> IntegerRange:
+        """Between which integers it lies."""
+        return IntegerRange(self.low, self.high)
 
     @property
     def is_image(self) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import helper
 
-from brainsmith.graph.sum_ranges import sum_ends
+from brainsmith.graph.integer_range import IntegerRange
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, adding, dividing, multiples
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode, LayerTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
@@ -135,7 +135,7 @@ class LayerBuilder:
             # FINN gives them the datatype BIPOLAR, which has no 0: one more, which is never reached, prevents it.
             rows = np.concatenate([rows, np.full((len(rows), 1), int(tensor.high.max()) + 1)], axis=1)
         turned = ThresholdRows(found.rows, np.ones(1, np.int64), found.low)
-        ends = turned.levels(np.stack(np.broadcast_arrays(tensor.low, tensor.high), axis=-1))
+        ends = turned.levels(np.stack(np.broadcast_arrays(*tensor.range), axis=-1))
         low, high = ends[:, 0], ends[:, 1]
         layout = {2: "NC", 3: "NWC", 4: "NHWC"}[len(tensor.shape)]
         name = self.graph.add(
@@ -298,7 +298,7 @@ class LayerBuilder:
         if (height, width) != (1, 1) or any(window["pads"]) or any(each != 1 for each in window["strides"]):
             _, channels, rows_in, columns = tensor.shape
             source = self.graph.add(
-                "Im2Col", [source], f"{base}_windows", (1, *shape[2:], len(rows)), (tensor.low, tensor.high),
+                "Im2Col", [source], f"{base}_windows", (1, *shape[2:], len(rows)), tensor.range,
                 domain=QONNX, stride=window["strides"], kernel_size=[height, width], pad_amount=window["pads"],
                 dilations=window["dilations"], depthwise=int(depthwise),
                 input_shape=f"(1,{rows_in},{columns},{channels})",
@@ -380,14 +380,14 @@ class LayerBuilder:
         ]
         self.graph.put(
             LayerNode(node, np.asarray(sizes, np.int64)),
-            *(LayerTensor(self._placed(part.shape), (part.low, part.high)) for part in found),
+            *(LayerTensor(self._placed(part.shape), part.range) for part in found),
         )
         return found
 
     def _reshape(self, tensor: IntegerTensor, shape: tuple[int, ...], base: str) -> str:
         placed = self._placed(shape)
         to = np.asarray(placed, np.int64)
-        return self.graph.add("Reshape", [tensor.name], base, placed, (tensor.low, tensor.high), constant=to)
+        return self.graph.add("Reshape", [tensor.name], base, placed, tensor.range, constant=to)
 
     def largest(
         self, tensor: IntegerTensor, count: int, shapes: Sequence[tuple[int, ...]], base: str
@@ -401,7 +401,7 @@ class LayerBuilder:
         ends = (tensor.low.max(keepdims=True), tensor.high.max(keepdims=True)), places
         self.graph.put(
             LayerNode(node, np.asarray([count], np.int64)),
-            *(LayerTensor(shape, each) for shape, each in zip(shapes, ends, strict=True)),
+            *(LayerTensor(shape, IntegerRange(*each)) for shape, each in zip(shapes, ends, strict=True)),
         )
         values = IntegerTensor(names[0], shapes[0], *ends[0], tensor.scale, tensor.offset)
         return [values, IntegerTensor(names[1], shapes[1], *places, np.ones(1), np.zeros(1))]
@@ -454,9 +454,8 @@ class LayerBuilder:
         """Return the product of rows and weights, whose scales are made positive."""
         signs = np.where(scale < 0, -1, 1)
         weights, placed = weights * signs, placed * signs
-        least, most = sum_ends(tensor.low, tensor.high, weights.astype(np.float64))
-        self.check_sums(least, most)
-        low, high = least.astype(np.int64), most.astype(np.int64)
+        low, high = tensor.range.sums(weights)
+        self.check_sums(low, high)
         name = self.graph.add(
             "MatMul", [tensor.name], base, self._placed(shape), (low, high),
             constant=placed.astype(np.int64), taps_of_channels=depthwise,

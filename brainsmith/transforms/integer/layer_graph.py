@@ -9,6 +9,7 @@ import numpy as np
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 from qonnx.core.datatype import DataType
 
+from brainsmith.graph.integer_range import IntegerRange
 from brainsmith.rtl.cores.integers import integer_datatype
 from brainsmith.transforms.graph_view import set_attribute
 
@@ -32,7 +33,7 @@ class LayerTensor:
     """
 
     shape: tuple[int, ...]
-    range: tuple[Whole, Whole] | None = None
+    range: IntegerRange | None = None
     origin: str = ""
     added: Whole | None = None
 
@@ -41,7 +42,7 @@ class LayerTensor:
         """The least datatype of QONNX that holds it."""
         if self.range is None:
             return "FLOAT32"
-        return of_ends(int(self.range[0].min()), int(self.range[1].max()))
+        return of_ends(*self.range.ends)
 
 
 @dataclass
@@ -120,7 +121,7 @@ class LayerGraph:
         node = helper.make_node(op_type, list(inputs), [result], name=result, domain=domain, **attributes)
         return self.put(
             LayerNode(node, constant, taps_of_channels),
-            LayerTensor(tuple(int(size) for size in shape), range),
+            LayerTensor(tuple(map(int, shape)), None if range is None else IntegerRange(*range)),
         )
 
     def put(self, layer: LayerNode, *tensors: LayerTensor) -> str:

@@ -136,7 +136,7 @@ class Layouts:
         placed = tuple(shape[each] for each in order)
         if self._shape(name, tensor) != placed:
             to = np.asarray(placed, np.int64)
-            name = self._graph.add("Reshape", [name], base, placed, (tensor.low, tensor.high), constant=to)
+            name = self._graph.add("Reshape", [name], base, placed, tensor.range, constant=to)
         return regrouped(tensor, index, axis, name=name, shape=shape, order=kept)
 
     def _in_order(self, value: IntegerTensor) -> IntegerTensor:
@@ -156,7 +156,7 @@ class Layouts:
         """Return a tensor whose atoms lie in another order."""
         if order == sorted(order):
             return tensor.name
-        name, ends = tensor.name, (tensor.low, tensor.high)
+        name, ends = tensor.name, tensor.range
         shape = self._shape(name, tensor)
         wide = [axis for axis, size in enumerate(shape) if size > 1]
         if tuple(shape[axis] for axis in wide) != layout.sizes:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from onnx import helper
 
+from brainsmith.graph.integer_range import IntegerRange
 from brainsmith.transforms.graph_view import attribute, is_standard
 from brainsmith.transforms.integer.constant_weights import integer_weights
 from brainsmith.transforms.integer.image_layers import ImageLayers
@@ -124,7 +125,9 @@ class RowRules:
         low, high = table.values.min(axis=0), table.values.max(axis=0)
         shape, result = (*places.shape, table.values.shape[1]), graph.name(base)
         gather = helper.make_node("Gather", [places.name], [result], name=result, axis=0)
-        name = graph.put(LayerNode(gather, table.values, constant_at=0), LayerTensor(shape, (low, high)))
+        name = graph.put(
+            LayerNode(gather, table.values, constant_at=0), LayerTensor(shape, IntegerRange(low, high))
+        )
         return IntegerTensor(name, shape, low, high, table.scale, np.zeros(1))
 
     def _shape(self, node: NodeProto) -> tuple[int, ...]:

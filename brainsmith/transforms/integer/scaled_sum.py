@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from brainsmith.graph.integer_range import IntegerRange
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -124,9 +126,7 @@ def row_of(terms: Sequence[Term], offsets: Doubles, most: int) -> SumRow:
         offsets: What is added.
         most: How many combinations may be listed.
     """
-    ends = [
-        np.sort([term.weights * term.low, term.weights * term.high], axis=0).sum(axis=1) for term in terms
-    ]
+    ends = [IntegerRange(term.low, term.high).sums(term.weights[:, None]).ends for term in terms]
     low, high = np.asarray(ends, np.int64).reshape(-1, 2).T
     # Sums of two sets of integers are at least as many as the sizes of both, less 1.
     fewest = float(np.prod([1.0 + (term.high - term.low).sum() for term in terms]))

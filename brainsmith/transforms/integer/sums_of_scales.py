@@ -217,9 +217,7 @@ def product_of(
     sizes = np.unique(np.abs(of_channel[of_channel != 0]))
     signs = np.sign(of_channel).astype(np.int64)
     weights = taps * signs[None, :, None]
-    low, high = (
-        np.broadcast_to(tensor.each(end)[:, None], taps.shape[1:]) for end in (tensor.low, tensor.high)
-    )
+    low, high = (np.broadcast_to(tensor.each(end)[:, None], taps.shape[1:]) for end in tensor.range)
     offsets = taps.sum(axis=2) @ tensor.each(tensor.offset) * scale
     used = (weights != 0) & (np.broadcast_to(scale, (results,)) != 0)[:, None, None]
     held: list[list[int]] = []

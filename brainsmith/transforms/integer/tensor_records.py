@@ -119,8 +119,8 @@ def tensor_records(graph: LayerGraph, known: Mapping[str, Any]) -> list[Fields]:
                     "network": stand_for.get(name, []),
                     "shape": list(tensor.shape),
                     "datatype": tensor.datatype,
-                    "low": int(tensor.range[0].min()),
-                    "high": int(tensor.range[1].max()),
+                    "low": tensor.range.ends[0],
+                    "high": tensor.range.ends[1],
                     **(_UNKNOWN if value is None else _scaling(value)),
                     "pending": [] if value is None else _pending(value),
                 }

@@ -72,9 +72,7 @@ def reached(tensor: IntegerTensor, staircase: Staircase) -> Staircase:
     if (staircase.high - staircase.low) // staircase.step <= MOST_LEVELS:
         return staircase
     with np.errstate(all="ignore"):
-        ends = staircase.levels(
-            tensor.values(np.stack(np.broadcast_arrays(tensor.low, tensor.high), axis=-1))
-        )
+        ends = staircase.levels(tensor.values(np.stack(np.broadcast_arrays(*tensor.range), axis=-1)))
     low = max(int(ends.min()), staircase.low)
     return replace(staircase, low=low, high=min(max(int(ends.max()), low + staircase.step), staircase.high))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.graph.integer_range import IntegerRange
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def count_equal_bits(graph: LayerGraph) -> None:
         assert layer.constant is not None
         layer.node.op_type, layer.node.domain = "XnorPopcountMatMul", QONNX
         most = np.asarray([len(layer.constant)])
-        graph.tensors[layer.result].range = (np.zeros_like(most), most)
+        graph.tensors[layer.result].range = IntegerRange(np.zeros_like(most), most)
         layer.constant = (layer.constant + 1) // 2
 
 

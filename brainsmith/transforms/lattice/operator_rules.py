@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.graph.integer_range import IntegerRange
 from brainsmith.transforms.graph_view import attribute
-from brainsmith.transforms.lattice.value_lattice import Lattice, common_unit, of_integers
+from brainsmith.transforms.lattice.value_lattice import LARGEST, Lattice, common_unit, of_integers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,13 +62,11 @@ def after_product(
         left = zeroed
     if max(left.low.size, left.high.size) not in (1, weights.shape[1]):
         return None
-    exact = weights.astype(np.float64)
-    low, high = (end.astype(np.float64).reshape(1, -1, 1) for end in (left.low, left.high))
-    least = np.minimum(exact * low, exact * high).sum(axis=(1, 2))
-    most = np.maximum(exact * low, exact * high).sum(axis=(1, 2))
-    offset = (exact * left.offset.reshape(1, -1, 1)).sum(axis=(1, 2))
-    found = Lattice(left.scale, _one(offset), least.astype(np.int64), most.astype(np.int64), axis)
-    return found if np.abs([least, most]).max(initial=0) < 2.0**52 else None
+    taps = weights.transpose(1, 2, 0).reshape(-1, len(weights))
+    ends = (np.broadcast_to(end, (weights.shape[1],)) for end in (left.low, left.high))
+    found = IntegerRange(*(np.repeat(end, weights.shape[2]) for end in ends)).sums(taps)
+    offset = (weights.astype(np.float64) * left.offset.reshape(1, -1, 1)).sum(axis=(1, 2))
+    return Lattice(left.scale, _one(offset), *found, axis) if found.magnitude < LARGEST else None
 
 
 def of_matmul(view: GraphView, node: NodeProto, inputs: Sequence[Lattice | None]) -> Lattice | None:

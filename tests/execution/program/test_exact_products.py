@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brainsmith.execution.program.exact_products import Sums, sums_of, type_of_bound
+from brainsmith.execution.program.exact_products import sums_of, type_of_bound
+from brainsmith.graph.integer_range import IntegerRange, within
 from tests.execution.program.one_node import functions, model_of, program_of
 
 
@@ -42,16 +43,23 @@ def test_the_edges(bound, name):
     ],
 )
 def test_weights_and_spans(span, weights, name):
-    assert sums_of(span, weights).exact == name
+    assert sums_of(within(*span), weights).exact == name
 
 
 def test_what_may_not_be_whole_is_not_known():
     assert sums_of(None, column(1)) is None
-    assert sums_of((0, 1), column(0.5)) is None
+    assert sums_of(within(0, 1), column(0.5)) is None
 
 
 def test_sums_that_cancel_still_count_in_full():
-    assert sums_of((-3, 2), column(5, -5)) == Sums(-25, 25, bound=30)
+    found = sums_of(within(-3, 2), column(5, -5))
+    assert (found.range.ends, found.bound) == ((-25, 25), 30)
+
+
+def test_each_term_may_have_a_range_of_its_own():
+    given = IntegerRange(np.asarray([-3, 0]), np.asarray([2, 1]))
+    found = sums_of(given, np.asarray([[5, 1], [-5, 2]]))
+    assert (found.range.low.tolist(), found.range.high.tolist(), found.bound) == ([-20, -3], [10, 4], 20)
 
 
 @settings(max_examples=30, deadline=None)
@@ -59,10 +67,10 @@ def test_sums_that_cancel_still_count_in_full():
 def test_the_span_of_a_product_is_reached(seed, rows, columns):
     random = np.random.default_rng(seed)
     weights, low, high = random.integers(-5, 6, (rows, columns)), -3, 4
-    found = sums_of((low, high), weights)
+    found = sums_of(within(low, high), weights)
     worst = [np.where(weights > 0, low, high), np.where(weights > 0, high, low)]
-    assert found.low == (worst[0] * weights).sum(axis=0).min()
-    assert found.high == (worst[1] * weights).sum(axis=0).max()
+    assert found.range.low.tolist() == (worst[0] * weights).sum(axis=0).tolist()
+    assert found.range.high.tolist() == (worst[1] * weights).sum(axis=0).tolist()
     assert found.bound == 4 * np.abs(weights).sum(axis=0).max()
 
 
@@ -78,8 +86,8 @@ def test_no_sum_leaves_its_span_nor_any_part_its_bound(low, width, weights, data
     matrix = column(*weights)
     values = data.draw(st.lists(st.integers(*span), min_size=len(weights), max_size=len(weights)))
     products = [value * weight for value, weight in zip(values, weights, strict=True)]
-    found = sums_of(span, matrix)
-    assert found.low <= sum(products) <= found.high
+    found = sums_of(within(*span), matrix)
+    assert found.range.ends[0] <= sum(products) <= found.range.ends[1]
     order = data.draw(st.permutations(products))
     assert all(abs(sum(order[:count])) <= found.bound for count in range(len(order) + 1))
 
