@@ -191,7 +191,7 @@ class _Pair:
                 {name: stack[at] for name, stack in each.items()} for each in (feed, levels, outputs)
             )
             if found:
-                yield explain_frame(network, one, found, given, tolerance)
+                yield explain_frame(network, one, found, given, tolerance, self.levels.near)
             else:
                 yield TieSearch(network, one).explain(given, tolerance)
 

@@ -12,7 +12,7 @@ from brainsmith.comparison.float_ties.bounded_tensor import gamma
 from brainsmith.comparison.float_ties.level_differences import FloatTie, compare_levels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from brainsmith.comparison.float_ties.bounded_operators import BoundedQuantiser
     from brainsmith.comparison.float_ties.bounded_tensor import BoundedTensor
@@ -48,6 +48,7 @@ def explain_frame(
     levels: Mapping[str, Array],
     outputs: Mapping[str, Array],
     tolerance: float | None,
+    near: Collection[str] = (),
 ) -> Explanation:
     """Compare every level that another evaluation of a network gave with what the network makes of the levels before it.
 
@@ -62,6 +63,7 @@ def explain_frame(
         outputs: What was found, by the network's outputs; a single value stands for a class.
         tolerance: The difference of an output that is allowed in any case; None for none, but of outputs behind operators
             whose rounding is not known, such as Softmax, a hundred thousandth of the largest value, or of 1.
+        near: Outputs of quantisers whose sums were evaluated with scales that are off by less than rounding is.
     """
     ties: list[FloatTie] = []
     wrong: list[str] = []
@@ -70,10 +72,11 @@ def explain_frame(
     def decide(quantiser: BoundedQuantiser, given: BoundedTensor, own: BoundedTensor) -> Array:
         nonlocal values
         values += own.value.size
-        found = levels.get(quantiser.node.output[0])
+        name = quantiser.node.output[0]
+        found = levels.get(name)
         if found is None or wrong:
             return own.value
-        compared = compare_levels(quantiser, given, own, found)
+        compared = compare_levels(quantiser, given, own, found, once=name not in near)
         ties.extend(compared.ties)
         wrong.extend(filter(None, [compared.wrong]))
         return compared.levels

@@ -30,6 +30,7 @@ class LayerLevels:
 
     Attributes:
         names: The quantisers' outputs of which the layers' integers are known.
+        near: Those of sums whose factors are scales up to float32's rounding alone.
     """
 
     def __init__(self, model: ModelWrapper) -> None:
@@ -37,6 +38,7 @@ class LayerLevels:
         made = set(self._executor.order())
         self._records = {name: one for name, one in read_levels(model).items() if one.layer in made}
         self.names = frozenset(self._records)
+        self.near = frozenset(name for name, one in self._records.items() if one.is_near)
 
     @property
     def signature(self) -> ModelSignature:
@@ -79,5 +81,5 @@ class LayerLevels:
             one, found, made = (
                 {name: stack[at] for name, stack in each.items()} for each in (feed, levels, given)
             )
-            explained.append(explain_frame(network, one, found, made, None))
+            explained.append(explain_frame(network, one, found, made, None, self.near))
         return explained

@@ -40,6 +40,8 @@ class IntegerTensor:
         links: The pending operators, the first one first.
         order: Of rows that were an image, (1, C*H*W) in the network: entry j among the integer layers, where they are
             (1, H*W*C), is entry `order[j]` in the network. None where the orders are the same.
+        is_near: They are levels of a sum whose whole factors are its scales only up to float32's rounding of the sum: where
+            rounding decides a level, it may be another one than the exact sum gives.
     """
 
     name: str
@@ -50,6 +52,7 @@ class IntegerTensor:
     offset: Doubles
     links: tuple[ChainLink, ...] = ()
     order: Whole | None = None
+    is_near: bool = False
 
     @property
     def range(self) -> IntegerRange:

@@ -35,6 +35,7 @@ class LevelRecord:
         split: The shape in which the network's axes are split, in front of a transpose; empty where nothing moves.
         axes: The order of these axes behind the transpose.
         shape: The shape behind it.
+        is_near: As of an IntegerTensor: where rounding decides a level, it may be another one than the exact sum gives.
     """
 
     layer: str
@@ -46,6 +47,7 @@ class LevelRecord:
     split: tuple[int, ...] = ()
     axes: tuple[int, ...] = ()
     shape: tuple[int, ...] = ()
+    is_near: bool = False
 
     @classmethod
     def of(
@@ -54,8 +56,9 @@ class LevelRecord:
         """Note a tensor whose integers a layer gives, each multiplied by a factor, and which then moves."""
         order = () if tensor.order is None else tuple(map(int, tensor.order))
         scale, offset = (tuple(map(float, each)) for each in (tensor.scale, tensor.offset))
-        moves = () if layout is None else layout.moves()
-        return cls(layer, scale, offset, tensor.is_image, order, tuple(map(int, factor)), *moves)
+        moves = ((), (), ()) if layout is None else layout.moves()
+        factors = tuple(map(int, factor))
+        return cls(layer, scale, offset, tensor.is_image, order, factors, *moves, tensor.is_near)
 
     def values(self, numbers: Array) -> Array:
         """Return the network's values of integers (runs, *shape), in its own layout; float64, NaN where they are lost."""

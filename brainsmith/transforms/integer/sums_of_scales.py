@@ -104,7 +104,7 @@ class SumsOfScales:
         near = self._near(total)
         if near is None:
             near = self._closest(total, reader, staircase)
-        return self._build.thresholds(near, staircase, padded, base)
+        return replace(self._build.thresholds(near, staircase, padded, base), is_near=near.is_near)
 
     def of_one_scale(self, total: ScaledSum, reader: str) -> IntegerTensor:
         """Return a sum as a tensor of one scale for each channel, with its pending operators.
@@ -165,7 +165,8 @@ def _in_units(total: ScaledSum, units: Sequence[CommonUnit]) -> IntegerTensor:
     made = total.layers([unit.factors for unit in units])
     scale = np.asarray([unit.unit for unit in units])
     offset = np.asarray([row.offset for row in total.rows])
-    return replace(made, scale=scale, offset=offset, links=total.chain.links)
+    is_near = any(unit.is_near for unit in units)
+    return replace(made, scale=scale, offset=offset, links=total.chain.links, is_near=is_near)
 
 
 def sum_of(tensors: Sequence[IntegerTensor], layers: Callable[[Sequence[Whole]], IntegerTensor]) -> ScaledSum:

@@ -55,6 +55,11 @@ class CommonUnit:
     unit: float
     error: float
 
+    @property
+    def is_near(self) -> bool:
+        """Whether the factors are not exact."""
+        return self.error > _DOUBLES
+
 
 def float_steps(tensor: IntegerTensor, staircase: Staircase) -> Singles:
     """Return the least float with which each level is reached behind a tensor's pending operators.

@@ -261,3 +261,32 @@ def test_where_floats_are_exact_no_level_is_ever_a_tie(scale, level, mode, whole
     found = explain_frame(network, frame, {name: own + np.asarray([shifts]) * 2.0**level}, {}, None)
     assert network.rounded == []
     assert (found.ties, bool(found.wrong)) == ((), any(shifts))
+
+
+def test_sums_whose_factors_are_near_their_scales_need_not_be_exact_at_ties():
+    """Thresholds that are of another side on ties stand for sums that are off by less than float32 rounds them."""
+    network = FloatNetwork(one_layer(0.7, 1.4))
+    other = LayerLevels(one_layer(0.7, 1.4, mode="HALF_UP").transform(IntegerLayers()))
+    stack = samples()[::8]
+    _, levels = other.of({other.signature.inputs[0].name: stack})
+    strict, near = [], []
+    for at, frame in enumerate(stack):
+        one = {name: each[at] for name, each in levels.items()}
+        strict.append(explain_frame(network, {"x": frame}, one, one, None))
+        near.append(explain_frame(network, {"x": frame}, one, one, None, near=frozenset(one)))
+    assert any("but the exact sum gives" in each.wrong for each in strict)
+    assert [each.wrong for each in near if each.wrong] == []
+    assert all(near[at].ties for at, each in enumerate(strict) if each.wrong)
+
+
+@pytest.mark.parametrize(("other", "near"), [(0.34581634, True), (0.30173483 * 2, False)])
+def test_the_layers_say_which_sums_have_factors_that_are_near_their_scales(other, near):
+    writer = Writer()
+    parts = [quantiser(writer, "x", (1, 16), scale, 8.0).name for scale in (0.30173483, other)]
+    both = writer.node("Concat", parts, (1, 32), axis=1)
+    numbers = np.random.default_rng(0).integers(-7, 8, (32, 2))
+    weights = quantiser(writer, writer.constant(numbers * 0.1), (32, 2), 0.1, 4.0)
+    product = writer.node("MatMul", [both.name, weights.name], (1, 2))
+    last = quantiser(writer, product.name, (1, 2), 1.4, 8.0)
+    model = wrapped(writer, [last], shape=(1, 16), datatype="INT8").transform(IntegerLayers())
+    assert LayerLevels(model).near == ({last.name} if near else set())
