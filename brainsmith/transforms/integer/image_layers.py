@@ -14,7 +14,7 @@ from brainsmith.transforms.integer.integer_tensor import IntegerTensor, dividing
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerNode, LayerTensor
 from brainsmith.transforms.integer.moved_tensor import ORDERS
 from brainsmith.transforms.integer.no_layer import NoLayerError
-from brainsmith.transforms.integer.padding import with_border
+from brainsmith.transforms.integer.padding import with_border, with_zero
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,15 +88,10 @@ class ImageLayers:
             NoLayerError: No integer of the tensor stands for the value, or it is another one for each channel.
         """
         plain = self._build.integers(tensor, base)
-        if plain.scale.size > 1 or plain.offset.size > 1:
-            plain = self._build.with_zero(replace(plain, offset=plain.offset - number), base, number)
-            plain = replace(plain, offset=plain.offset + number)
         level = (number - float(plain.offset[0])) / (float(plain.scale[0]) or 1.0)
-        if not level.is_integer():
-            raise NoLayerError(
-                f"it pads with {number:g}, which is none of the values that come in",
-                "pad with a whole number times the scale, or quantise with the zero point 0 in front of it",
-            )
+        if plain.scale.size > 1 or plain.offset.size > 1 or not level.is_integer():
+            plain = with_zero(self._build, replace(plain, offset=plain.offset - number), base, number)
+            plain, level = replace(plain, offset=plain.offset + number), 0.0
         order = ORDERS[len(tensor.shape)]
         low, high = np.minimum(plain.low, level), np.maximum(plain.high, level)
         low, high = low.astype(np.int64), high.astype(np.int64)

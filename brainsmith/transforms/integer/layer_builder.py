@@ -13,7 +13,7 @@ from brainsmith.graph.integer_range import IntegerRange
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, adding, dividing, multiples
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode, LayerTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
-from brainsmith.transforms.integer.padding import with_border
+from brainsmith.transforms.integer.padding import with_border, with_zero
 from brainsmith.transforms.integer.signed_steps import SignedSteps, evaluated, tabled_levels, tabled_values
 from brainsmith.transforms.integer.sums_of_scales import product_of, sum_of
 from brainsmith.transforms.integer.threshold_rows import ThresholdRows, quantised
@@ -228,7 +228,7 @@ class LayerBuilder:
         """
         tensor = self.integers(tensor, base)
         if any(window["pads"]):
-            tensor = self.with_zero(tensor, base)
+            tensor = with_zero(self, tensor, base)
         results = len(weights)
         given = weights
         weights, single = without_single_pixels(tensor, weights, window)
@@ -421,20 +421,6 @@ class LayerBuilder:
         found = tensor.behind(adding(node, values, -3 if len(tensor.shape) == 4 else -1))
         assert found is not None
         return found
-
-    def with_zero(self, tensor: IntegerTensor, base: str, stands_for: float = 0) -> IntegerTensor:
-        """Return a tensor whose integer 0 is the value 0, in whose range it is, for padding."""
-        if tensor.offset.any():
-            safe = np.where(tensor.scale == 0, 1, tensor.scale)
-            shift = np.broadcast_to(tensor.offset / safe, np.broadcast(tensor.scale, tensor.offset).shape)
-            whole = np.rint(shift).astype(np.int64)
-            if not np.array_equal(whole * safe, np.broadcast_to(tensor.offset, whole.shape)):
-                raise NoLayerError(
-                    f"it pads with {stands_for:g}, which is none of the values that come in",
-                    "pad with a whole number times the scale, or quantise with the zero point 0 in front of it",
-                )
-            tensor = replace(self.shifted(tensor, whole, f"{base}_shifted"), offset=np.zeros(1))
-        return replace(tensor, low=np.minimum(tensor.low, 0), high=np.maximum(tensor.high, 0))
 
     def shifted(self, tensor: IntegerTensor, added: Whole, base: str) -> IntegerTensor:
         """Return a tensor to whose integers whole numbers are added, one or one for each channel; its offset stays."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from brainsmith.transforms.graph_view import attribute
+from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.lattice.staircases import is_quantiser
 
 if TYPE_CHECKING:
@@ -15,7 +16,15 @@ if TYPE_CHECKING:
 
     from brainsmith.transforms.graph_view import GraphView
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
+    from brainsmith.transforms.integer.layer_builder import LayerBuilder
     from brainsmith.transforms.integer.layer_graph import LayerGraph
+    from brainsmith.transforms.lattice.array_types import Doubles, Whole
+
+_PARTS = (1, 2, 4, 8, 16)
+"""Into how many parts a scale is divided for 0 to be one of the values: -1 and 1 are whole numbers of 2, less 1."""
+
+_LARGEST = 1 << 24
+"""Integers beyond are not exact in float32."""
 
 
 def with_border(
@@ -55,3 +64,34 @@ def meets_padding(view: GraphView, name: str) -> bool:
         if not ends and meets_padding(view, node.output[0]):
             return True
     return False
+
+
+def with_zero(build: LayerBuilder, tensor: IntegerTensor, base: str, stands_for: float = 0) -> IntegerTensor:
+    """Return a tensor whose integer 0 is the value 0, in whose range it is, for padding."""
+    if tensor.offset.any():
+        parts, added = _whole_offsets(tensor, stands_for)
+        unit = _scale_without_zeros(tensor) / parts
+        finer = build.scaled(tensor, np.where(tensor.scale == 0, 0, parts), f"{base}_finer")
+        shifted = build.shifted(finer, added, f"{base}_shifted")
+        tensor = replace(shifted, scale=unit, offset=np.zeros(1))
+    return replace(tensor, low=np.minimum(tensor.low, 0), high=np.maximum(tensor.high, 0))
+
+
+def _whole_offsets(tensor: IntegerTensor, stands_for: float) -> tuple[int, Whole]:
+    """Return the least power of 2 that scales may be divided by for offsets to be whole numbers of them, and those."""
+    safe = _scale_without_zeros(tensor)
+    for parts in _PARTS:
+        unit, offset = np.broadcast_arrays(safe / parts, tensor.offset)
+        whole = np.rint(offset / unit)
+        if np.abs(whole).max() < _LARGEST and np.array_equal(whole * unit, offset):
+            return parts, whole.astype(np.int64)
+    raise NoLayerError(
+        f"it pads with {stands_for:g}, which is none of the values that come in",
+        "pad with a whole number times the scale, or quantise with the zero point 0 in front of it",
+    )
+
+
+def _scale_without_zeros(tensor: IntegerTensor) -> Doubles:
+    """Return scales with another channel's in place of 0, where the integers are 0 then."""
+    others = tensor.scale[tensor.scale != 0]
+    return np.where(tensor.scale == 0, others[0] if others.size else 1.0, tensor.scale)

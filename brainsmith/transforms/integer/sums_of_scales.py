@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from brainsmith.transforms.lattice.array_types import Doubles, Whole
     from brainsmith.transforms.lattice.staircases import Staircase
 
-MOST_APART = 4
+MOST_APART = 8
 """Terms that the host adds as floats."""
 
 _TRIED = 512
