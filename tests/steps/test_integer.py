@@ -110,3 +110,25 @@ def test_a_model_without_quantisers_is_refused_with_what_to_do(config):
         ". The model has no quantisers, and layers compute with integers: quantise its weights and activations, with "
         "Brevitas for example, and export it as QONNX"
     )
+
+
+def signs_times_signs():
+    graph = Graph(1, 5)
+    weights = np.random.default_rng(1).choice([-1.0, 1.0], (5, 4))
+    return graph.node("MatMul", weights).quant(4, 2.0).model(1, 4, datatype="BIPOLAR")
+
+
+def test_weights_of_signs_behind_an_input_of_signs_are_integers(config):
+    """FINN takes a product of both for a count of equal bits, which a network's own input is not."""
+    made = steps.integer(steps.cleanup(signs_times_signs(), config), config)
+    (product,) = made.get_nodes_by_op_type("MatMul")
+    assert [made.get_tensor_datatype(name).name for name in product.input] == ["BIPOLAR", "INT2"]
+
+
+@pytest.mark.slow
+def test_layers_of_an_input_of_signs_compute_the_same(config):
+    model = steps.cleanup(signs_times_signs(), config)
+    made = steps.hardware_inference(steps.integer(model, config), config)
+    for bits in range(32):
+        sample = np.asarray([[1.0 if bits >> at & 1 else -1.0 for at in range(5)]], np.float32)
+        np.testing.assert_array_equal(run(made, sample), run(model, sample))

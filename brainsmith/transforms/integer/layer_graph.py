@@ -208,9 +208,19 @@ class LayerGraph:
             return
         model.set_initializer(name, np.asarray(value, np.float32))
         if value.dtype == np.int64:
-            model.set_tensor_datatype(name, DataType[datatype_of(value, layer.node.op_type)])
+            kind = datatype_of(value, layer.node.op_type)
+            signs = (
+                kind == "BIPOLAR" and layer.node.op_type == "MatMul" and _of_signs(model, layer.node.input[0])
+            )
+            model.set_tensor_datatype(name, DataType["INT2" if signs else kind])
         if layer.taps_of_channels:
             model.set_tensor_sparsity(name, {"dw": {"kernel_shape": list(layer.taps_of_channels)}})
+
+
+def _of_signs(model: ModelWrapper, name: str) -> bool:
+    """Tell whether a tensor may be an input of -1 and 1: FINN takes their products with such weights for counts."""
+    given = {model.get_tensor_datatype(value.name).name for value in model.graph.input}
+    return "BIPOLAR" in given and model.get_tensor_datatype(name).name in ("BIPOLAR", "INT2")
 
 
 def datatype_of(values: Whole, op_type: str) -> str:
