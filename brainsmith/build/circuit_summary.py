@@ -12,6 +12,8 @@ def circuit_lines(rtl: dict[str, Any]) -> list[tuple[str, str]]:
     lines = []
     if rtl["frames"] is not None:
         lines.append(("circuit", _verdict(rtl)))
+    elif rtl.get("parts"):
+        lines.append(("circuit", f"in parts: {rtl['parts']['text']}"))
     if rtl["interval_cycles"] is not None or rtl["latency_cycles"] is not None:
         lines.append(("measured", _measured(rtl)))
     if rtl["fifos"]:

@@ -52,6 +52,11 @@ def read_circuit(folder: Path, accuracy: Fields | None = None) -> dict[str, Any]
     return found
 
 
+def in_parts(folder: Path) -> bool:
+    """Tell whether a build's circuit was simulated in parts, because a frame of the whole takes too long."""
+    return bool((read_report(folder / SIMULATION) or {}).get("parts"))
+
+
 def read_synthesis(folder: Path, layers: Iterable[Fields] = ()) -> dict[str, Any] | None:
     """Return the report's `synthesis`; None if the build did not synthesise.
 
@@ -105,6 +110,10 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def _texts(value: object) -> list[str]:
+    return [entry for entry in items(value) if isinstance(entry, str)]
+
+
 def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
@@ -146,8 +155,18 @@ def _shape(value: object) -> list[float]:
 def _layer_alone(layer: Fields) -> Fields:
     return {
         "name": _text(layer.get("layer")),
-        **_read({"kernel": _text, **_numbers("frames", "values", "wrong")}, layer),
+        **_read(
+            {"kernel": _text, **_numbers("frames", "values", "wrong", "cycles", "estimate", "share")}, layer
+        ),
     }
+
+
+def _parts(parts: object) -> Fields | None:
+    """Read what was simulated in place of the whole circuit; None if that was simulated."""
+    own = _numbers("frames", "frame_seconds", "predicted_seconds")
+    sections = [{"layers": _texts, **_numbers("frames", "stalled_frames", "cycles")}]
+    form = {**own, "text": _text, "whole": _text, "sections": sections, "uncovered": _texts}
+    return _read(form, parts) if fields(parts) else None
 
 
 def _placed(place: object) -> Fields | None:
@@ -167,6 +186,7 @@ _SIMULATION = {
     "constant_outputs": lambda value: {str(name): _shape(values) for name, values in fields(value).items()},
     "constant_layers": lambda value: [name for name in items(value) if isinstance(name, str)],
     "layers": [_layer_alone],
+    "parts": _parts,
 }
 _FIFO = {"name": _text, "from": _text, "to": _text, **_numbers("bits", "depth", "gauge", "total_bits")}
 _SIZING = {**_numbers("gauge_bits", "simulations", "seconds"), "minimal": _flag}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.cache import BuildCache
-from brainsmith.build.circuits import read_circuit, read_synthesis
+from brainsmith.build.circuits import in_parts, read_circuit, read_synthesis
 from brainsmith.build.config import StepConfig
 from brainsmith.build.device_use import device_use
 from brainsmith.build.early_refusal import front_steps, refuse_without_layers
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from brainsmith.build.artifact import Artifact
     from brainsmith.build.task import BuildTask
     from brainsmith.build.workspace import Workspace
+    from brainsmith.plugin.info import PluginInfo
     from brainsmith.progress import Work
     from brainsmith.web.step_result import StepResult
 
@@ -195,7 +196,7 @@ class BuildJob:
             return None
         from brainsmith.build.target_comparison import KeptComparison, compare_for_report, warnings_of
 
-        targets, inputs = self.task.targets, self._verification.inputs
+        targets, inputs = self._affordable_targets(), self._verification.inputs
         model, after = self._verification.exact
         kept = KeptComparison(self.task.cache_folder.parent, model, targets)
         fingerprint = self.runner.fingerprint(last)
@@ -209,6 +210,15 @@ class BuildJob:
             found["named"] = self.task.targets_named
         self.warnings += warnings_of(found)
         return found
+
+    def _affordable_targets(self) -> tuple[PluginInfo, ...]:
+        """Return the targets to compare; a circuit that was simulated in parts runs only where the blueprint names it."""
+        from brainsmith.build.target_comparison import CIRCUIT
+
+        targets = self.task.targets
+        if self.task.targets_named or not in_parts(self.workspace.staging):
+            return targets
+        return tuple(info for info in targets if info.qualified != CIRCUIT)
 
     def _wave(self, last: Artifact) -> dict[str, Any] | None:
         """Draw the handshakes of a frame, where the circuit was simulated and packed."""

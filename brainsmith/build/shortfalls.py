@@ -102,6 +102,10 @@ def _labels(steps: list[Fields], accuracy: Fields | None) -> Iterator[str]:
 def _circuit(rtl: Fields | None) -> Iterator[str]:
     if rtl is not None and rtl["frames"] is not None and rtl["mismatches"] is None:
         yield "the circuit's frames were not compared with the model's"
+    parts = None if rtl is None else rtl.get("parts")
+    if parts:
+        uncovered = "; ".join(parts["uncovered"])
+        yield f"the circuit was simulated in parts, not whole: {parts['whole']}. Not covered: {uncovered}"
 
 
 def _targets(targets: Fields | None) -> Iterator[str]:

@@ -32,7 +32,8 @@ Fields = dict[str, Any]
 
 SAMPLES = 8
 _SECONDS = 2.0
-_CIRCUIT = "brainsmith:rtlsim"
+CIRCUIT = "brainsmith:rtlsim"
+"""The target that simulates the circuit."""
 _OWN_DOMAINS = ("brainsmith.kernels", "brainsmith.backends.hls", "brainsmith.backends.rtl")
 _REPRODUCIBLE = tuple(
     f"brainsmith:{name}" for name in ("reference", "numpy", "onnxruntime", "cppsim", "rtlsim")
@@ -69,7 +70,7 @@ def compare_for_report(
     if len(devices) < 2:
         return {**told, "reason": f"there is no target here to compare '{first}' with", "results": []}
     resources = {
-        device: str(folder) if info.qualified == _CIRCUIT else model.data
+        device: str(folder) if info.qualified == CIRCUIT else model.data
         for device, info in zip(devices, targets, strict=True)
     }
     entries: list[Compared] = []

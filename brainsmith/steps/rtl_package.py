@@ -79,7 +79,9 @@ def _golden(model: ModelWrapper, design: Design, folder: Path) -> tuple[Vectors,
         missing = ", ".join(name for name in streams if name not in there)
         raise BuildError(f"{folder} has no golden vectors of {missing}: run the step rtl_simulate again")
     vectors = {name: _load(folder / f"{name}.npy", "run the step rtl_simulate again") for name in streams}
-    return vectors, "those with which the circuit was verified"
+    parts = (read_report(folder.parents[1] / SIMULATED) or {}).get("parts")
+    whole = "those with which the circuit was verified"
+    return vectors, f"{whole}, layer by layer and in sections" if parts else whole
 
 
 def _random(model: ModelWrapper, design: Design) -> Vectors:

@@ -15,17 +15,24 @@ from brainsmith.progress import carried, wait_for
 from brainsmith.steps.design_files import take_design
 from brainsmith.steps.golden_frames import GoldenFrames
 from brainsmith.steps.own_frames import is_same, own_frames
-from brainsmith.steps.step_reports import write_report, writing
+from brainsmith.steps.step_reports import read_report, write_report, writing
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.rtl.stitching.design import Design
     from brainsmith.rtl.verification.design_verification import Verification
+    from brainsmith.rtl.verification.frame_time import FrameTime
     from brainsmith.steps.own_frames import OwnFrames
 
 FILE = "report/rtl_simulation.json"
 """What the step writes, in the output folder."""
+
+SIZED = "report/rtl_fifos.json"
+"""What rtl_size_fifos wrote, in the output folder."""
+
+LONGEST = 600
+"""Seconds that simulating one frame of the whole circuit may take."""
 
 GOLDEN = "rtl/golden"
 """Where the frames go: one .npy file for each stream of the design."""
@@ -52,6 +59,7 @@ def rtl_simulate(
     limit: int | None = None,
     frames: int | None = None,
     trace: bool = False,
+    frame_seconds: float = LONGEST,
 ) -> ModelWrapper:
     """Verify the design against the hardware model, and write `report/rtl_simulation.json` in `cfg.output_dir`.
 
@@ -60,13 +68,19 @@ def rtl_simulate(
     of its own, too. The frames are those of `cfg.verify_input_npy`, or 32 random ones
     if that is None; they go to `rtl/golden`. Behind them run generated ones, which are compared and counted by themselves.
 
+    Where simulating one frame of the whole would take longer than `frame_seconds`, the circuit is verified in parts: each
+    layer alone on the activations of one frame (or as many as five million cycles hold), then sections of layers as they
+    are stitched. The report says so, and the build has a shortfall.
+
     Args:
         model: With a stitched design.
         cfg: The build's configuration.
-        seeds: Runs with random stalls.
+        seeds: Runs with random stalls; of a section, one.
         limit: Cycles after which a run is given up; it follows FINN's estimate by default.
         frames: How many of the golden inputs are used; all by default.
-        trace: Whether to write the waveforms of the first frame to `rtl/trace.vcd`.
+        trace: Whether to write the waveforms of the first frame to `rtl/trace.vcd`; not of a circuit in parts.
+        frame_seconds: How long simulating one frame of the whole circuit may take, as it is predicted; 0 simulates parts
+            in any case.
 
     Raises:
         VerificationError: The circuit computes something else; the layer at fault is named.
@@ -81,7 +95,12 @@ def rtl_simulate(
     from brainsmith.rtl.verification.layers import check_layers
 
     _check_arguments(seeds=seeds, limit=limit, frames=frames)
+    _check_seconds(frame_seconds)
     design = take_design(model, cfg)
+    time = _predicted(design, cfg)
+    if time.seconds > frame_seconds:
+        _simulate_parts(model, cfg, design, time, frame_seconds, seeds, frames)
+        return model
     golden = GoldenFrames(model, design, cfg, frames, generate=True)
     fitting = max(_LEAST_FRAMES, LAYER_CYCLES // design.interval)
     count = min(fitting, len(next(iter(golden.inputs.values()))))
@@ -108,7 +127,6 @@ def rtl_simulate(
     except VerificationError as error:
         raise VerificationError(_with_origin(str(error), golden)) from error
     _warn_if_slow(done)
-    folder = Path(cfg.output_dir)
     report = {
         **asdict(done),
         "frames": golden.golden,
@@ -119,11 +137,9 @@ def rtl_simulate(
         "constant_layers": [] if own is None else list(own.layers),
         "constant_outputs": constant,
     }
-    with writing(folder / GOLDEN):
-        _write_frames(design, golden, folder / GOLDEN)
-    write_report(cfg, FILE, report)
+    _write(cfg, design, golden, report)
     if trace:
-        _trace(design, golden, folder / TRACE)
+        _trace(design, golden, Path(cfg.output_dir) / TRACE)
     return model
 
 
@@ -139,6 +155,67 @@ def _constant_outputs(golden: GoldenFrames, own: OwnFrames | None) -> dict[str, 
             plural(len(own.layers) if own else 0, "layer"),
         )  # fmt: skip
     return {name: [int(value) for value in values.flat] for name, values in found.items()}
+
+
+def _predicted(design: Design, cfg: Any) -> FrameTime:
+    """Predict how long a frame takes; rtl_size_fifos has simulated the same design."""
+    from brainsmith.rtl.verification.frame_time import predict
+
+    sized = read_report(Path(cfg.output_dir) / SIZED) or {}
+    return predict(design, sized.get("latency"), sized.get("cycles_per_second"))
+
+
+def _simulate_parts(
+    model: ModelWrapper,
+    cfg: Any,
+    design: Design,
+    time: FrameTime,
+    frame_seconds: float,
+    seeds: int,
+    frames: int | None,
+) -> None:
+    """Verify each layer alone, and sections of layers, with as many golden frames as five million cycles hold."""
+    from brainsmith.rtl.verification.parts import verify_parts
+
+    logging.getLogger(__name__).warning(
+        "simulating a frame of the whole circuit would take %s, and %g s are allowed: each layer is simulated alone, and "
+        "then sections of layers", time, frame_seconds,
+    )  # fmt: skip
+    count = max(1, LAYER_CYCLES // design.interval)
+    golden = GoldenFrames(model, design, cfg, count if frames is None else min(frames, count))
+    done = verify_parts(design, golden.tensors(golden.golden), frame_seconds, seed=1 if seeds else None)
+    report = {
+        **dict.fromkeys(("frames", "mismatches", "interval_cycles", "latency_cycles")),
+        "interval_estimate": design.interval,
+        "latency_estimate": design.latency,
+        "random": golden.random,
+        "layers": [asdict(layer) for layer in done.layers],
+        "parts": {
+            "text": str(done),
+            "frames": done.frames,
+            "sections": [asdict(section) for section in done.sections],
+            "uncovered": list(done.uncovered),
+            "frame_seconds": frame_seconds,
+            "predicted_seconds": round(time.seconds, 1),
+            "whole": f"a frame of it would take {time}, and frame_seconds of rtl_simulate allows {frame_seconds:g} s",
+        },
+    }
+    _write(cfg, design, golden, report)
+
+
+def _write(cfg: Any, design: Design, golden: GoldenFrames, report: dict[str, Any]) -> None:
+    """Write the golden frames and the report."""
+    folder = Path(cfg.output_dir) / GOLDEN
+    with writing(folder):
+        _write_frames(design, golden, folder)
+    write_report(cfg, FILE, report)
+
+
+def _check_seconds(seconds: float) -> None:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
+        raise BuildError(
+            f"frame_seconds of rtl_simulate must be a number of seconds, 0 or more, not {seconds!r}"
+        )
 
 
 def _with_origin(text: str, golden: GoldenFrames) -> str:

@@ -68,6 +68,9 @@ def _diagram(plan: Plan, places: Mapping[str, str]) -> Markup:
 
 def _runs(circuit: Fields) -> Markup:
     title = tag("h3", "Frames against the golden model")
+    parts = fields(circuit.get("parts"))
+    if parts:
+        return tag("div", title, _in_parts(parts), _layers_alone(items(circuit.get("layers"))))
     if number(circuit.get("frames")) is None:
         return tag("div", title, sentence("The circuit was not simulated."))
     rows = [_run("without stalls", circuit, "frames", "mismatches", stalled=False)]
@@ -75,6 +78,26 @@ def _runs(circuit: Fields) -> Markup:
         rows.append(_run("with random stalls", circuit, "stalled_frames", "stalled_mismatches", stalled=True))
     columns = ("Run", "Frames", "Mismatches", "Stalled at input", "Stalled at output")
     return tag("div", title, table("Simulated frames", columns, rows, range(1, 5)), _remarks(circuit))
+
+
+def _in_parts(parts: Fields) -> Markup:
+    """Say what was simulated in place of the whole circuit, and what that does not show."""
+    uncovered = "; ".join(str(one) for one in items(parts.get("uncovered")))
+    words = (
+        f"In parts: {first_text(parts, 'text')}. The whole was not simulated: {first_text(parts, 'whole')}."
+    )
+    return sentence(f"{words} Not covered: {uncovered}." if uncovered else words)
+
+
+def _layers_alone(layers: Sequence[object]) -> Markup:
+    """Show the layers that ran alone, with the cycles of a frame beside their estimates."""
+    rows = []
+    for layer in map(fields, layers):
+        values, wrong, cycles, estimate = numbers(layer, "values", "wrong", "cycles", "estimate")
+        figures_of = [count_cell(value) for value in (values, wrong, cycles, estimate)]
+        rows.append(tag("tr", tag("th", first_text(layer, "name"), scope="row"), figures_of))
+    columns = ("Layer alone", "Values", "Wrong", "Cycles", "Estimated")
+    return table("Layers alone", columns, rows, range(1, 5))
 
 
 def _run(name: str, circuit: Fields, frames: str, mismatches: str, *, stalled: bool) -> Markup:

@@ -135,6 +135,9 @@ def _circuit_mismatch(circuit: Fields) -> str:
 def _circuit(circuit: Fields) -> str:
     """Say with what the circuit agrees, where it was compared, or that it was not simulated."""
     frames, stalled = numbers(circuit, "frames", "stalled_frames")
+    parts = first_text(fields(circuit.get("parts")), "text")
+    if parts:
+        return f" The circuit was simulated in parts: {parts}."
     if circuit and not frames:
         return " The circuit was not simulated."
     if not frames or number(circuit.get("mismatches")) is None:

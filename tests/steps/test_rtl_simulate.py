@@ -197,3 +197,28 @@ def test_generated_frames_hold_both_ends_of_the_range_behind_the_golden_ones(sti
     )
     alone = GoldenFrames(stitched, design, config)
     assert (alone.generated, _with_origin("it differs", alone)) == (0, "it differs")
+
+
+@pytest.mark.slow
+def test_a_circuit_that_takes_too_long_is_simulated_in_parts(stitched, config, tmp_path, caplog):
+    from brainsmith.build.circuit_summary import circuit_lines
+    from brainsmith.build.circuits import in_parts, read_circuit
+
+    steps.rtl_simulate(stitched, config, frames=2, frame_seconds=0)
+    assert in_parts(tmp_path)
+    report = report_of(tmp_path)
+    assert (report["frames"], report["mismatches"], report["interval_cycles"]) == (None, None, None)
+    assert (
+        report["parts"]["text"].startswith("each of ")
+        and "alone on the activations of 2 frames, 0 of " in report["parts"]["text"]
+    )
+    assert all(layer["wrong"] == 0 and layer["cycles"] for layer in report["layers"])
+    assert "simulating a frame of the whole circuit would take about 0 s" in caplog.text
+    (line,) = (words for name, words in circuit_lines(read_circuit(tmp_path)) if name == "circuit")
+    assert line == f"in parts: {report['parts']['text']}"
+
+
+def test_the_limit_of_a_frame_is_a_time(stitched, config):
+    with pytest.raises(BuildError) as caught:
+        steps.rtl_simulate(stitched, config, frame_seconds=-1)
+    assert str(caught.value) == "frame_seconds of rtl_simulate must be a number of seconds, 0 or more, not -1"

@@ -133,7 +133,7 @@ def _shape(shape: tuple[int, ...]) -> str:
 def _speed(design: Design, facts: Facts) -> str:
     """Return what was measured, or what FINN estimates."""
     found = facts.simulated or {}
-    measured = "interval_cycles" in found
+    measured = found.get("latency_cycles") is not None
     single = measured and found["interval_cycles"] is None  # an interval needs two frames
     interval = float(found["interval_cycles"] if measured and not single else design.interval)
     latency = float(found["latency_cycles"] if measured else design.latency)
@@ -142,6 +142,13 @@ def _speed(design: Design, facts: Facts) -> str:
         f"## Speed\n\nA frame every {interval:,.10g} cycles, which are {rate:,.0f} frames per second at "
         f"{1000 / facts.period:g} MHz; latency {latency:,.0f} cycles,\n{latency * facts.period / 1000:,.2f} µs"
     )
+    parts = found.get("parts")
+    if parts:
+        missing = "; ".join(parts["uncovered"])
+        return (
+            f"{text}. These are FINN's estimates: the circuit was simulated in parts,\n{parts['text']}.\n"
+            f"Not covered: {missing}."
+        )
     if not measured:
         return f"{text}. These are FINN's estimates: the circuit was not simulated."
     if single:

@@ -48,6 +48,8 @@ class Sizing:
         cycles: How many those took.
         seconds: The time that all of it took, with building the simulations.
         notes: What did not go as it should, as sentences.
+        latency: Cycles of a frame with FIFOs that take all beats.
+        cycles_per_second: How fast the design was simulated.
     """
 
     design: Design
@@ -58,6 +60,8 @@ class Sizing:
     cycles: int
     seconds: float
     notes: tuple[str, ...] = ()
+    latency: int | None = None
+    cycles_per_second: int | None = None
 
     def report(self) -> dict[str, Any]:
         """Return all of it as data for JSON; `total_bits` are those that the hardware holds, at least 5 beats."""
@@ -85,6 +89,8 @@ class Sizing:
             "cycles": self.cycles,
             "seconds": round(self.seconds, 1),
             "notes": list(self.notes),
+            "latency": self.latency,
+            "cycles_per_second": self.cycles_per_second,
         }
 
 
@@ -140,7 +146,10 @@ def _size(
         )
     seconds = time.perf_counter() - begin
     runs, cycles = runner.simulations, runner.cycles
-    return Sizing(sized, gauged.depths, interval, minimal, runs, cycles, seconds, tuple(notes))
+    speed = round(cycles / runner.seconds) if runner.seconds else None
+    return Sizing(
+        sized, gauged.depths, interval, minimal, runs, cycles, seconds, tuple(notes), gauged.latency, speed
+    )
 
 
 def _gauged(

@@ -76,6 +76,7 @@ class Runner:
     Attributes:
         simulations: How many runs there were.
         cycles: How many they took.
+        seconds: The time of these, without building.
 
     Raises:
         SimulationError: The tools reject the design.
@@ -94,6 +95,7 @@ class Runner:
         self.capacities = dict(capacities or {})
         self.simulations = 0
         self.cycles = 0
+        self.seconds = 0.0
         self._simulator = (
             build_simulator(plan_adjustable(design, self.capacities), cache=cache, quick=quick)
             if self.capacities
@@ -138,6 +140,7 @@ class Runner:
             held={f"{name}{DEPTH}": depth for name, depth in (depths or {}).items()},
         )
         self.cycles += result.cycles
+        self.seconds += result.seconds
         last = np.max([_ends(result, one.name, frames) for one in design.outputs], axis=0)
         begin = min(int(result.streams[one.name].moved_at[0]) for one in design.inputs)
         fills = {name: result.values[f"{name}{FILL}"] for name in self.capacities}

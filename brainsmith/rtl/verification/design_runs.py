@@ -67,6 +67,7 @@ def run_design(
     stalls: Mapping[str, Stalls] | None = None,
     limit: int | None = None,
     constant: Collection[str] = (),
+    surplus: Collection[str] = (),
     trace: Path | None = None,
 ) -> DesignRun:
     """Run a design until all frames have come out.
@@ -79,6 +80,7 @@ def run_design(
         limit: The cycles after which the run is given up; ten times FINN's estimate by default, and as many times
             more as the stalls slow it down at most.
         constant: Outputs that may have one value in all beats.
+        surplus: Outputs that may offer more than the frames have, beside the design's own.
         trace: The VCD file to write; the simulator must have been built with it.
 
     Raises:
@@ -92,7 +94,7 @@ def run_design(
         stalls=stalls,
         estimate=estimated_cycles(design, frames),
         limit=limit,
-        surplus=design.surplus,
+        surplus=(*design.surplus, *surplus),
         constant=constant,
         trace=trace,
     )

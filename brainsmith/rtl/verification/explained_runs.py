@@ -51,6 +51,7 @@ def run_explained(
     limit: int | None = None,
     golden: GoldenTensors | None = None,
     constant: Collection[str] = (),
+    surplus: Collection[str] = (),
     cache: Path | None = None,
 ) -> DesignRun:
     """Run a design as `run_design` does; if it fails, add the diagnosis to the error.
@@ -64,6 +65,7 @@ def run_explained(
         golden: Gives the right values of all links; without it values are not compared, but a standstill is still
             explained.
         constant: Outputs that may have one value in all beats.
+        surplus: Outputs that may offer more than the frames have, beside the design's own.
         cache: Where simulations are kept; the user's cache folder by default.
 
     Raises:
@@ -73,7 +75,9 @@ def run_explained(
         ValueError: Values are not whole, do not fit, or the tensors differ in their frames.
     """
     try:
-        return run_design(simulator, design, inputs, stalls=stalls, limit=limit, constant=constant)
+        return run_design(
+            simulator, design, inputs, stalls=stalls, limit=limit, constant=constant, surplus=surplus
+        )
     except SimulationError as problem:
         found = explain(design, inputs, golden, stalls=stalls, limit=limit, constant=constant, cache=cache)
         kind = SimulationStalledError if isinstance(problem, SimulationStalledError) else SimulationError

@@ -7,10 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError, VerificationError
-from brainsmith.figures import plural
+from brainsmith.figures import plural, share
 from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.simulation.stalls import Stalls
-from brainsmith.rtl.stitching.design import DESIGN, DesignStream, End, Link
+from brainsmith.rtl.stitching.design import DESIGN
+from brainsmith.rtl.stitching.sections import cut_out, layer_names
 from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.beat_comparison import compare_words
 from brainsmith.rtl.verification.chances import stall_chance
@@ -23,7 +24,7 @@ from brainsmith.rtl.verification.design_runs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -38,6 +39,9 @@ _BEATS = 4_000_000
 
 _LEAST_FRAMES = 4
 """Of one run: what a layer keeps from frame to frame is seen, too."""
+
+_CALIBRATION = 50_000
+"""Cycles of a run that shows how fast a simulation is."""
 
 _COUNTED = ("values", "wrong", "missing", "untaken", "surplus")
 
@@ -56,6 +60,11 @@ class LayerCheck:
         untaken: Beats of its inputs that it did not take.
         surplus: Cycles in which it offered beats of a frame that was not fed.
         first: The first value that differs.
+        cycles: Measured without stalls: from a frame's first beat in to its last beat out, on average; None where not
+            all came out.
+        estimate: FINN's estimate of the cycles of a frame.
+        share: Of the frames' output that was compared; less than 1 where a run was ended early.
+        cycles_per_second: How fast it was simulated.
     """
 
     layer: str
@@ -67,6 +76,10 @@ class LayerCheck:
     untaken: int
     surplus: int
     first: Mismatch | None
+    cycles: float | None = None
+    estimate: int = 0
+    share: float = 1.0
+    cycles_per_second: int = 0
 
     @property
     def right(self) -> bool:
@@ -76,7 +89,9 @@ class LayerCheck:
     def __str__(self) -> str:
         text = f"layer {self.layer!r} ({self.kernel}) alone"
         if self.right:
-            return f"{text} computes what the golden model computes: {self.values} values of {plural(self.frames, 'frame')}"
+            frames = plural(self.frames, "frame")
+            frames = frames if self.share == 1 else f"{share(self.share)} of {frames}"
+            return f"{text} computes what the golden model computes: {self.values} values of {frames}"
         found = (
             (self.wrong, f"{self.wrong} of {self.values} values are wrong, first in {self.first}"),
             (self.missing, f"{self.missing} beats are missing"),
@@ -94,6 +109,7 @@ def verify_layers(
     seed: int = 1,
     quick: bool | None = None,
     cache: Path | None = None,
+    seconds: float | None = None,
 ) -> list[LayerCheck]:
     """Simulate each layer with its golden inputs, and compare its outputs with the golden ones.
 
@@ -108,6 +124,8 @@ def verify_layers(
         seed: Of the stalls.
         quick: Whether to compile without optimising; by default where that takes longer than the frames.
         cache: Where simulations are kept; the user's cache folder by default.
+        seconds: After so many, about, a run ends, and what came out until then is compared; a short run shows how fast
+            the simulation is. Without it all runs go to their end.
 
     Returns:
         One check for each layer, in the order of the design; the memory of a layer's weights belongs to it.
@@ -122,6 +140,8 @@ def verify_layers(
     simulator = build_simulator(plan_design(apart), cache=cache, quick=quick)
     at_once = max(_LEAST_FRAMES, _BEATS // sum(s.layout.beats for s in (*apart.inputs, *apart.outputs)))
     fed, given = golden, golden if given is None else given
+    first = _part(fed, 0, at_once)
+    most = None if seconds is None else _most_cycles(simulator, apart, first, seconds)
     runs = [
         partial(
             _checked,
@@ -131,6 +151,7 @@ def verify_layers(
             _part(given, begin, at_once),
             begin,
             stalls,
+            most,
         )
         for begin in range(0, frames, at_once)
         for stalls in ({}, _stalls(apart, seed + begin))
@@ -154,11 +175,20 @@ def check_layers(
         SimulationError: The layers cannot be built, or report an error.
     """
     checks = verify_layers(design, golden, given=given, quick=quick, cache=cache)
+    require_right(checks)
+    return checks
+
+
+def require_right(checks: Iterable[LayerCheck]) -> None:
+    """Raise for layers that are wrong.
+
+    Raises:
+        VerificationError: All of them, and what is wrong.
+    """
     wrong = [str(check) for check in checks if not check.right]
     if wrong:
         listed = "".join(f"\n  {line}" for line in wrong)
         raise VerificationError(f"layers of the RTL do not compute what the golden model computes:{listed}")
-    return checks
 
 
 def take_apart(design: Design) -> Design:
@@ -166,19 +196,7 @@ def take_apart(design: Design) -> Design:
 
     Such streams have the name of the link that was there, with `_fed` or `_given` behind it.
     """
-    links, inputs, outputs = [], [], []
-    for link in design.links:
-        if link.layout is None:
-            links.append(link)
-            continue
-        fed, given = f"{link.name}_fed", f"{link.name}_given"
-        if link.target.layer != DESIGN:
-            links.append(Link(fed, End(DESIGN, fed), link.target, link.bits, link.layout))
-            inputs.append(DesignStream(fed, link.bits, link.layout))
-        if link.source.layer != DESIGN:
-            links.append(Link(given, link.source, End(DESIGN, given), link.bits, link.layout))
-            outputs.append(DesignStream(given, link.bits, link.layout))
-    return replace(design, links=tuple(links), inputs=tuple(inputs), outputs=tuple(outputs))
+    return cut_out(design, layer_names(design), cut=lambda link: True)
 
 
 def _stalls(apart: Design, seed: int) -> dict[str, Stalls]:
@@ -206,16 +224,54 @@ def _checked(
     given: Mapping[str, NDArray[Any]],
     begin: int,
     stalls: Mapping[str, Stalls],
+    most: int | None,
 ) -> list[LayerCheck]:
     """Run frames, of which the first has a number, and return what each layer made of them."""
+    result = _run(simulator, apart, fed, stalls, most)
+    layers = [layer for layer in apart.layers if layer.kernel != "memstream"]
+    checks = [_check(layer, apart, result, given, begin) for layer in layers]
+    return [_cut(check, apart, result, given) for check in checks] if most else checks
+
+
+def _run(
+    simulator: Simulator,
+    apart: Design,
+    fed: Mapping[str, NDArray[Any]],
+    stalls: Mapping[str, Stalls],
+    most: int | None,
+) -> SimulationResult:
     frames, words, counts = design_beats(apart, fed)
-    limit = 1000 + 20 * estimated_cycles(apart, frames)
+    limit = most or 1000 + 20 * estimated_cycles(apart, frames)
     result = simulator.run(words, counts, stalls=stalls, limit=limit, judge=False)
     if result.outcome == "fault":
         raise SimulationError(f"each layer alone: {result.problem}") from result.problem
-    return [
-        _check(layer, apart, result, given, begin) for layer in apart.layers if layer.kernel != "memstream"
+    return result
+
+
+def _most_cycles(
+    simulator: Simulator, apart: Design, fed: Mapping[str, NDArray[Any]], seconds: float
+) -> int | None:
+    """Return how many cycles are simulated in so many seconds; None if the frames take no longer."""
+    needed = estimated_cycles(apart, frame_count(fed))
+    if needed <= _CALIBRATION:
+        return None
+    speed = _run(simulator, apart, fed, {}, _CALIBRATION).cycles_per_second
+    most = max(_CALIBRATION, int(seconds * speed))
+    return most if most < needed else None
+
+
+def _cut(
+    check: LayerCheck, apart: Design, run: SimulationResult, golden: Mapping[str, NDArray[Any]]
+) -> LayerCheck:
+    """Say of a layer whose run was ended early how much was compared; what is missing then is no fault."""
+    moved = {stream.name: len(run.streams[stream.name].words) for stream in apart.outputs}
+    beats = {stream.name: frame_count(golden) * stream.layout.beats for stream in apart.outputs}
+    given = [
+        moved[link.target.stream] / beats[link.target.stream]
+        for link in apart.links
+        if link.source.layer == check.layer and link.layout
     ]
+    return replace(check, missing=0, untaken=0, share=min(given, default=1.0))
 
 
 def _check(
@@ -242,7 +298,21 @@ def _check(
         untaken=_untaken(layer, apart, run, frame_count(golden)),
         surplus=surplus,
         first=first and replace(first, frame=begin + first.frame),
+        cycles=_cycles(layer, apart, run, frame_count(golden)),
+        estimate=layer.cycles,
+        cycles_per_second=round(run.cycles_per_second),
     )
+
+
+def _cycles(layer: Layer, apart: Design, run: SimulationResult, frames: int) -> float | None:
+    """Return how many cycles a frame took, on average; None if beats are missing."""
+    links = [link for link in apart.links if link.layout]
+    fed = [run.streams[link.source.stream] for link in links if link.target.layer == layer.name]
+    given = [run.streams[link.target.stream] for link in links if link.source.layer == layer.name]
+    if run.outcome != "complete" or not fed or not given:
+        return None
+    begin = min(int(traffic.moved_at[0]) for traffic in fed)
+    return (max(int(traffic.moved_at[-1]) for traffic in given) - begin + 1) / frames
 
 
 def _together(checks: Sequence[LayerCheck]) -> LayerCheck:
@@ -251,6 +321,7 @@ def _together(checks: Sequence[LayerCheck]) -> LayerCheck:
         checks[0],
         **{name: sum(getattr(check, name) for check in checks) for name in _COUNTED},
         first=next((check.first for check in checks if check.first), None),
+        share=min(check.share for check in checks),
     )
 
 

@@ -1,0 +1,98 @@
+"""Cut layers out of a design: a design of their own, with the same RTL, weights and FIFOs between them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from brainsmith.rtl.stitching.design import DESIGN, DesignStream, End, Link
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from brainsmith.rtl.library.sources import RtlSource
+    from brainsmith.rtl.simulation.simulation_plan import Memory
+    from brainsmith.rtl.stitching.design import Design
+
+_DEFINED = re.compile(
+    r"^\s*(?:module|package|interface|class|primitive)\s+(?:automatic\s+|static\s+)?(\w+)", re.MULTILINE
+)
+_WORD = re.compile(r"\w+")
+
+
+def cut_out(
+    design: Design, layers: Collection[str], cut: Callable[[Link], bool] = lambda link: False
+) -> Design:
+    """Return some layers of a design as one of their own.
+
+    A link to or from a layer that is left out becomes an input or output, and so does each end of the design. Their
+    names are those of the links, with `_fed` or `_given` behind them. For example, of a -> b -> c, layers b and c have
+    the input `a_out0_V_fed`, the FIFO of the link b_out0_V, and the output `c_out0_V_given`.
+
+    Args:
+        design: What they are of.
+        layers: Their names; the memory of a layer's weights belongs to it.
+        cut: Which of the links between them are cut too.
+    """
+    kept = _with_memories(design, layers)
+    links, inputs, outputs = [], [], []
+    for link in design.links:
+        given, taken = link.source.layer in kept, link.target.layer in kept
+        if given and taken and not (link.layout and cut(link)):
+            links.append(link)
+            continue
+        if link.layout is None:
+            continue
+        if taken:
+            fed = f"{link.name}_fed"
+            links.append(Link(fed, End(DESIGN, fed), link.target, link.bits, link.layout))
+            inputs.append(DesignStream(fed, link.bits, link.layout))
+        if given:
+            out = f"{link.name}_given"
+            links.append(Link(out, link.source, End(DESIGN, out), link.bits, link.layout))
+            outputs.append(DesignStream(out, link.bits, link.layout))
+    chosen = tuple(layer for layer in design.layers if layer.name in kept)
+    modules = {layer.module for layer in chosen} | ({"fifo"} if any(link.depth for link in links) else set())
+    sources = _needed_sources(design.sources, modules)
+    return replace(
+        design,
+        layers=chosen,
+        links=tuple(links),
+        inputs=tuple(inputs),
+        outputs=tuple(outputs),
+        sources=sources,
+        memories=_needed_memories(design, sources),
+    )
+
+
+def layer_names(design: Design) -> list[str]:
+    """Return the names of a design's layers, in its order, without the memories of weights."""
+    return [layer.name for layer in design.layers if layer.kernel != "memstream"]
+
+
+def _with_memories(design: Design, layers: Collection[str]) -> set[str]:
+    memories = {link.source.layer for link in design.links if link.weights and link.target.layer in layers}
+    return {*layers, *memories}
+
+
+def _needed_sources(sources: Iterable[RtlSource], modules: Collection[str]) -> tuple[RtlSource, ...]:
+    """Return the sources that some modules are made of, and those that define no module, such as headers."""
+    everything = tuple(sources)
+    home = {name: source for source in everything for name in _DEFINED.findall(source.text)}
+    needed = {source.name for source in everything if not _DEFINED.search(source.text)}
+    waiting = [home[name] for name in modules if name in home]
+    waiting += [source for source in everything if source.name in needed]
+    while waiting:
+        source = waiting.pop()
+        needed.add(source.name)
+        words = set(_WORD.findall(source.text)) & set(home)
+        waiting += [home[word] for word in words if home[word].name not in needed]
+    return tuple(source for source in everything if source.name in needed)
+
+
+def _needed_memories(design: Design, sources: Collection[RtlSource]) -> tuple[Memory, ...]:
+    """Return the memories that are named in sources; one that no source of the design names, in any case."""
+    here = "\n".join(source.text for source in sources)
+    left = "\n".join(source.text for source in design.sources if source not in sources)
+    return tuple(memory for memory in design.memories if memory.name in here or memory.name not in left)

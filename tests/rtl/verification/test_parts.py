@@ -1,0 +1,69 @@
+"""A design in parts: each layer alone, then sections of layers in which every link lies."""
+
+from dataclasses import replace
+
+import pytest
+
+from brainsmith.errors import VerificationError
+from brainsmith.rtl.simulation.simulation_plan import Memory
+from brainsmith.rtl.stitching.sections import cut_out, layer_names
+from brainsmith.rtl.verification.frame_time import predict
+from brainsmith.rtl.verification.parts import choose_sections, verify_parts
+
+
+def test_layers_that_are_cut_out_have_the_links_between_them_and_ends_for_all_others(mlp):
+    names = layer_names(mlp.design)[3:5]
+    section = cut_out(mlp.design, names)
+    assert layer_names(section) == names
+    assert {link.target.layer for link in section.links if link.weights} <= set(names)
+    inside = [link for link in section.links if link.layout and link.source.layer and link.target.layer]
+    assert [(link.source.layer, link.target.layer) for link in inside] == [tuple(names)]
+    assert all(link in mlp.design.links for link in inside)  # with its FIFO
+    assert [stream.name.rpartition("_")[2] for stream in (*section.inputs, *section.outputs)] == [
+        "fed",
+        "given",
+    ]
+    assert {source.name for source in section.sources} < {source.name for source in mlp.design.sources}
+
+
+def test_every_link_between_layers_lies_in_a_section(mlp, cnn):
+    for design in (mlp.design, cnn.design):
+        costs = dict.fromkeys(layer_names(design), 1e-6)
+        for seconds in (0, 0.01, 1e6):
+            sections = choose_sections(design, costs, seconds)
+            for link in design.links:
+                if link.layout and link.source.layer and link.target.layer:
+                    assert any({link.source.layer, link.target.layer} <= set(section) for section in sections)
+        assert sections == [tuple(layer_names(design))]
+        assert all(len(section) == 2 for section in choose_sections(design, costs, 0))
+
+
+def test_the_time_of_a_frame_is_that_of_an_earlier_simulation_or_a_cautious_guess(mlp):
+    guess = predict(mlp.design)
+    assert (guess.cycles, guess.measured) == (mlp.design.latency, False)
+    assert predict(mlp.design, 3_000_000, 5_000).seconds == 600
+    assert str(predict(mlp.design, 3_000_000, 5_000)) == (
+        "about 10 min 0 s (3,000,000 cycles, 5,000 a second, measured)"
+    )
+
+
+@pytest.mark.slow
+def test_parts_and_a_layer_that_is_wrong(mlp, tensors, simulations):
+    few = {name: tensor[:1] for name, tensor in tensors.items()}
+    done = verify_parts(mlp.design, few, 0, cache=simulations)
+    assert [check.layer for check in done.layers] == layer_names(mlp.design)
+    assert all(check.right and check.cycles and check.share == 1 for check in done.layers)
+    assert len(done.sections) == len(done.layers) - 1
+    assert str(done).startswith("each of 8 layers alone on the activations of 1 frame, 0 of ")
+    assert len(done.uncovered) == 2
+    flipped = tuple(
+        _flipped(one) if one.name == "MVAU_rtl_2_memblock.dat" else one for one in mlp.design.memories
+    )
+    wrong = replace(mlp.design, memories=flipped)
+    with pytest.raises(VerificationError, match=r"layer 'MVAU_rtl_2' \(MVAU_rtl\) alone is wrong"):
+        verify_parts(wrong, tensors, 0, cache=simulations)
+
+
+def _flipped(memory):
+    first, _, rest = memory.text.partition("\n")
+    return Memory(memory.name, f"{int(first, 16) ^ 1:0{len(first)}x}\n{rest}")
