@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -76,10 +76,10 @@ class LayerCheck:
     untaken: int
     surplus: int
     first: Mismatch | None
-    cycles: float | None = None
+    cycles: float | None = field(default=None, compare=False)
     estimate: int = 0
     share: float = 1.0
-    cycles_per_second: int = 0
+    cycles_per_second: int = field(default=0, compare=False)
 
     @property
     def right(self) -> bool:
