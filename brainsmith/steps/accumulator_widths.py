@@ -1,4 +1,4 @@
-"""How wide the sums of products are: FINN's rule, and a bit for those that are always 0."""
+"""How wide the sums of products are: FINN's rule, at least one product, and a bit for those that are always 0."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ class MinimiseAccumulators(Transformation):
                 _give_bit(model, layer)
             else:
                 layer.minimize_accumulator_width(model)
+                _hold_a_product(model, layer)
             model = model.transform(InferDataTypes())
         return model, False
 
@@ -43,6 +44,27 @@ def _gives_zeros(model: ModelWrapper, layer: Any) -> bool:
         return False
     weights = model.get_initializer(node.input[1])
     return weights is not None and not weights.any()
+
+
+def _hold_a_product(model: ModelWrapper, layer: Any) -> None:
+    """Widen the accumulator of FINN's cores to the width of one product, which they ask for whatever the weights are."""
+    from qonnx.core.datatype import DataType
+
+    node = layer.onnx_node
+    if node.op_type.partition("_")[0] not in ("MVAU", "VVAU") or layer.get_nodeattr("binaryXnorMode"):
+        return
+    weights, inputs = (DataType[layer.get_nodeattr(f"{name}DataType")] for name in ("weight", "input"))
+    kind = DataType[layer.get_nodeattr("accDataType")]
+    bits = weights.bitwidth() + inputs.bitwidth() - inputs.signed()
+    alone = layer.get_nodeattr("noActivation")
+    if kind.bitwidth() >= bits or not kind.is_integer():
+        return
+    if alone and not model.find_direct_successors(node):
+        bits = 8 * -(-bits // 8)
+    name = f"{'INT' if kind.signed() else 'UINT'}{bits}"
+    layer.set_nodeattr("accDataType", name)
+    if alone:
+        layer.set_nodeattr("outputDataType", name)
 
 
 def _give_bit(model: ModelWrapper, layer: Any) -> None:

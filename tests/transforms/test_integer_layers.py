@@ -42,6 +42,16 @@ def same(model, samples):
     return made
 
 
+def test_levels_of_minus_one_and_zero_have_a_step_that_none_reaches():
+    """FINN's core gives two levels in one bit, and their datatype, INT2, has two."""
+    made = same(
+        Graph(1, 1).node("Mul", [-0.25]).quant(2).model(1, 1, datatype="UINT2"),
+        np.arange(4.0, dtype=np.float32).reshape(4, 1, 1),
+    )
+    (node,) = made.get_nodes_by_op_type("MultiThreshold")
+    assert made.get_initializer(node.input[1]).shape == (1, 2)
+
+
 @pytest.mark.builds
 @settings(deadline=None, max_examples=60)
 @given(st.integers(0, 1 << 20))
