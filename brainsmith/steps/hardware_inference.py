@@ -12,6 +12,7 @@ from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.conversion_limits import check_limits
 from brainsmith.steps.conversions import ELEMENTWISE, OTHERS, PRODUCTS, STREAMS, THRESHOLDS, Conversion
 from brainsmith.steps.hardware_nodes import FINN_LAYERS, nodes_between
+from brainsmith.steps.host_work import warn_of_host_work
 from brainsmith.steps.integer_ranges import annotate_integer_ranges
 from brainsmith.steps.own_transforms import own_transform, transformed
 from brainsmith.steps.preferences import listed_kernels, prefers_rtl
@@ -52,7 +53,7 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     of floats. Scales that were left in front of matrix products, because several nodes read
     them, move behind these first, so the products are of integers. Thresholds stay layers of their own if RTL is
     preferred for MVAU or the builder says so (`cfg.standalone_thresholds`, by default True). A layout
-    Transpose in front or at the end, and a float Mul or Add at the end, stay for the host.
+    Transpose in front or at the end, and a float Mul or Add at the end, stay for the host; more than that is a warning.
 
     Raises:
         ModelError: A node between hardware layers could not be converted.
@@ -76,7 +77,9 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     _labels_are_floats(model)
     model = minimise_bit_widths(model.transform(ClipThresholdsOfUnsigned()), cfg)
     # Conversions name their tensors at random; named anew, the same model gives the same bytes.
-    return _by_name(model, registry, "qonnx:GiveUniqueNodeNames", "brainsmith:GiveReadableTensorNames")
+    model = _by_name(model, registry, "qonnx:GiveUniqueNodeNames", "brainsmith:GiveReadableTensorNames")
+    warn_of_host_work(model, _is_hardware)
+    return model
 
 
 def _with_implied(listed: list[PluginInfo], cfg: Any, registry: Registry) -> list[PluginInfo]:
