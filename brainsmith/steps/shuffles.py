@@ -34,9 +34,9 @@ def shuffle_on_chip(model: ModelWrapper, wanted: Callable[[ModelWrapper, NodePro
 
 
 def _exchanges_last(model: ModelWrapper, node: NodeProto) -> bool:
-    """Tell whether a transpose exchanges the last two axes, those of length 1 aside, and leaves the others."""
-    shape = model.get_tensor_shape(node.input[0])
-    perm = attribute(node, "perm", list(range(len(shape)))[::-1])
-    moved = [axis for axis in perm if shape[axis] > 1]
-    kept = sorted(moved)
-    return len(kept) > 1 and moved == [*kept[:-2], kept[-1], kept[-2]]
+    """Tell whether a transpose exchanges the last two axes and leaves the others.
+
+    With an axis of length 1 between them it is FINN's OuterShuffle and InnerShuffle, though the first moves nothing.
+    """
+    axes = range(len(model.get_tensor_shape(node.input[0])))
+    return list(attribute(node, "perm", [*axes][::-1])) == [*axes[:-2], axes[-1], axes[-2]]

@@ -370,9 +370,7 @@ class _Reading:
         if isinstance(value, MovedTensor):
             of_base = value.staircase(staircase)
             if of_base is not None:
-                moved = replace(value, base=self._levels(node, of_base, value.base, base))
-                several = len(value.shape) == 3 and self._view.readers(node.output[0]) > 1
-                return self._layouts.settled(moved, f"{base}_rows", in_order=True) if several else moved
+                return replace(value, base=self._levels(node, of_base, value.base, base))
             value = self._layouts.settled(value, base)
         return self._levels(node, staircase, value, base)
 

@@ -29,6 +29,9 @@ CASES = {
     "rows and channels": (
         [("Reshape", [whole(1, 24, 8)], {}), ("Transpose", [], {"perm": [0, 2, 1]})], ["InnerShuffle_rtl"],
     ),
+    "rows and channels with an axis of 1 between": (
+        [("Reshape", [whole(1, 24, 1, 8)], {}), ("Transpose", [], {"perm": [0, 2, 3, 1]})], ["ShuffleRTL"],
+    ),
     "depth to space": (
         [
             ("Reshape", [whole(1, 6, 4, 2, 2, 2)], {}), ("Transpose", [], {"perm": [0, 1, 4, 2, 5, 3]}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +36,7 @@ class Layouts:
         self._build = build
         self._sums = sums
         self._graph = build.graph
+        self._placed: dict[tuple[Any, ...], str] = {}
 
     def moved(self, value: Value, base: str) -> MovedTensor:
         """Return a tensor as one that can be moved.
@@ -136,7 +137,7 @@ class Layouts:
         placed = tuple(shape[each] for each in order)
         if self._shape(name, tensor) != placed:
             to = np.asarray(placed, np.int64)
-            name = self._graph.add("Reshape", [name], base, placed, tensor.range, constant=to)
+            name = self._once("Reshape", name, base, placed, tensor.range, constant=to)
         return regrouped(tensor, index, axis, name=name, shape=shape, order=kept)
 
     def _in_order(self, value: IntegerTensor) -> IntegerTensor:
@@ -162,12 +163,20 @@ class Layouts:
         if tuple(shape[axis] for axis in wide) != layout.sizes:
             shape = (1, *layout.sizes)
             wide = list(range(1, len(shape)))
-            name = self._graph.add(
-                "Reshape", [name], f"{base}_axes", shape, ends, constant=np.asarray(shape, np.int64)
-            )
+            to = np.asarray(shape, np.int64)
+            name = self._once("Reshape", name, f"{base}_axes", shape, ends, constant=to)
         perm = [axis for axis in range(len(shape)) if axis not in wide] + [wide[atom] for atom in order]
         moved = tuple(shape[axis] for axis in perm)
-        return self._graph.add("Transpose", [name], f"{base}_moved", moved, ends, perm=perm)
+        return self._once("Transpose", name, f"{base}_moved", moved, ends, perm=perm)
+
+    def _once(
+        self, op_type: str, source: str, base: str, shape: tuple[int, ...], *ends: Any, **stated: Any
+    ) -> str:
+        """Add a layer that moves values, unless one moves the same values so: several may read what it gives."""
+        key = (op_type, source, shape, *stated.get("perm", ()))
+        if key not in self._placed:
+            self._placed[key] = self._graph.add(op_type, [source], base, shape, *ends, **stated)
+        return self._placed[key]
 
     def of_one_scale(self, tensor: IntegerTensor, base: str) -> IntegerTensor:
         """Return a tensor all of whose channels have one scale and one offset, without pending operators.

@@ -83,6 +83,31 @@ def test_one_dimension_is_an_image_of_the_width_one():
     assert [found.count(each) for each in ("Im2Col", "MaxPoolNHWC", "MatMul")] == [1, 1, 2]
 
 
+def test_branches_of_one_dimension_meet_as_they_lie():
+    network = MovingNetwork(0, (1, 4, 9), "INT4")
+    network.node("Conv", (1, 3, 9), network.weights((3, 4, 1)), kernel_shape=[1])
+    network.quant()
+    left, shape = network.tail, network.shape
+    network.node("Sigmoid", shape)
+    network.quant()
+    network.node("Mul", shape, left)
+    network.quant()
+    assert check(network).count("Transpose") == 2  # of the input, and of the output
+
+
+def test_what_several_read_is_moved_once():
+    network = MovingNetwork(0, (1, 6, 4), "INT4")
+    network.node("Transpose", (1, 4, 6), perm=[0, 2, 1])
+    network.quant()
+    moved, sums = network.tail, []
+    for _ in range(3):
+        network.tail, network.shape = moved, (1, 4, 6)
+        network.node("MatMul", (1, 4, 2), network.weights((6, 2)))
+        sums.append(network.tail)
+    network.node("Concat", (1, 4, 6), inputs=sums, axis=2)
+    assert check(network).count("Transpose") == 1
+
+
 def test_a_window_of_several_runs_is_put_together_of_windows():
     network = image()
     network.node("Gather", (1, 3, 4, 6), network.constant([3, 0, 1], np.int64), axis=1)
