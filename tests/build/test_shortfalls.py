@@ -201,6 +201,9 @@ def test_circuits_targets_and_figures():
     frames = {"frames": 3, "mismatches": None}
     assert texts(rtl=frames) == [("circuit", "the circuit's frames were not compared with the model's")]
     assert texts(rtl={**frames, "mismatches": 0}) == []
+    parts = {"whole": "a frame takes 2 h", "uncovered": ["the rate", "how frames follow"]}
+    told = "the circuit was simulated in parts, not whole: a frame takes 2 h. Not covered: the rate; how frames follow"
+    assert texts(rtl={"frames": None, "mismatches": None, "parts": parts}) == [("circuit", told)]
     results = [
         {"agrees": agrees, "rounding": why, "told": "tensor y differs", "reason": ""}
         for agrees, why in ((True, ""), (False, "a tie"), (False, ""), (None, ""))

@@ -133,6 +133,19 @@ def test_what_is_absent_is_said(report, synthesised):
         assert words in text
 
 
+def test_a_circuit_in_parts_is_said_with_what_that_does_not_show(synthesised):
+    layer = {"name": "MVAU_rtl_0", "values": 256, "wrong": 0, "cycles": 790, "estimate": 784}
+    synthesised["rtl"] |= {
+        "frames": None,
+        "layers": [layer],
+        "parts": {"text": "each of 1 layer alone", "whole": "a frame takes 2 h", "uncovered": ["the rate"]},
+    }
+    text = whole(synthesised).text
+    said = "In parts: each of 1 layer alone. The whole was not simulated: a frame takes 2 h. Not covered: the rate."
+    assert said in text
+    assert "The circuit was simulated in parts: each of 1 layer alone." in text
+
+
 def test_an_interval_that_was_not_measured_is_the_estimate(synthesised):
     synthesised["rtl"] |= {"frames": 1, "interval_cycles": None}
     text = whole(synthesised).text

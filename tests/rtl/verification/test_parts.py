@@ -80,3 +80,27 @@ def test_parts_and_a_layer_that_is_wrong(mlp, tensors, simulations):
 def _flipped(memory):
     first, _, rest = memory.text.partition("\n")
     return Memory(memory.name, f"{int(first, 16) ^ 1:0{len(first)}x}\n{rest}")
+
+
+WRONG_FIFO = """
+module fifo #(int unsigned DEPTH, int unsigned DATA_WIDTH) (
+    input clk, input rst, input [DATA_WIDTH-1:0] idat, input ivld, output irdy,
+    output [DATA_WIDTH-1:0] odat, output ovld, input ordy,
+    output [$clog2(DEPTH+1):0] count, output [$clog2(DEPTH+1):0] maxcount
+);
+    assign odat = idat ^ 1'b1, ovld = ivld, irdy = ordy, count = 0, maxcount = 0;
+endmodule
+"""
+
+
+@pytest.mark.slow
+def test_a_fault_between_layers_is_found_by_a_section(mlp, tensors, simulations):
+    """Each layer alone is right; the FIFOs between them are not."""
+    sources = [replace(one, text=WRONG_FIFO) if one.name == "fifo.sv" else one for one in mlp.design.sources]
+    wrong = replace(mlp.design, sources=tuple(sources))
+    few = {name: tensor[:1] for name, tensor in tensors.items()}
+    first, second = layer_names(mlp.design)[:2]
+    text = f"^layers {first}, {second}, as they are stitched: the RTL does not compute what the golden model computes: "
+    with pytest.raises(VerificationError, match=text) as caught:
+        verify_parts(wrong, few, 0, cache=simulations)
+    assert "the FIFO" in str(caught.value)
