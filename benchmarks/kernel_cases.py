@@ -71,6 +71,12 @@ CASES: dict[str, KernelCases] = {
             "64 INT4 x one number, PE 4": nodes.elementwise("Mul", (*IMAGE, 64), "INT4", "INT8", 4, (1,)),
         },
     ),
+    "ElementwiseMaxRTL": KernelCases(
+        "elementwise_core",
+        "Both operands move together, even if one comes late; the greater comes a cycle later",
+        nodes.elementwise("Max", (1, 4), "INT4", "INT4", 2),
+        {"32 INT8, PE 8": nodes.elementwise("Max", (*IMAGE, 32), "INT8", "INT8", 8)},
+    ),
     "ElementwiseSubRTL": KernelCases(
         "elementwise_core",
         "Both operands move together, even if one comes late; the difference comes a cycle later",

@@ -31,6 +31,7 @@ HLS = "finn.custom_op.fpgadataflow.hls"
 HLS_NODES = {
     "BipolarThresholding_rtl": "Thresholding_hls",
     "ElementwiseAddInt_rtl": "ElementwiseAdd_hls",
+    "ElementwiseMaxInt_rtl": "ElementwiseMax_hls",
     "ElementwiseMulInt_rtl": "ElementwiseMul_hls",
     "ElementwiseSubInt_rtl": "ElementwiseSub_hls",
     "BinaryMVAU_rtl": "MVAU_hls",

@@ -54,6 +54,7 @@ ELEMENTWISE = (
     "LessOrEqual",
     "Greater",
     "GreaterOrEqual",
+    "Max",
 )
 
 OTHERS = (
@@ -95,7 +96,7 @@ RISING = ("Clip", "Elu", "HardSigmoid", "LeakyRelu", "Neg", "Selu", "Softplus")
 and a factor of -1 where they fall."""
 
 TABLED = (
-    "Abs", "Acos", "Asin", "Atan", "Ceil", "Celu", "Cos", "Exp", "Floor", "HardSwish", "Log", "Max", "Min", "Mish", "Pow",
+    "Abs", "Acos", "Asin", "Atan", "Ceil", "Celu", "Cos", "Exp", "Floor", "HardSwish", "Log", "Min", "Mish", "Pow",
     "Reciprocal", "Round", "Sin", "Softsign", "Sqrt", "ThresholdedRelu",
 )  # fmt: skip
 """Functions of one value that the step `integer` computes for every integer in front of a quantiser."""

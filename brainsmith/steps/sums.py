@@ -32,7 +32,7 @@ class ConstantsOfSums(Transformation):
 
 
 class RangesOfSums(Transformation):
-    """Widen the outputs of element-wise Add and Sub layers of integers that cannot hold all of their results.
+    """Widen the outputs of element-wise Add, Sub and Max layers of integers that cannot hold all of their results.
 
     FINN derives INT5 for INT4 + UINT4, whose sums are -8 to 22: a residual branch with a sign, added to one without.
     What a sum that got wider goes into is inferred again before the next one is looked at.
@@ -40,29 +40,33 @@ class RangesOfSums(Transformation):
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
         """Widen attributes and annotations in the order of the graph; the flag is always False."""
-        from finn.custom_op.fpgadataflow.elementwise_binary import ElementwiseAdd, ElementwiseSub
+        from finn.custom_op.fpgadataflow.elementwise_binary import (
+            ElementwiseAdd,
+            ElementwiseMax,
+            ElementwiseSub,
+        )
         from qonnx.custom_op.registry import getCustomOp
         from qonnx.transformation.infer_datatypes import InferDataTypes
 
         for at in range(len(model.graph.node)):
             node = model.graph.node[at]
-            if not node.op_type.startswith(("ElementwiseAdd", "ElementwiseSub")):
+            if not node.op_type.startswith(("ElementwiseAdd", "ElementwiseSub", "ElementwiseMax")):
                 continue
             layer = getCustomOp(node)
-            subtracts = isinstance(layer, ElementwiseSub)
-            if (subtracts or isinstance(layer, ElementwiseAdd)) and _widen(model, layer, subtracts):
+            if isinstance(layer, (ElementwiseAdd, ElementwiseSub, ElementwiseMax)) and _widen(model, layer):
                 model = model.transform(InferDataTypes())
         return model, False
 
 
-def _widen(model: ModelWrapper, layer: Any, subtracted: bool) -> bool:
+def _widen(model: ModelWrapper, layer: Any) -> bool:
     """Take the operands' datatypes from the model, and tell whether the output's had to be widened for them."""
     layer.infer_node_datatype(model)
-    first, second = layer.lhs_dtype, layer.rhs_dtype
-    if not (first.is_integer() and second.is_integer()):
+    kinds = layer.lhs_dtype, layer.rhs_dtype
+    if not all(kind.is_integer() for kind in kinds):
         return False
-    ends = (-second.max(), -second.min()) if subtracted else (second.min(), second.max())
-    low, high = int(first.min() + ends[0]), int(first.max() + ends[1])
+    spans = [(int(kind.min()), int(kind.max())) for kind in kinds]
+    ends = [int(layer.npy_op(one, other)) for one in spans[0] for other in spans[1]]
+    low, high = min(ends), max(ends)
     if layer.out_dtype.min() <= low and high <= layer.out_dtype.max():
         return False
     datatype = integer_datatype(low, high)

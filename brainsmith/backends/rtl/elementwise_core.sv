@@ -4,7 +4,7 @@
 // Both streams are taken in the same cycle, so neither is lost when the other is late; the results are registered. A
 // table is read in step with the stream, one word ahead: the word of the next beat is fetched while this one is used.
 module elementwise_core #(
-    parameter    OPERATION = "ADD",  // or "MUL", "SUB" (the first less the second), "RSB" (the reverse of it);
+    parameter    OPERATION = "ADD",  // or "MUL", "SUB" (the first less the second), "RSB" (the reverse of it), "MAX";
                                   // "SEL": the second is two results, and the first, of one bit, says which
     int unsigned PE = 1,          // values in a beat
     int unsigned FED = 2,         // streams: 2, or 1 if the second operand is a table
@@ -75,6 +75,10 @@ module elementwise_core #(
                 assign results[i] = left - right;
             end else if (OPERATION == "RSB") begin : gen_reverse
                 assign results[i] = right - left;
+            end else if (OPERATION == "MAX") begin : gen_max
+                localparam int unsigned WIDE = (A_BITS > B_BITS ? A_BITS : B_BITS) + 1;
+
+                assign results[i] = WIDE'(one) > WIDE'(other) ? left : right;
             end else begin : gen_add
                 assign results[i] = left + right;
             end

@@ -206,6 +206,27 @@ class ImageLayers:
         name = self._reshaped(name, placed, (low, high), base)
         return replace(parts[0], name=name, shape=shape, low=low, high=high)
 
+    def greater(self, tensors: Sequence[IntegerTensor], way: int, base: str) -> IntegerTensor:
+        """Return the greater of two tensors, element by element, or, the other way (-1), the lesser.
+
+        Raises:
+            NoLayerError: Their scales and offsets have no unit in common, or one is a row that was an image.
+        """
+        given = [self._build.integers(each, f"{base}_{at}") for at, each in enumerate(tensors)]
+        if any(each.order is not None for each in given):
+            raise NoLayerError(
+                "it compares a row that was an image", "compare images, before they become rows"
+            )
+        left, right = self._of_one_unit(given, base)
+        signs = np.where(left.scale < 0, -way, way)
+        left, right = (
+            replace(self._build.scaled(each, signs, f"{base}_{at}_turned"), scale=each.scale * signs)
+            for at, each in enumerate((left, right))
+        )
+        low, high = np.maximum(left.low, right.low), np.maximum(left.high, right.high)
+        name = self._graph.add("Max", [left.name, right.name], base, self._placed(left.shape), (low, high))
+        return replace(left, name=name, low=low, high=high)
+
     def _of_one_unit(self, parts: list[IntegerTensor], base: str) -> list[IntegerTensor]:
         """Return tensors with the same scale and offset."""
         first = parts[0]

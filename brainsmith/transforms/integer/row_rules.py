@@ -49,7 +49,9 @@ class RowRules:
             return False
         if node.op_type == "Gather":
             return node.input[0] not in inputs
-        return node.op_type != "Mul" or all(name in inputs for name in node.input)
+        return node.op_type not in _OF_TWO or (
+            len(node.input) == 2 and all(name in inputs for name in node.input)
+        )
 
     def result(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
         """Return what an operator gives.
@@ -60,16 +62,30 @@ class RowRules:
         return _RULES[node.op_type](self, node, inputs, base)
 
     def _multiplied(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
+        return self._combined(node, inputs, base, self._products)
+
+    def _extreme(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
+        way = 1 if node.op_type == "Max" else -1
+        return self._combined(node, inputs, base, lambda pair, name: self._images.greater(pair, way, name))
+
+    def _combined(
+        self,
+        node: NodeProto,
+        inputs: dict[str, Value],
+        base: str,
+        elements: Callable[[Sequence[IntegerTensor], str], IntegerTensor],
+    ) -> Value:
+        """Return two branches combined element by element, in one shape and layout."""
         left, right = (inputs[name] for name in node.input)
         if left.shape != right.shape:
             left, right = self._repeated(left, right, base), self._repeated(right, left, base)
         if left.shape != right.shape:
-            raise NoLayerError("its factors have different shapes", "bring them to one shape in front of it")
+            raise NoLayerError("its branches have different shapes", "bring them to one shape in front of it")
         if isinstance(left, MovedTensor) and isinstance(right, MovedTensor) and left.layout == right.layout:
             bases = [self._layouts.settled(each.base, base) for each in (left, right)]
-            return replace(left, base=self._elements(bases, base))
+            return replace(left, base=elements(bases, base))
         settled = [self._layouts.settled(each, base, in_order=True) for each in (left, right)]
-        return self._elements(settled, base)
+        return elements(settled, base)
 
     def _repeated(self, value: Value, like: Value, base: str) -> Value:
         """Return one pixel as often as another image has pixels, as channels are weighted; anything else as it is."""
@@ -77,7 +93,7 @@ class RowRules:
             return value
         return self._images.enlarged(self._layouts.settled(value, base), like.shape[2:], base)
 
-    def _elements(self, factors: Sequence[IntegerTensor], base: str) -> IntegerTensor:
+    def _products(self, factors: Sequence[IntegerTensor], base: str) -> IntegerTensor:
         left, right = (self._build.integers(each, f"{base}_{at}") for at, each in enumerate(factors))
         if left.offset.any() or right.offset.any():
             raise NoLayerError(
@@ -88,7 +104,7 @@ class RowRules:
             raise NoLayerError(
                 "one of its factors is a row that was an image", "multiply images, before they become rows"
             )
-        ends = _products(left, right)
+        ends = _ends_of_products(left, right)
         low, high = np.min(ends, axis=0), np.max(ends, axis=0)
         self._build.check_sums(low, high)
         known = self._build.graph.tensors.get(left.name)
@@ -134,13 +150,18 @@ class RowRules:
         return tuple(self._view.model.get_tensor_shape(node.output[0]))
 
 
-def _products(left: IntegerTensor, right: IntegerTensor) -> list[Whole]:
+def _ends_of_products(left: IntegerTensor, right: IntegerTensor) -> list[Whole]:
     """Return the products of the ends of two ranges."""
     return [one * other for one in (left.low, left.high) for other in (right.low, right.high)]
 
 
+_OF_TWO = ("Max", "Min", "Mul")
+"""Operators that have a rule where both operands are computed."""
+
 _RULES: dict[str, Callable[[RowRules, NodeProto, dict[str, Value], str], Value]] = {
     "Gather": RowRules._looked_up,
+    "Max": RowRules._extreme,
+    "Min": RowRules._extreme,
     "Mul": RowRules._multiplied,
 }
 """What finds the result of which operator."""

@@ -1,4 +1,4 @@
-"""ElementwiseAddRTL, ElementwiseMulRTL and ElementwiseSubRTL against FINN's kernels."""
+"""ElementwiseAddRTL, ElementwiseMaxRTL, ElementwiseMulRTL and ElementwiseSubRTL against FINN's kernels."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from qonnx.core.datatype import DataType
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.elementwise_add_rtl import ElementwiseAddRTL
+from brainsmith.backends.rtl.elementwise_max_rtl import ElementwiseMaxRTL
 from brainsmith.backends.rtl.elementwise_mul_rtl import ElementwiseMulRTL
 from brainsmith.backends.rtl.elementwise_sub_rtl import ElementwiseSubRTL
 from brainsmith.rtl.simulation.stalls import Stalls
@@ -23,8 +24,13 @@ from tests.backends.rtl.bench import (
 )
 from tests.backends.rtl.stated import assert_as_stated
 
-BACKENDS = {"Add": ElementwiseAddRTL, "Mul": ElementwiseMulRTL, "Sub": ElementwiseSubRTL}
-FUNCTIONS = {"Add": np.add, "Mul": np.multiply, "Sub": np.subtract}
+BACKENDS = {
+    "Add": ElementwiseAddRTL,
+    "Max": ElementwiseMaxRTL,
+    "Mul": ElementwiseMulRTL,
+    "Sub": ElementwiseSubRTL,
+}
+FUNCTIONS = {"Add": np.add, "Max": np.maximum, "Mul": np.multiply, "Sub": np.subtract}
 KINDS = ["BIPOLAR", "UINT1", "INT2", "UINT4", "TERNARY", "INT9", "UINT12", "INT12"]
 
 
@@ -92,6 +98,9 @@ def test_cases_by_hand(tmp_path, simulations):
         case((1, 2, 3, 4), "UINT8", "INT5", pe=4, constant=(1, 1, 3, 1), first=True),
         case((1, 3, 4), "UINT8", "UINT3", pe=2, constant=(4,), first=True, operation="Sub"),
         case((1, 3, 4), "UINT8", "UINT8", operation="Sub"),
+        case((1, 3, 4), "INT8", "UINT4", pe=2, operation="Max"),
+        case((1, 3, 4), "INT3", "UINT4", pe=4, constant=(4,), first=True, operation="Max"),
+        case((1, 3, 4), "BIPOLAR", "BIPOLAR", operation="Max"),
         case((1, 3, 4), "UINT8", "BIPOLAR", pe=2, constant=(4,), operation="Mul"),
         case((1, 3, 4), "INT12", "UINT12", pe=2, operation="Mul"),
         case((1, 3, 4), "BIPOLAR", "BIPOLAR", pe=4, operation="Mul"),
@@ -128,6 +137,8 @@ REFUSED = {
         case((1, 4), "INT4", "UINT4", out="INT7", operation="Mul"),
     "its output is UINT4, and differences of UINT4 and UINT4 are -15 to 15":
         case((1, 4), "UINT4", "UINT4", out="UINT4", operation="Sub"),
+    "its output is UINT4, and maxima of INT6 and UINT4 are 0 to 31":
+        case((1, 4), "INT6", "UINT4", out="UINT4", operation="Max"),
     "its output is BIPOLAR, and products of BIPOLAR and BIPOLAR are -1 to 1":
         case((1, 4), "BIPOLAR", "BIPOLAR", out="BIPOLAR", operation="Mul"),
     "its results are -2147450880 to 2147385345, and its Python model, in float32, is exact to 16777216 only":
@@ -210,6 +221,7 @@ PARAMETERS = [
         "B_KIND": 0,
         "OUT_BITS": 5,
     },
+    {"OPERATION": "MAX", "PE": 2, "FED": 2, "A_BITS": 8, "B_BITS": 4, "B_KIND": 0, "OUT_BITS": 7},
     {"PE": 1, "FED": 2, "A_BITS": 1, "B_BITS": 1, "OUT_BITS": 2},
     {"PE": 3, "FED": 2, "A_BITS": 4, "A_KIND": 0, "B_BITS": 9, "OUT_BITS": 32},
     {"PE": 2, "FED": 1, "A_BITS": 4, "B_BITS": 4, "B_KIND": 0, "OUT_BITS": 6, "DEPTH": 1, "TABLE": "x.dat"},
@@ -247,6 +259,9 @@ MEASURED = [
     case((1, 4, 64), "UINT4", "UINT4", pe=16, constant=(64,)),
     case((1, 4, 8), "INT8", "INT8", pe=4, operation="Sub"),
     case((1, 4, 8), "INT8", "INT8", pe=4, operation="Mul"),
+    case((1, 4, 8), "INT8", "INT8", pe=4, operation="Max"),
+    case((1, 4, 8), "INT4", "INT4", pe=8, operation="Max"),
+    case((1, 4, 8), "UINT4", "INT16", pe=4, operation="Max"),
     case((1, 4, 8), "UINT4", "INT4", pe=4, operation="Mul"),
     case((1, 4, 16), "INT3", "INT3", pe=8, operation="Mul"),
     case((1, 4, 16), "UINT3", "INT4", pe=8, operation="Mul"),

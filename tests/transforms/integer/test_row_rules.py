@@ -83,6 +83,28 @@ def of_table(rows, datatype="UINT3"):
     return made
 
 
+@settings(max_examples=12, deadline=None)
+@given(
+    st.sampled_from(["Max", "Min"]),
+    st.sampled_from([(0.5, 2.0), (1.0, 1.0), (0.25, 0.75)]),
+    st.sampled_from([None, -1.0, [[1.0, -2.0]]]),
+)
+def test_the_greater_and_the_lesser_of_two_branches(operation, scales, factor):
+    graph, first = branches(scales)
+    if factor is not None:
+        graph.node("Mul", np.asarray(factor, np.float32))
+    made = same(graph.node(operation, first).quant(5, 0.5).model(1, 2, datatype="INT4"), PAIRS)
+    assert op_types(made).count("Max") == 1
+
+
+def test_branches_of_scales_without_a_unit_in_common_are_not_compared():
+    graph, first = branches((0.1234567, 0.7654321))
+    with pytest.raises(
+        ModelError, match="it joins values whose scales, or zero points, have no unit in common"
+    ):
+        layers(graph.node("Max", first).quant(5, 0.5).model(1, 2, datatype="INT4"))
+
+
 def test_rows_of_a_table_are_integers_with_its_scale():
     samples = np.random.default_rng(0).integers(0, 8, (5, 1, 4))
     assert op_types(same(of_table(8), samples))[:2] == ["Gather", "MatMul"]
