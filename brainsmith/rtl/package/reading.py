@@ -26,6 +26,7 @@ from brainsmith.rtl.stitching.design_folder import (
     text_inside,
     written_data,
 )
+from brainsmith.rtl.stitching.top_module import plan_design
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,6 +80,18 @@ class AcceleratorPackage:
         plan = SimulationPlan(self.design.top, tuple(sources.values()), memories, trace=trace)
         self._refuse_hidden_code(plan)
         return plan
+
+    def watched_plan(self) -> SimulationPlan:
+        """Return what is simulated, with probes where the files are as they were packed: what the build has verified.
+
+        So the simulator that a build left runs its package, too.
+
+        Raises:
+            BuildError: As `plan` does.
+        """
+        plan = self.plan()
+        as_packed = plan.digest() == plan_design(self.design).digest()
+        return plan_design(self.design, probes=True) if as_packed else plan
 
     def circuit(self) -> Design:
         """Return the design, to be simulated with other modules around its layers than the package has.

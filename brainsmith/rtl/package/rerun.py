@@ -81,7 +81,7 @@ def simulate_package(
     if trace is not None and not trace.parent.is_dir():
         raise OutputError(f"{trace}: there is no such folder; make it first")
     count = len(next(iter(inputs.values())))
-    plan = package.plan(trace=trace is not None)
+    plan = package.watched_plan() if trace is None else package.plan(trace=True)
     golden = package.all_golden()
     # Optimised as the build needed it for the golden vectors, so that the simulator which it left is used.
     quick = is_short(design, max([count, *map(len, golden.values())]))

@@ -219,7 +219,9 @@ def prepare_package(
     golden = {} if package.changed else package.all_golden()
     count = max((len(values) for values in golden.values()), default=1)
     quick = is_short(package.design, RUNS_OF_A_BUILD * count if frames is None else frames)
-    runnable = RunnablePackage(package, build_simulator(package.plan(), cache=cache, quick=quick), 0, cache)
+    runnable = RunnablePackage(
+        package, build_simulator(package.watched_plan(), cache=cache, quick=quick), 0, cache
+    )
     if check and golden:
         runnable.checked = _check(runnable, golden)
     return runnable

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from brainsmith.rtl.sizing.fifo_hardware import held
 from brainsmith.rtl.sizing.gauges import enough_frames, gauge
 from brainsmith.rtl.sizing.shrink import Budget, Rate, shrink
 from brainsmith.rtl.sizing.sizing_runs import Runner
+from brainsmith.rtl.sizing.values_left_out import leave_values_out
 from brainsmith.rtl.verification.design_runs import estimated_cycles, is_short
 
 if TYPE_CHECKING:
@@ -104,6 +106,9 @@ def size_fifos(
 ) -> Sizing:
     """Give a design the smallest FIFOs with which it runs at its estimated rate.
 
+    What is simulated computes no values where a layer's cycles do not depend on them (`leave_values_out`); the design that
+    is shipped is then measured, and if it is slower, all is done again with values.
+
     One simulation with gauges tells how full FIFOs become at that rate; with such depths they never stall a beat. A
     search then makes them smaller, one after the other, as long as the frames come at the same interval. Every link
     gets a FIFO, also where a wire would do: FINN's FIFO has registers at both ends, which keep the longest paths within
@@ -121,34 +126,49 @@ def size_fifos(
         SimulationError: It reported an error, or the tools reject it.
         ToolError: A tool is missing or too old.
     """
+    begin = time.perf_counter()
+    timed = leave_values_out(design)
     with Task("sizing FIFOs"):
-        return _size(design, inputs, search, budget or Budget(), cache)
+        done = None
+        if timed is not design:
+            # Where it stands still or is slower than measured, some layer's cycles do depend on values.
+            with suppress(SimulationError):
+                done = _size(design, timed, inputs, search, budget or Budget(), cache)
+        if done is None:
+            done = _size(design, design, inputs, search, budget or Budget(), cache)
+    assert done is not None
+    return replace(done, seconds=time.perf_counter() - begin)
 
 
 def _size(
-    design: Design, inputs: Mapping[str, NDArray[Any]], search: bool, chosen: Budget, cache: Path | None
-) -> Sizing:
-    begin = time.perf_counter()
-    runner, gauged = _gauged(design, inputs, search, cache)
+    design: Design,
+    timed: Design,
+    inputs: Mapping[str, NDArray[Any]],
+    search: bool,
+    chosen: Budget,
+    cache: Path | None,
+) -> Sizing | None:
+    """Size the FIFOs of a design by the cycles of another; None if those are not its own."""
+    runner, gauged = _gauged(timed, inputs, search, cache)
     depths, minimal, notes = _searched(runner, gauged, chosen) if search else (gauged.depths, False, [])
     sized = design.with_depths(depths)
-    interval = _real_interval(sized, inputs, gauged, cache)
+    interval, speed = _real_interval(sized, inputs, gauged, cache)
+    if interval > TOLERANCE * gauged.interval and timed is not design:
+        return None
     if interval > TOLERANCE * gauged.interval and search:
         notes.append(
             f"with the depths of the search a frame takes {interval:,.1f} cycles instead of {gauged.interval:,} in "
             "FINN's FIFOs, so all FIFOs are as deep as the gauges say"
         )
         sized, minimal = design.with_depths(gauged.depths), False
-        interval = _real_interval(sized, inputs, gauged, cache)
+        interval, speed = _real_interval(sized, inputs, gauged, cache)
     if interval > TOLERANCE * design.interval:
         notes.append(
             f"a frame takes {interval:,.1f} cycles, and FINN's estimate is {design.interval:,}: deeper FIFOs do not help"
         )
-    seconds = time.perf_counter() - begin
     runs, cycles = runner.simulations, runner.cycles
-    speed = round(cycles / runner.seconds) if runner.seconds else None
     return Sizing(
-        sized, gauged.depths, interval, minimal, runs, cycles, seconds, tuple(notes), gauged.latency, speed
+        sized, gauged.depths, interval, minimal, runs, cycles, 0.0, tuple(notes), gauged.latency, speed
     )
 
 
@@ -198,8 +218,9 @@ def _longer(frames: int, gauged: Gauge, budget: Budget) -> int:
 
 def _real_interval(
     design: Design, inputs: Mapping[str, NDArray[Any]], gauged: Gauge, cache: Path | None
-) -> float:
-    """Measure a design with FINN's own FIFOs."""
+) -> tuple[float, int | None]:
+    """Measure a design with FINN's own FIFOs: cycles from frame to frame, and cycles simulated in a second."""
     frames = enough_frames(gauged.in_flight)
     runner = Runner(design, inputs, cache=cache, quick=is_short(design, frames))
-    return runner.run(frames).interval
+    interval = runner.run(frames).interval
+    return interval, round(runner.cycles / runner.seconds) if runner.seconds else None

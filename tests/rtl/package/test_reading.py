@@ -20,6 +20,7 @@ def test_its_simulation_is_the_designs_own(folder, small):
         assert package.changed == ()
         for trace in (False, True):
             assert package.plan(trace).digest() == plan_design(small.design, trace=trace).digest()
+        assert package.watched_plan().digest() == plan_design(small.design, probes=True).digest()
 
 
 def test_changes_are_named_and_are_part_of_the_plan(folder, small):
@@ -38,6 +39,7 @@ def test_changes_are_named_and_are_part_of_the_plan(folder, small):
         "hdl/more.sv was not packed",
     )
     plan = package.plan()
+    assert package.watched_plan() == plan
     assert plan.sources[-1].text == "module more; endmodule\n"
     assert [one.text for one in plan.memories] == ["0\n"]
     with pytest.raises(BuildError) as caught:
