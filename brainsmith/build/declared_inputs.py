@@ -8,6 +8,7 @@ from brainsmith.build.artifact import Artifact
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import BlueprintError, BuildError
 from brainsmith.graph.ends import input_values, numpy_type
+from brainsmith.steps.cast_inputs import cast_inputs
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 def with_input_datatypes(source: Artifact, stated: InputDatatypes, file: str) -> Artifact:
     """Return a model whose inputs have the datatypes that the blueprint, or an argument of the build, states.
 
+    An input of ONNX's integers that the network casts to floats has the datatype of its type.
+
     Args:
         source: The model; it is not changed.
         stated: May be empty.
@@ -27,12 +30,16 @@ def with_input_datatypes(source: Artifact, stated: InputDatatypes, file: str) ->
         BlueprintError: An input does not exist, or the model declares another datatype of it; all such problems.
         BuildError: The same, where no blueprint says so.
     """
-    if not stated.every and not stated.named:
-        return source
     model = source.peek()
+    entered = {
+        name: kind
+        for name, kind in cast_inputs(model).items()
+        if not model.get_tensor_datatype(name).is_integer()
+    }
+    if not stated.every and not stated.named and not entered:
+        return source
     inputs = {value.name: value for value in input_values(model.graph)}
     faults = [(name, _unknown(name, list(inputs), file)) for name in stated.named if name not in inputs]
-    entered = {}
     for name, value in inputs.items():
         datatype = stated.named.get(name, stated.every)
         declared = _declared(model, value)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.execution.fixed_batch import fix_batch
 from brainsmith.plugin.core import step
+from brainsmith.steps.cast_inputs import cast_inputs_to_floats
 from brainsmith.steps.own_transforms import own_transform, transformed
 from brainsmith.steps.window_defaults import write_out_defaults
 
@@ -23,7 +24,8 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Infer all shapes and datatypes, fold constants, and name every node and tensor.
 
     Quantisers of constants are kept: they carry the datatypes of the weights. The names of nodes are kept
-    where each has one of its own, so that later messages name what the user knows. An open batch is 1. Twice is the same
+    where each has one of its own, so that later messages name what the user knows. An open batch is 1. An input of ONNX's
+    integers that is cast to floats is one of floats, annotated with those integers. Twice is the same
     as once.
     """
     from qonnx.transformation.general import (
@@ -36,6 +38,7 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     from qonnx.transformation.quant_constant_folding import FoldTransposeIntoQuantInit
 
     fix_batch(model)
+    cast_inputs_to_floats(model)
     for node in model.graph.node:
         if node.op_type in QUANTISERS and not node.domain.startswith("qonnx"):
             node.domain = "qonnx.custom_op.general"  # older exporters write onnx.brevitas or finn.custom_op
