@@ -66,6 +66,39 @@ def cut_out(
     )
 
 
+def without_names(design: Design) -> Design:
+    """Return a design whose layers and links are numbered: equal layers of a network then have the same simulation.
+
+    It is the same up to names, also in its sources and memories; tensors keep theirs. For example, layer `MVAU_rtl_3` with
+    its memory `MVAU_rtl_3_wstrm` is `layer0` with `layer0_wstrm`.
+    """
+    layers = {name: f"layer{at}" for at, name in enumerate(layer_names(design))}
+    ends = {stream.name: f"end{at}" for at, stream in enumerate((*design.inputs, *design.outputs))}
+    # The name of one layer may begin with that of another: MVAU_rtl_1 and MVAU_rtl_10.
+    pattern = re.compile("|".join(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![0-9])" for name in layers))
+
+    def named(text: str) -> str:
+        return pattern.sub(lambda found: layers[found[0]], text)
+
+    def end(old: End) -> End:
+        return End(named(old.layer), old.stream) if old.layer else End(DESIGN, ends[old.stream])
+
+    def link(old: Link) -> Link:
+        outer = next((one.stream for one in (old.source, old.target) if not one.layer), None)
+        name = named(old.name) if outer is None else ends[outer]
+        return replace(old, name=name, source=end(old.source), target=end(old.target))
+
+    return replace(
+        design,
+        layers=tuple(replace(one, name=named(one.name), module=named(one.module)) for one in design.layers),
+        links=tuple(link(one) for one in design.links),
+        inputs=tuple(replace(one, name=ends[one.name]) for one in design.inputs),
+        outputs=tuple(replace(one, name=ends[one.name]) for one in design.outputs),
+        sources=tuple(replace(one, name=named(one.name), text=named(one.text)) for one in design.sources),
+        memories=tuple(replace(one, name=named(one.name), text=one.text) for one in design.memories),
+    )
+
+
 def layer_names(design: Design) -> list[str]:
     """Return the names of a design's layers, in its order, without the memories of weights."""
     return [layer.name for layer in design.layers if layer.kernel != "memstream"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from brainsmith.errors import SimulationError, VerificationError
 from brainsmith.figures import plural, share
 from brainsmith.progress import Task
-from brainsmith.rtl.stitching.sections import cut_out, layer_names
+from brainsmith.rtl.stitching.sections import cut_out, layer_names, without_names
 from brainsmith.rtl.verification.design_runs import first_frames, frame_count
 from brainsmith.rtl.verification.design_verification import verify_design
 from brainsmith.rtl.verification.layers import require_right, verify_layers
@@ -151,12 +151,13 @@ def _layers_alone(design: Design, tensors: Tensors, seconds: float, cache: Path 
     checks = []
     with Task("layers alone", len(names), "layers") as task:
         for name in names:
-            alone = cut_out(design, [name])
+            alone = without_names(cut_out(design, [name]))
             own = {link.layout.tensor: tensors[link.layout.tensor] for link in alone.links if link.layout}
             try:
-                checks += verify_layers(alone, own, cache=cache, seconds=max(seconds, _PART))
+                (check,) = verify_layers(alone, own, cache=cache, seconds=max(seconds, _PART))
             except SimulationError as error:
                 raise type(error)(f"layer {name!r} alone: {error}") from error
+            checks.append(replace(check, layer=name))
             task.add()
     return checks
 

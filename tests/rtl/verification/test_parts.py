@@ -5,10 +5,12 @@ from dataclasses import replace
 import pytest
 
 from brainsmith.errors import VerificationError
+from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.simulation_plan import Memory
-from brainsmith.rtl.stitching.sections import cut_out, layer_names
+from brainsmith.rtl.stitching.sections import cut_out, layer_names, without_names
+from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.frame_time import predict
-from brainsmith.rtl.verification.layers import LayerCheck
+from brainsmith.rtl.verification.layers import LayerCheck, take_apart
 from brainsmith.rtl.verification.parts import Parts, Section, choose_sections, verify_parts
 
 
@@ -25,6 +27,26 @@ def test_layers_that_are_cut_out_have_the_links_between_them_and_ends_for_all_ot
         "given",
     ]
     assert {source.name for source in section.sources} < {source.name for source in mlp.design.sources}
+
+
+def test_equal_layers_of_a_network_are_one_simulation(cnn):
+    """What tells them apart are the names of tensors, and the contents of memories."""
+
+    def plan(name):
+        alone = take_apart(without_names(cut_out(cnn.design, [name])))
+        assert name not in str(plan_design(alone).sources)
+        return replace(plan_design(alone), memories=()).digest()
+
+    names = layer_names(cnn.design)
+    plans = {name: plan(name) for name in names}
+    equal = [(a, b) for a in names for b in names if a < b and plans[a] == plans[b]]
+    assert all(a.rpartition("_")[0] == b.rpartition("_")[0] for a, b in equal)
+    layers = (replace(cnn.design.layers[0], name="A_1"), replace(cnn.design.layers[0], name="A_10"))
+    two = replace(cnn.design, layers=layers, links=(), inputs=(), outputs=(), memories=())
+    text = "A_1 A_10_x BA_1 A_1_y"
+    two = replace(two, sources=(RtlSource("A_10.v", text),))
+    (source,) = without_names(two).sources
+    assert (source.name, source.text) == ("layer1.v", "layer0 layer1_x BA_1 layer0_y")
 
 
 def test_every_link_between_layers_lies_in_a_section(mlp, cnn):
