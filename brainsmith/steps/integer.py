@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.transforms.integer_layers import IntegerLayers
-
 REPORT = "report/approximations.json"
 FINDINGS = "report/integers.json"
 """What each tensor of the network is made of, and what the host does at its ends."""
@@ -70,7 +68,7 @@ def integer(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     return transformed(made, own_transform("InferGlobalSum")())
 
 
-def integer_layers(model: ModelWrapper, approximate: bool) -> tuple[ModelWrapper, IntegerLayers | None]:
+def integer_layers(model: ModelWrapper, approximate: bool) -> tuple[ModelWrapper, Any]:
     """Return a network as layers of integers, and the transform that made them; None where it is lowered already.
 
     Args:
