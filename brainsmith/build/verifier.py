@@ -12,7 +12,7 @@ largest error. A blueprint may state exceptions; the result of such a step is th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,15 +24,13 @@ from brainsmith.build.float_model import float_distance
 from brainsmith.build.float_tie_check import FloatTieCheck
 from brainsmith.build.known_outputs import check_expected, check_new_outputs
 from brainsmith.build.output_comparison import OutputComparison, advice, compare
+from brainsmith.build.step_outcome import StepOutcome
 from brainsmith.build.verification_device import VerificationDevice, is_device_failure
 from brainsmith.comparison.tensors import RELATIVE_TOLERANCE
 from brainsmith.errors import BuildError, UnverifiedStepError, VerificationError
 from brainsmith.execution.align import align, align_inputs
 from brainsmith.execution.execute import Executor
-from brainsmith.steps.host_ends import PARTITION
-from brainsmith.transforms.graph_view import is_standard
 from brainsmith.transforms.integer.level_record import read_levels
-from brainsmith.transforms.integer.row_function import OPERATORS as ROW_FUNCTIONS
 from brainsmith.web.step_result import FloatDistance, FloatTies, Verified
 
 if TYPE_CHECKING:
@@ -48,38 +46,6 @@ Array = np.ndarray[Any, Any]
 
 DEVICE_SAMPLES = 8
 NAMED = "the blueprint names it in verify.unverified"
-
-
-@dataclass(frozen=True)
-class _Result:
-    """What a step made.
-
-    Attributes:
-        step: Its name.
-        model: What it returned.
-        holder: The model that holds this one as a dataflow partition, if there is one.
-    """
-
-    step: str
-    model: ModelWrapper
-    holder: ModelWrapper | None
-
-    @property
-    def run(self) -> tuple[ModelWrapper, ...]:
-        """The model to execute, and perhaps the one in place of its partition."""
-        return (self.model,) if not self.partitions or self.holder is None else (self.holder, self.model)
-
-    @property
-    def row_functions(self) -> int:
-        """How many functions of rows are computed in floats."""
-        return sum(is_standard(node, *ROW_FUNCTIONS) for model in self.run for node in model.graph.node)
-
-    @property
-    def partitions(self) -> int:
-        """Among how many dataflow partitions the model is one; 0 if it is not."""
-        if self.holder is None or self.model.get_nodes_by_op_type(PARTITION):
-            return 0
-        return len(self.holder.get_nodes_by_op_type(PARTITION))
 
 
 class Verifier:
@@ -145,7 +111,7 @@ class Verifier:
         """The largest difference from the baseline's outputs that is one of floats' rounding, as between targets."""
         return RELATIVE_TOLERANCE * self._baseline.largest
 
-    def _device_is_right(self, result: _Result, made: AlignedModel, runs: Array) -> bool:
+    def _device_is_right(self, result: StepOutcome, made: AlignedModel, runs: Array) -> bool:
         """Tell whether the device gives for some runs of a step's result what array programs do; else stop using it."""
         if made.executor.target == Executor.target or self._baseline.step:
             return True
@@ -201,7 +167,7 @@ class Verifier:
                 Python, or a partition has no file.
             BuildError: The device that was chosen failed.
         """
-        result = _Result(step, model, None if self._baseline.alone else parent())
+        result = StepOutcome(step, model, None if self._baseline.alone else parent())
         if step in self._unverified:
             return self._go_on_from(result, NAMED)
         if result.partitions > 1:
@@ -232,7 +198,7 @@ class Verifier:
             return self._uncompared(result, made.alignment.reason)
         return self._judged(result, made, chosen, comparison)
 
-    def _compare(self, result: _Result, made: AlignedModel, chosen: Array) -> OutputComparison:
+    def _compare(self, result: StepOutcome, made: AlignedModel, chosen: Array) -> OutputComparison:
         base, may_change = self._baseline, result.step in self._approximations
         by_class = self._labels is not None and base.golden and not may_change
         tolerance = self.tolerance(result.step)
@@ -241,7 +207,7 @@ class Verifier:
         return made.compare(chosen, tolerance, by_class, may_change)
 
     def _judged(
-        self, result: _Result, made: AlignedModel, chosen: Array, comparison: OutputComparison
+        self, result: StepOutcome, made: AlignedModel, chosen: Array, comparison: OutputComparison
     ) -> Verified:
         """Return what a comparison found, or raise; later steps are compared with one that approximates."""
         base, step = self._baseline, result.step
@@ -273,7 +239,7 @@ class Verifier:
         return replace(verified, accuracy=accuracy, distance=self._distance(comparison.classes, first))
 
     def _ties(
-        self, result: _Result, made: AlignedModel, chosen: Array, comparison: OutputComparison
+        self, result: StepOutcome, made: AlignedModel, chosen: Array, comparison: OutputComparison
     ) -> FloatTies | None:
         """Return the float ties that explain what differs; None if nothing does.
 
@@ -301,7 +267,7 @@ class Verifier:
         """Tell whether later steps must give the bits of a model of integers, because the network's floats round."""
         return self._floats_before.has_new_levels(model) and not self._floats_before.has_exact_outputs
 
-    def _after(self, result: _Result, executor: Executor, alone: bool = False) -> Baseline:
+    def _after(self, result: StepOutcome, executor: Executor, alone: bool = False) -> Baseline:
         """Run what a step made, so that later models can be compared with it."""
         after = baseline_after(self._baseline, executor, result.model, result.step, alone)
         return replace(after, row_functions=result.row_functions)
@@ -312,7 +278,7 @@ class Verifier:
             return ()
         return (f"run with {base.samples} random inputs, because step '{base.step}' changed the model's",)
 
-    def _uncompared(self, result: _Result, reason: str) -> Verified:
+    def _uncompared(self, result: StepOutcome, reason: str) -> Verified:
         """Raise for a model that cannot be compared; if the inputs are random, make it the baseline instead."""
         if self._golden.random:
             return self._go_on_from(result, reason)
@@ -326,7 +292,7 @@ class Verifier:
             step,
         )
 
-    def _go_on_from(self, result: _Result, reason: str) -> Verified:
+    def _go_on_from(self, result: StepOutcome, reason: str) -> Verified:
         """Make this step's result the baseline; where it cannot be executed, the baseline stays."""
         before = self._baseline
         alone = before.alone or result.partitions > 1
@@ -343,7 +309,7 @@ class Verifier:
             self._labels = self._floats = None  # they are of the outputs before
         return Verified(0, reason=reason, reference=before.step)
 
-    def _check_new_outputs(self, result: _Result, stated: NewOutputs) -> Verified:
+    def _check_new_outputs(self, result: StepOutcome, stated: NewOutputs) -> Verified:
         """Compare the new outputs of a step with the labels or values that the blueprint states for them."""
         before, step = self._baseline, result.step
         executor = self._executor(result)
@@ -385,7 +351,7 @@ class Verifier:
             )
         return changed
 
-    def _executor(self, result: _Result) -> Executor:
+    def _executor(self, result: StepOutcome) -> Executor:
         return self._device.executor(f"step '{result.step}'", *result.run)
 
     def check_expected(self) -> FloatTies | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.rtl.cores.parallelism import divisors
 from brainsmith.steps.hardware_nodes import is_layer
+from brainsmith.steps.stated_parallelism import set_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,11 +45,11 @@ def _exchange(model: ModelWrapper, node: NodeProto, cycles: int, part: str, weig
     slowest, dsp = max(cycles, layer.get_exp_cycles()), layer.dsp_estimation(part)
     best = (_uneven(model, node), 0, 0, before)
     for simd, pe in _foldings(layer, *before, weights):
-        _set(layer, simd, pe)
+        set_lanes(layer, simd, pe)
         if layer.get_exp_cycles() <= slowest and layer.dsp_estimation(part) <= dsp:
             fewer = before[0] * before[1] - simd * pe
             best = min(best, (_uneven(model, node), fewer, abs(simd - before[0]), (simd, pe)))
-    _set(layer, *best[-1])
+    set_lanes(layer, *best[-1])
 
 
 def _foldings(layer: Any, simd: int, pe: int, weights: int) -> Iterator[tuple[int, int]]:
@@ -58,11 +59,6 @@ def _foldings(layer: Any, simd: int, pe: int, weights: int) -> Iterator[tuple[in
     for one, other in product(divisors(columns), divisors(rows)):
         if one * other <= simd * pe and one <= most:
             yield one, other
-
-
-def _set(layer: Any, simd: int, pe: int) -> None:
-    layer.set_nodeattr("SIMD", simd)
-    layer.set_nodeattr("PE", pe)
 
 
 def _uneven(model: ModelWrapper, node: NodeProto) -> int:

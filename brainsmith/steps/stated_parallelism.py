@@ -45,6 +45,12 @@ def fold_as_stated(model: ModelWrapper, node: NodeProto, cycles: int) -> None:
                 return
 
 
+def set_lanes(layer: Any, simd: int, pe: int) -> None:
+    """Set both lanes of a product."""
+    layer.set_nodeattr("SIMD", simd)
+    layer.set_nodeattr("PE", pe)
+
+
 def raise_attribute(layer: Any, name: str, limit: int, cycles: int) -> None:
     """Raise an attribute through the divisors of its limit until the layer is fast enough."""
     for value in range(max(1, layer.get_nodeattr(name)), limit + 1):

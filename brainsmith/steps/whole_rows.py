@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
 from brainsmith.steps.backend_choice import chosen_again
-from brainsmith.steps.stated_parallelism import raise_attribute
+from brainsmith.steps.stated_parallelism import raise_attribute, set_lanes
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -37,11 +37,11 @@ def avoid_whole_rows(model: ModelWrapper, cfg: Any, cycles: int) -> ModelWrapper
         if after <= max(cycles, before):
             continue
         lower = layer.get_nodeattr("SIMD"), layer.get_nodeattr("PE")
-        _set(layer, simd, pe)
+        set_lanes(layer, simd, pe)
         try:
             model = chosen_again(model, cfg, at)
         except BuildError:
-            _set(layer, *lower)
+            set_lanes(layer, *lower)
             logging.getLogger(__name__).warning(
                 "%s takes %d cycles per frame, and the target is %d: in RTL it cannot take a whole row at once",
                 node.name, after, cycles,
@@ -61,8 +61,3 @@ def _lower(layer: Any, cycles: int) -> int:
     layer.set_nodeattr("SIMD", max(d for d in range(1, width) if width % d == 0))
     raise_attribute(layer, "PE", layer.get_nodeattr(ROWS[layer.onnx_node.op_type]), cycles)
     return int(layer.get_exp_cycles())
-
-
-def _set(layer: Any, simd: int, pe: int) -> None:
-    layer.set_nodeattr("SIMD", simd)
-    layer.set_nodeattr("PE", pe)

@@ -54,6 +54,10 @@ class GraphView:
         """The graph of the model."""
         return self.model.graph
 
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return a tensor's shape; () if it is not known."""
+        return tuple(self.model.get_tensor_shape(name) or ())
+
     def _enter(self, node: NodeProto) -> None:
         self._producers.update((name, node) for name in node.output if name)
         for name in names_read(node):

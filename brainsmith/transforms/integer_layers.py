@@ -176,11 +176,7 @@ class _Reading:
         ends = np.asarray([low]), np.asarray([high])
         image = self._host.image_shape(shape)
         source = self._host.channels_last(name, shape, image, ends)
-        self._known[name] = self._as_read(of_range(source, image, low, high), shape, name)
-
-    def _as_read(self, tensor: _Rows, shape: tuple[int, ...], base: str) -> _Value:
-        """Return a tensor in the shape that the network has."""
-        return tensor if tensor.shape == shape else self._layouts.reshaped(tensor, shape, base)
+        self._known[name] = self._layouts.reshaped(of_range(source, image, low, high), shape, name)
 
     def _varying(self, node: NodeProto) -> list[str]:
         """Return the inputs of a node that are computed of the network's inputs."""
@@ -238,7 +234,11 @@ class _Reading:
     def _of_anything(self, node: NodeProto) -> list[_Value]:
         """Return what a node without layers gives, as far as that is known: the levels of a quantiser."""
         levels = self._unknown.levels(node)
-        return [] if levels is None else [self._as_read(levels, self._shape(node), levels.name)]
+        return (
+            []
+            if levels is None
+            else [self._layouts.reshaped(levels, self._view.shape(node.output[0]), levels.name)]
+        )
 
     def _has_rule(self, node: NodeProto) -> bool:
         known = is_standard(node, *_RULES) or self._structure.has(node) or self._windows.has(node)
@@ -290,7 +290,7 @@ class _Reading:
             return [self._sum(node, given, base)]
         if rule is _Reading._matmul and all(name in given for name in node.input):
             left, right = (self._of_one_scale(node, given[name]) for name in node.input)
-            return [self._rows.product(left, right, self._shape(node), base)]
+            return [self._rows.product(left, right, self._view.shape(node.output[0]), base)]
         found = rule(self, node, self._of_one_scale(node, next(iter(given.values()))), base)
         return found if isinstance(found, list) else [found]
 
@@ -308,9 +308,6 @@ class _Reading:
         function = function_of(self._view, node, given)
         first: IntegerTensor = next(iter(given.values()))
         return None if function is None else replace(first, links=(function,))
-
-    def _shape(self, node: NodeProto) -> tuple[int, ...]:
-        return tuple(self._view.model.get_tensor_shape(node.output[0]))
 
     def _of_one_scale(self, node: NodeProto, value: Any) -> Any:
         return self.sums.of_one_scale(value, node_text(node)) if isinstance(value, ScaledSum) else value
@@ -364,7 +361,7 @@ class _Reading:
                 raise NoLayerError(f"it gets floats: {value.reason.text}", value.reason.helps)
             levels = self._host.quantised(value, staircase, base)
             self.findings.quantisers.append(quantiser_record(self._view, staircase, levels))
-            return self._as_read(levels, value.shape, base)
+            return self._layouts.reshaped(levels, value.shape, base)
         if isinstance(value, RowFunction):
             return self._rows.quantised(value, staircase, base)
         if isinstance(value, MovedTensor):
@@ -399,8 +396,7 @@ class _Reading:
             raise NoLayerError("its weights are no matrix behind rows", "use weights with two axes")
         rows = self._layouts.rows(value, base)
         found = self._product(node, rows, weights.values, weights.scale, base)
-        shape = (*value.shape[:-1], weights.values.shape[1])
-        return found if found.shape == shape else self._layouts.reshaped(found, shape, base)
+        return self._layouts.reshaped(found, (*value.shape[:-1], weights.values.shape[1]), base)
 
     def _gemm(self, node: NodeProto, value: _Rows, base: str) -> IntegerTensor | ScaledSum:
         flipped = bool(attribute(node, "transB", 0))

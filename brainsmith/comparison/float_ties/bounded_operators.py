@@ -1,4 +1,7 @@
-"""What each operator makes of what is known of its inputs: of all values they can ever have, and of one frame's."""
+"""What each operator makes of what is known of its inputs: of all values they can ever have, and of one frame's.
+
+Those that add and multiply tensors are in `bounded_sums`.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,8 @@ from brainsmith.comparison.float_ties.bounded_tensor import (
     around,
     certain,
     enlarged,
-    gamma,
-    rounded,
 )
 from brainsmith.comparison.float_ties.dyadic_grid import UNKNOWN, DyadicGrid, grid_of
-from brainsmith.comparison.float_ties.float_sums import OF_FACTORS, FloatSum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,8 +35,6 @@ UNKNOWN_ROUNDING = 1e-5
 
 SMOOTH = ("Abs", "Erf", "Gelu", "HardSwish", "Mish")
 """Functions of each element that need not rise, and nowhere are steeper than others here."""
-
-_ONE = np.ones(())
 
 _STEEPEST = 2.0
 """No smooth function here rises faster; the steepest is Selu, by 1.76."""
@@ -245,93 +243,6 @@ class Smooth(BoundedOperator):
 
 
 @dataclass(frozen=True)
-class Product(BoundedOperator):
-    """Multiplies two tensors, element by element."""
-
-    @property
-    def is_sum(self) -> bool:
-        """Its results are rounded as sums are."""
-        return True
-
-    def grids(self, given: Mapping[str, DyadicGrid]) -> list[DyadicGrid]:
-        """Return the grid of the products."""
-        left, right = (given[name] for name in self.inputs)
-        return [left.times(right)]
-
-    def rounds(self, given: Mapping[str, DyadicGrid]) -> bool:
-        """Tell whether a product may be rounded."""
-        return not self.grids(given)[0].is_exact
-
-    def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
-        """Multiply, and bound what roundings of both sides come to."""
-        left, right = (given[name] for name in self.inputs)
-        (value,) = self.run({name: each.value for name, each in given.items()})
-        sizes = [np.abs(each.middle) + each.radius for each in (left, right)]
-        radius = sizes[0] * right.radius + left.radius * sizes[1] + gamma(OF_FACTORS) * sizes[0] * sizes[1]
-        # Integers go through such a product by the network's own results, one for each.
-        ends = [one * other for one in left.rounded_once for other in right.rounded_once]
-        nearest = np.minimum.reduce(ends), np.maximum.reduce(ends)
-        size = left.sizes * right.sizes
-        return [
-            around(value, left.middle * right.middle, radius, size, nearest, nearest[0].astype(np.float64))
-        ]
-
-
-@dataclass(frozen=True)
-class Sum(BoundedOperator):
-    """Adds products.
-
-    Attributes:
-        sum: What it adds.
-        names: Of the two factors; the second one is empty for a mean.
-        constants: Those of the factors that are constant.
-        reals: Of these, those whose scales have been rounded, without that; float64.
-    """
-
-    sum: FloatSum = field(kw_only=True)
-    names: tuple[str, str] = field(kw_only=True)
-    constants: Mapping[str, Array] = field(kw_only=True)
-    reals: Mapping[str, Array] = field(kw_only=True)
-
-    def grids(self, given: Mapping[str, DyadicGrid]) -> list[DyadicGrid]:
-        """Return the grid of the sums."""
-        return [self.sum.divided(self._sums_grid(given))]
-
-    @property
-    def is_sum(self) -> bool:
-        """It is one."""
-        return True
-
-    def rounds(self, given: Mapping[str, DyadicGrid]) -> bool:
-        """Tell whether a partial sum may be rounded."""
-        return not self._sums_grid(given).is_exact
-
-    def _sums_grid(self, given: Mapping[str, DyadicGrid]) -> DyadicGrid:
-        left, right = (
-            given[name] if name in given else grid_of(self.constants.get(name, 1.0)) for name in self.names
-        )
-        return self.sum.sums_grid(left, right)
-
-    def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
-        """Compute the sums in double precision, and bound what float32 makes of them."""
-        return [self.sum.bounds(*self._operands(given))]
-
-    def exactly(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
-        """Compute sums that are not rounded."""
-        return [self.sum.exactly(*self._operands(given))]
-
-    def _operands(self, given: Mapping[str, BoundedTensor]) -> tuple[Array, BoundedTensor, BoundedTensor]:
-        (value,) = self.run({name: each.value for name, each in given.items()})
-        left, right = (
-            given[name]
-            if name in given
-            else replace(certain(self.constants.get(name, _ONE)), real=self.reals.get(name))
-            for name in self.names
-        )
-        return value, left, right
-
-
-@dataclass(frozen=True)
 class BoundedQuantiser(BoundedOperator):
     """Gives each value a level.
 
@@ -373,42 +284,6 @@ class LargestPlaces(BoundedOperator):
     """Finds the largest values of a row, or their places."""
 
     axis: int = field(kw_only=True)
-
-
-@dataclass(frozen=True)
-class Pair(BoundedOperator):
-    """Adds two tensors, or subtracts one."""
-
-    def grids(self, given: Mapping[str, DyadicGrid]) -> list[DyadicGrid]:
-        """Return the grid of the sums."""
-        left, right = (given[name] for name in self.inputs)
-        return [left.plus(right)]
-
-    @property
-    def is_sum(self) -> bool:
-        """It is one."""
-        return True
-
-    def rounds(self, given: Mapping[str, DyadicGrid]) -> bool:
-        """Tell whether a sum may be rounded."""
-        return not self.grids(given)[0].is_exact
-
-    def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
-        """Add ends, and bound the roundings of both sides and of their sum."""
-        left, right = (given[name] for name in self.inputs)
-        sign = -1.0 if self.node.op_type == "Sub" else 1.0
-        (value,) = self.run({name: each.value for name, each in given.items()})
-        reached = sum(np.abs(each.middle) + each.radius for each in (left, right))
-        radius = left.radius + right.radius + gamma(OF_FACTORS) * reached
-        middle, real = left.middle + sign * right.middle, left.exact + sign * right.exact
-        # With a unit in common both sides are added as integers; without one, as the network adds them.
-        ends = [*rounded(real, left.sizes + right.sizes)]
-        ends += [
-            one + np.float32(sign) * other
-            for one, other in zip(left.rounded_once, right.rounded_once, strict=True)
-        ]
-        nearest = np.minimum.reduce(ends), np.maximum.reduce(ends)
-        return [around(value, middle, radius, left.sizes + right.sizes, nearest, real)]
 
 
 def _filled(array: Array | None, like: Array) -> Array:

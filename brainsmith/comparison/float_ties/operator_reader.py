@@ -13,11 +13,9 @@ from brainsmith.comparison.float_ties.bounded_operators import (
     BoundedQuantiser,
     LargestPlaces,
     Move,
-    Pair,
-    Product,
     Smooth,
-    Sum,
 )
+from brainsmith.comparison.float_ties.bounded_sums import Pair, Product, Sum
 from brainsmith.comparison.float_ties.dyadic_grid import DyadicGrid, grid_of
 from brainsmith.comparison.float_ties.float_sums import sum_of
 from brainsmith.errors import ModelError

@@ -61,17 +61,14 @@ class _Change:
     def __init__(self, model: ModelWrapper, batch: int) -> None:
         self._view = GraphView(model)
         self._batch = batch
-        self._varying = {value.name: self._shape(value.name) for value in input_values(model.graph)}
-
-    def _shape(self, name: str) -> tuple[int, ...]:
-        return tuple(self._view.model.get_tensor_shape(name) or ())
+        self._varying = {value.name: self._view.shape(value.name) for value in input_values(model.graph)}
 
     def node(self, node: NodeProto) -> str:
         """Enter what a node gives; return why it does not keep the samples apart, or an empty text."""
         inputs = [name for name in node.input if name in self._varying]
         if not inputs:
             return ""
-        results = {name: self._shape(name) for name in node.output if name}
+        results = {name: self._view.shape(name) for name in node.output if name}
         self._varying.update(results)
         if any(not shape or shape[0] % self._batch for shape in results.values()):
             return "does not give the samples in its first axis"
@@ -82,19 +79,22 @@ class _Change:
 
     def _apart(self, node: NodeProto, inputs: list[str]) -> str:
         """Check operands that broadcast: each has the samples in the same axis, or is one for all."""
-        shape = self._shape(inputs[0])
-        if any(self._shape(name)[:1] != shape[:1] or len(self._shape(name)) != len(shape) for name in inputs):
+        shape = self._view.shape(inputs[0])
+        if any(
+            self._view.shape(name)[:1] != shape[:1] or len(self._view.shape(name)) != len(shape)
+            for name in inputs
+        ):
             return "joins tensors of other samples"
         if is_standard(node, "Conv", "ConvTranspose", "BatchNormalization"):
             return "has weights that vary" if len(inputs) > 1 else ""
-        others = [self._shape(name) for name in node.input if name and name not in self._varying]
+        others = [self._view.shape(name) for name in node.input if name and name not in self._varying]
         rank = len(shape)
         if any(len(other) > rank or (len(other) == rank and other[0] != 1) for other in others):
             return "has an operand for each sample"
         return ""
 
     def _matmul(self, node: NodeProto) -> str:
-        left, right = (self._shape(name) for name in node.input)
+        left, right = (self._view.shape(name) for name in node.input)
         if node.input[0] in self._varying and node.input[1] in self._varying:
             return "" if len(left) == len(right) > 2 and left[0] == right[0] else "multiplies several samples"
         data, other = (left, right) if node.input[0] in self._varying else (right, left)
@@ -103,7 +103,7 @@ class _Change:
         return "" if node.input[0] in self._varying or len(data) > 2 else "multiplies several samples"
 
     def _gemm(self, node: NodeProto) -> str:
-        operand = self._shape(node.input[2]) if len(node.input) > 2 and node.input[2] else ()
+        operand = self._view.shape(node.input[2]) if len(node.input) > 2 and node.input[2] else ()
         if attribute(node, "transA", 0) or node.input[1] in self._varying:
             return "multiplies several samples"
         return "has an operand for each sample" if len(operand) == 2 and operand[0] != 1 else ""
@@ -116,7 +116,7 @@ class _Change:
             return "joins a constant to each sample"
         if node.op_type == "Gather" and node.input[1] in self._varying:
             return "gathers at varying places"
-        axis = attribute(node, "axis", default) % len(self._shape(node.input[0]))
+        axis = attribute(node, "axis", default) % len(self._view.shape(node.input[0]))
         return "" if axis else "reads along the batch"
 
     def _axes(self, node: NodeProto) -> list[int] | None:
@@ -128,16 +128,18 @@ class _Change:
         return axes
 
     def _reduce(self, node: NodeProto) -> str:
-        axes, rank = self._axes(node), len(self._shape(node.input[0]))
+        axes, rank = self._axes(node), len(self._view.shape(node.input[0]))
         return "reads along the batch" if axes is None or any(axis % rank == 0 for axis in axes) else ""
 
     def _transpose(self, node: NodeProto) -> str:
-        rank = len(self._shape(node.input[0]))
+        rank = len(self._view.shape(node.input[0]))
         first = attribute(node, "perm", list(range(rank))[::-1])[0]
         return "moves the batch to another axis" if first else ""
 
     def _flatten(self, node: NodeProto) -> str:
-        return "" if attribute(node, "axis", 1) % (len(self._shape(node.input[0])) + 1) else "joins samples"
+        return (
+            "" if attribute(node, "axis", 1) % (len(self._view.shape(node.input[0])) + 1) else "joins samples"
+        )
 
     def _reshape(self, node: NodeProto) -> str:
         """Give the new shape: rows of samples one after the other stay so, however long they are."""
@@ -145,19 +147,19 @@ class _Change:
         return ""
 
     def _squeeze(self, node: NodeProto) -> str:
-        axes, rank = self._axes(node), len(self._shape(node.input[0]))
+        axes, rank = self._axes(node), len(self._view.shape(node.input[0]))
         if axes is None:
             node.op_type = "Reshape"
             self._reshaped(node)
         return "removes the batch" if axes is not None and any(axis % rank == 0 for axis in axes) else ""
 
     def _unsqueeze(self, node: NodeProto) -> str:
-        axes, rank = self._axes(node), len(self._shape(node.output[0]))
+        axes, rank = self._axes(node), len(self._view.shape(node.output[0]))
         before = axes is None or any(axis % rank == 0 for axis in axes)
         return "puts an axis before the batch" if before else ""
 
     def _reshaped(self, node: NodeProto) -> None:
-        first, *others = self._shape(node.output[0])
+        first, *others = self._view.shape(node.output[0])
         to = np.asarray([first // self._batch, *others], np.int64)
         node.input[:] = [node.input[0], self._view.add_constant(f"{node.output[0]}_of_one", to)]
 
@@ -173,13 +175,13 @@ class _Change:
         limits = [self._view.constant(name) for name in node.input[1:] if name]
         if any(limit is None for limit in limits) or len(limits) < 3:
             return "slices at places that are not constant, or along axes that it does not name"
-        rank, axes = len(self._shape(node.input[0])), limits[2]
+        rank, axes = len(self._view.shape(node.input[0])), limits[2]
         assert axes is not None
         return "slices the batch" if any(axis % rank == 0 for axis in axes.reshape(-1).tolist()) else ""
 
     def _resize(self, node: NodeProto) -> str:
         """Keep the batch where it is scaled by 1, and state the sizes, if there are any, for one sample."""
-        before, after = self._shape(node.input[0]), self._shape(node.output[0])
+        before, after = self._view.shape(node.input[0]), self._view.shape(node.output[0])
         if before[0] != after[0]:
             return "resizes the batch"
         if len(node.input) > 3 and node.input[3]:

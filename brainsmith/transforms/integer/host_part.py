@@ -210,19 +210,17 @@ class HostPart:
     def moved(self, tensor: HostTensor, layout: AxisLayout) -> HostTensor:
         """Return a tensor reshaped and transposed."""
         split, order, shape = layout.moves()
-        name = self._reshaped(tensor.name, split)
+        name = self._graph.reshape(tensor.name, split, None, f"{tensor.name}_shape")
         if order != tuple(sorted(order)):
             sizes = [split[axis] for axis in order]
             name = self._graph.add("Transpose", [name], f"{name}_moved", sizes, perm=list(order))
-        return replace(tensor, name=self._reshaped(name, shape), shape=shape)
+        return replace(tensor, name=self._graph.reshape(name, shape, None, f"{name}_shape"), shape=shape)
 
     def reshaped(self, tensor: HostTensor, shape: tuple[int, ...]) -> HostTensor:
         """Return a tensor in another shape."""
-        return replace(tensor, name=self._reshaped(tensor.name, shape), shape=shape)
-
-    def _reshaped(self, name: str, shape: Sequence[int]) -> str:
-        to = np.asarray(shape, np.int64)
-        return self._graph.add("Reshape", [name], f"{name}_shape", shape, constant=to)
+        return replace(
+            tensor, name=self._graph.reshape(tensor.name, shape, None, f"{tensor.name}_shape"), shape=shape
+        )
 
     def _link(self, link: ChainLink, tensor: HostTensor, reason: Reason) -> HostTensor:
         """Apply one pending operator, of whatever shape the tensor is.
@@ -263,7 +261,7 @@ class HostPart:
         copy.name = self._graph.name(f"{stem}_host")
         results = []
         for at, name in enumerate(node.output):
-            shape = tuple(self._view.model.get_tensor_shape(name) or ()) if name else ()
+            shape = self._view.shape(name) if name else ()
             copy.output[at] = self._graph.name(f"{name}_host") if name else ""
             results.append(
                 HostTensor(copy.output[at], shape, all(i.in_front for i in inputs.values()), reason)

@@ -10,9 +10,14 @@ import numpy as np
 from onnx import helper
 
 from brainsmith.transforms.integer.channel_groups import regrouped
-from brainsmith.transforms.integer.integer_tensor import IntegerTensor, dividing, multiples
+from brainsmith.transforms.integer.integer_tensor import (
+    ORDERS,
+    IntegerTensor,
+    channels_last,
+    dividing,
+    multiples,
+)
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerNode, LayerTensor
-from brainsmith.transforms.integer.moved_tensor import ORDERS
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.padding import with_border, with_zero
 
@@ -36,13 +41,6 @@ class ImageLayers:
         self._build = build
         self._graph = build.graph
 
-    def _placed(self, shape: Sequence[int]) -> tuple[int, ...]:
-        return tuple(shape[axis] for axis in ORDERS[len(shape)])
-
-    def _reshaped(self, name: str, shape: Sequence[int], ends: Any, base: str) -> str:
-        to = np.asarray(shape, np.int64)
-        return self._graph.add("Reshape", [name], base, shape, ends, constant=to)
-
     def window(self, tensor: IntegerTensor, axis: int, start: int, size: int, base: str) -> IntegerTensor:
         """Return a window along an axis of the network; pending operators stay pending."""
         shape = (*tensor.shape[:axis], size, *tensor.shape[axis + 1 :])
@@ -56,7 +54,7 @@ class ImageLayers:
         node = helper.make_node(
             "Slice", [tensor.name, *limits], [graph.name(f"{base}_window")], name=graph.name(base)
         )
-        name = graph.put(LayerNode(node), LayerTensor(self._placed(shape), tensor.range))
+        name = graph.put(LayerNode(node), LayerTensor(channels_last(shape), tensor.range))
         return replace(tensor, name=name, shape=shape)
 
     def every(
@@ -69,7 +67,7 @@ class ImageLayers:
         shape = (*tensor.shape[:axis], count, *tensor.shape[axis + 1 :])
         _, channels, height, width = tensor.shape
         name = self._graph.add(
-            "Im2Col", [tensor.name], base, self._placed(shape), tensor.range, domain=QONNX,
+            "Im2Col", [tensor.name], base, channels_last(shape), tensor.range, domain=QONNX,
             stride=[step if axis == 2 else 1, step if axis == 3 else 1], kernel_size=[1, 1], pad_amount=[0] * 4,
             dilations=[1, 1], depthwise=0, input_shape=f"(1,{height},{width},{channels})",
         )  # fmt: skip
@@ -98,7 +96,7 @@ class ImageLayers:
         shape = tuple((np.asarray(plain.shape) + pads.sum(axis=0)).tolist())
         fill = [self._graph.hold(np.asarray(level, np.float32), f"{base}_fill")] if level else []
         name = self._graph.add(
-            "Pad", [plain.name, *fill], f"{base}_padded", self._placed(shape), (low, high),
+            "Pad", [plain.name, *fill], f"{base}_padded", channels_last(shape), (low, high),
             constant=pads[:, list(order)].reshape(-1),
         )  # fmt: skip
         return replace(plain, name=name, shape=shape, low=low, high=high)
@@ -114,7 +112,7 @@ class ImageLayers:
             "Resize", [tensor.name, "", scales], [self._graph.name(f"{base}_enlarged")], name=self._graph.name(base),
             mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor",
         )  # fmt: skip
-        name = self._graph.put(LayerNode(node), LayerTensor(self._placed(shape), tensor.range))
+        name = self._graph.put(LayerNode(node), LayerTensor(channels_last(shape), tensor.range))
         return replace(tensor, name=name, shape=shape)
 
     def mean(self, tensor: IntegerTensor, node: NodeProto, base: str, divided: bool = True) -> IntegerTensor:
@@ -151,7 +149,7 @@ class ImageLayers:
             "domain": QONNX,
         }
         if window["dilations"] == [1, 1]:
-            name = self._graph.add("MaxPoolNHWC", [padded.name], base, self._placed(shape), ends, **pool)
+            name = self._graph.add("MaxPoolNHWC", [padded.name], base, channels_last(shape), ends, **pool)
             return replace(turned, name=name, shape=shape)
         name, places = self._taps(padded, window, base)
         taps = prod(window["kernel"])
@@ -159,7 +157,7 @@ class ImageLayers:
         name = self._graph.add(
             "MaxPoolNHWC", [name], f"{base}_largest", (1, places, 1, shape[1]), ends, **pool
         )
-        return replace(turned, name=self._reshaped(name, self._placed(shape), ends, base), shape=shape)
+        return replace(turned, name=self._graph.reshape(name, channels_last(shape), ends, base), shape=shape)
 
     def _taps(self, tensor: IntegerTensor, window: dict[str, Any], base: str) -> tuple[str, int]:
         """Return an image whose rows are the pixels of a window, (1, windows, pixels of one, C), and how many windows."""
@@ -171,7 +169,7 @@ class ImageLayers:
             depthwise=0, input_shape=f"(1,{height},{width},{channels})",
         )  # fmt: skip
         rows = (1, prod(size), taps, channels)
-        return self._reshaped(name, rows, ends, f"{base}_rows"), prod(size)
+        return self._graph.reshape(name, rows, ends, f"{base}_rows"), prod(size)
 
     def weighted(self, tensor: IntegerTensor, factors: Whole, base: str) -> IntegerTensor:
         """Return an image whose integers are multiplied by a factor of each pixel, (height, width), 1 or more."""
@@ -179,7 +177,7 @@ class ImageLayers:
         low, high = np.minimum(tensor.low, tensor.low * most), np.maximum(tensor.high, tensor.high * most)
         self._build.check_sums(low, high)
         name = self._graph.add(
-            "Mul", [tensor.name], base, self._placed(tensor.shape), (low, high), constant=factors[None, :, :, None]
+            "Mul", [tensor.name], base, channels_last(tensor.shape), (low, high), constant=factors[None, :, :, None]
         )  # fmt: skip
         return replace(tensor, name=name, low=low, high=high)
 
@@ -197,13 +195,13 @@ class ImageLayers:
         high = np.max(np.stack(np.broadcast_arrays(*(part.high for part in parts))), axis=0)
         names = []
         for number, part in enumerate(parts):
-            placed = self._placed(part.shape)
+            placed = channels_last(part.shape)
             flat = (prod(placed[:at]), prod(placed[at:]))
-            names.append(self._reshaped(part.name, flat, part.range, f"{base}_part_{number}"))
-        placed = self._placed(shape)
+            names.append(self._graph.reshape(part.name, flat, part.range, f"{base}_part_{number}"))
+        placed = channels_last(shape)
         flat = (prod(placed[:at]), prod(placed[at:]))
         name = self._graph.add("Concat", names, f"{base}_parts", flat, (low, high), axis=-1)
-        name = self._reshaped(name, placed, (low, high), base)
+        name = self._graph.reshape(name, placed, (low, high), base)
         return replace(parts[0], name=name, shape=shape, low=low, high=high)
 
     def greater(self, tensors: Sequence[IntegerTensor], way: int, base: str) -> IntegerTensor:
@@ -224,7 +222,7 @@ class ImageLayers:
             for at, each in enumerate((left, right))
         )
         low, high = np.maximum(left.low, right.low), np.maximum(left.high, right.high)
-        name = self._graph.add("Max", [left.name, right.name], base, self._placed(left.shape), (low, high))
+        name = self._graph.add("Max", [left.name, right.name], base, channels_last(left.shape), (low, high))
         return replace(left, name=name, low=low, high=high)
 
     def _of_one_unit(self, parts: list[IntegerTensor], base: str) -> list[IntegerTensor]:
@@ -264,10 +262,10 @@ class ImageLayers:
         self, tensor: IntegerTensor, axis: int, shapes: Sequence[tuple[int, ...]], base: str
     ) -> list[IntegerTensor]:
         """Return parts of a tensor along an axis that is not the channels'; pending operators stay pending."""
-        at, placed = ORDERS[len(tensor.shape)].index(axis), self._placed(tensor.shape)
+        at, placed = ORDERS[len(tensor.shape)].index(axis), channels_last(tensor.shape)
         ends = tensor.range
         before, behind = prod(placed[:at]), prod(placed[at + 1 :])
-        source = self._reshaped(tensor.name, (before, prod(placed[at:])), ends, f"{base}_flat")
+        source = self._graph.reshape(tensor.name, (before, prod(placed[at:])), ends, f"{base}_flat")
         sizes = np.asarray([shape[axis] * behind for shape in shapes], np.int64)
         names = [self._graph.name(f"{base}_flat_{number}") for number in range(len(shapes))]
         node = helper.make_node("Split", [source], names, name=self._graph.name(base), axis=-1)
@@ -275,7 +273,7 @@ class ImageLayers:
         return [
             replace(
                 tensor,
-                name=self._reshaped(name, self._placed(shape), ends, f"{base}_{number}"),
+                name=self._graph.reshape(name, channels_last(shape), ends, f"{base}_{number}"),
                 shape=tuple(shape),
             )
             for number, (name, shape) in enumerate(zip(names, shapes, strict=True))

@@ -13,9 +13,14 @@ from brainsmith.transforms.lattice.links import ChainLink
 from brainsmith.transforms.lattice.value_lattice import common_unit
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from onnx import NodeProto
 
     from brainsmith.transforms.lattice.array_types import Doubles, Singles, Whole
+
+ORDERS = {1: (0,), 2: (0, 1), 3: (0, 1, 2), 4: (0, 2, 3, 1)}
+"""In which order the axes of a tensor lie among the layers, by how many it has: channels are last."""
 
 IMAGE = 4
 """Axes of an image: (1, C, H, W) in the network, (1, H, W, C) among integer layers."""
@@ -124,6 +129,11 @@ class IntegerTensor:
     def in_layer_order(self, array: Any) -> Any:
         """Return values of each channel in the order of the integer layers."""
         return array if self.order is None or len(array) == 1 else array[self.order]
+
+
+def channels_last(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the shape that a tensor of the network has among the layers."""
+    return tuple(shape[axis] for axis in ORDERS.get(len(shape), range(len(shape))))
 
 
 def of_range(name: str, shape: tuple[int, ...], low: int, high: int) -> IntegerTensor:

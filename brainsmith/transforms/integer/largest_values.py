@@ -57,5 +57,5 @@ def largest_values(
         )
     if node.output[0] and view.readers(node.output[0]):
         raise NoLayerError("its values are read", "read only the places that it gives")
-    shapes = [tuple(view.model.get_tensor_shape(name)) for name in node.output]
+    shapes = [view.shape(name) for name in node.output]
     return list(build.largest(plain, wanted, shapes, base))

@@ -10,7 +10,13 @@ import numpy as np
 from onnx import helper
 
 from brainsmith.graph.integer_range import IntegerRange
-from brainsmith.transforms.integer.integer_tensor import IntegerTensor, adding, dividing, multiples
+from brainsmith.transforms.integer.integer_tensor import (
+    IntegerTensor,
+    adding,
+    channels_last,
+    dividing,
+    multiples,
+)
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode, LayerTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.padding import with_border, with_zero
@@ -18,6 +24,7 @@ from brainsmith.transforms.integer.signed_steps import SignedSteps, evaluated, t
 from brainsmith.transforms.integer.sums_of_scales import product_of, sum_of
 from brainsmith.transforms.integer.threshold_rows import ThresholdRows, quantised
 from brainsmith.transforms.integer.window_forms import dense_weights, wide_as_strides, without_single_pixels
+from brainsmith.transforms.lattice.array_types import one_of_equal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,7 +127,7 @@ class LayerBuilder:
                 "Add",
                 [each.name for each in made],
                 f"{base}_sum",
-                self._placed(tensor.shape),
+                channels_last(tensor.shape),
                 (found.low, found.high),
             )
             made = [replace(made[0], name=name)]
@@ -140,7 +147,7 @@ class LayerBuilder:
         low, high = ends[:, 0], ends[:, 1]
         layout = {2: "NC", 3: "NWC", 4: "NHWC"}[len(tensor.shape)]
         name = self.graph.add(
-            "MultiThreshold", [tensor.name], base, self._placed(tensor.shape), (np.minimum(low, found.low), high),
+            "MultiThreshold", [tensor.name], base, channels_last(tensor.shape), (np.minimum(low, found.low), high),
             constant=rows, domain=QONNX, out_dtype="UINT1", out_scale=1.0, out_bias=float(found.low),
             data_layout=layout,
         )  # fmt: skip
@@ -160,7 +167,7 @@ class LayerBuilder:
             "Mul",
             [tensor.name],
             base,
-            self._placed(tensor.shape),
+            channels_last(tensor.shape),
             (low, high),
             constant=operand.astype(np.int64),
         )
@@ -247,9 +254,9 @@ class LayerBuilder:
             "low": found.low.reshape(times, -1).min(axis=0),
             "high": found.high.reshape(times, -1).max(axis=0),
         }
-        of_one = {name: _one(getattr(found, name)) for name in ("scale", "offset")}
+        of_one = {name: one_of_equal(getattr(found, name)) for name in ("scale", "offset")}
         of_one = {name: array if array.size == 1 else array[:results] for name, array in of_one.items()}
-        name = self._reshape(found, window["shape"], f"{base}_pixels")
+        name = self.graph.reshape(found.name, channels_last(window["shape"]), found.range, f"{base}_pixels")
         return IntegerTensor(name, window["shape"], **pixels, **of_one)
 
     def _several_scales(
@@ -339,7 +346,7 @@ class LayerBuilder:
         for other in others:
             low, high = total.low + other.low, total.high + other.high
             self.check_sums(low, high)
-            shape = self._placed(total.shape)
+            shape = channels_last(total.shape)
             name = self.graph.add("Add", [total.name, other.name], base, shape, (low, high))
             total = replace(total, name=name, low=low, high=high)
         return total
@@ -353,12 +360,12 @@ class LayerBuilder:
             field: np.concatenate([each.each(getattr(each, field)) for each in plain])
             for field in ("low", "high", "scale", "offset")
         }
-        arrays = {field: _one(array) for field, array in arrays.items()}
+        arrays = {field: one_of_equal(array) for field, array in arrays.items()}
         name = self.graph.add(
             "Concat",
             [each.name for each in plain],
             base,
-            self._placed(shape),
+            channels_last(shape),
             (arrays["low"], arrays["high"]),
             axis=-1,
         )
@@ -376,19 +383,14 @@ class LayerBuilder:
         names = [self.graph.name(f"{base}_{at}") for at in range(len(shapes))]
         node = helper.make_node("Split", [tensor.name], names, name=self.graph.name(base), axis=-1)
         found = [
-            IntegerTensor(name, shape, **{field: _one(arrays[field][at]) for field in fields})
+            IntegerTensor(name, shape, **{field: one_of_equal(arrays[field][at]) for field in fields})
             for at, (name, shape) in enumerate(zip(names, shapes, strict=True))
         ]
         self.graph.put(
             LayerNode(node, np.asarray(sizes, np.int64)),
-            *(LayerTensor(self._placed(part.shape), part.range) for part in found),
+            *(LayerTensor(channels_last(part.shape), part.range) for part in found),
         )
         return found
-
-    def _reshape(self, tensor: IntegerTensor, shape: tuple[int, ...], base: str) -> str:
-        placed = self._placed(shape)
-        to = np.asarray(placed, np.int64)
-        return self.graph.add("Reshape", [tensor.name], base, placed, tensor.range, constant=to)
 
     def largest(
         self, tensor: IntegerTensor, count: int, shapes: Sequence[tuple[int, ...]], base: str
@@ -430,7 +432,7 @@ class LayerBuilder:
         low, high = tensor.low + added, tensor.high + added
         operand = tensor.in_layer_order(added)
         name = self.graph.add(
-            "Add", [tensor.name], base, self._placed(tensor.shape), (low, high), constant=operand
+            "Add", [tensor.name], base, channels_last(tensor.shape), (low, high), constant=operand
         )
         return replace(tensor, name=name, low=low, high=high)
 
@@ -444,10 +446,10 @@ class LayerBuilder:
         low, high = tensor.range.sums(weights)
         self.check_sums(low, high)
         name = self.graph.add(
-            "MatMul", [tensor.name], base, self._placed(shape), (low, high),
+            "MatMul", [tensor.name], base, channels_last(shape), (low, high),
             constant=placed.astype(np.int64), taps_of_channels=depthwise,
         )  # fmt: skip
-        return IntegerTensor(name, tuple(shape), low, high, unit * np.abs(scale), _one(offset))
+        return IntegerTensor(name, tuple(shape), low, high, unit * np.abs(scale), one_of_equal(offset))
 
     def check_sums(self, low: Any, high: Any) -> None:
         """Raise a NoLayerError if sums are too large to be executed exactly."""
@@ -458,10 +460,6 @@ class LayerBuilder:
                 "use fewer bits for its weights or for its inputs",
             )
 
-    def _placed(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """Return a shape with channels last."""
-        return (shape[0], *shape[2:], shape[1]) if len(shape) == 4 else tuple(shape)
-
 
 def _plain(tensor: IntegerTensor) -> IntegerTensor:
     """Return integers that stand for themselves."""
@@ -471,8 +469,3 @@ def _plain(tensor: IntegerTensor) -> IntegerTensor:
 def _offsets(tensor: IntegerTensor, weights: Whole) -> Doubles:
     """Return what offsets of the channels come to, by result; weights are (channels, results)."""
     return np.asarray(tensor.each(tensor.offset) @ weights.astype(np.float64))
-
-
-def _one(values: Any) -> Any:
-    """Return one number in place of equal ones."""
-    return values[:1] if values.size and (values == values[0]).all() else values

@@ -124,6 +124,10 @@ class LayerGraph:
             LayerTensor(tuple(map(int, shape)), None if range is None else IntegerRange(*range)),
         )
 
+    def reshape(self, name: str, shape: Sequence[int], range: tuple[Whole, Whole] | None, base: str) -> str:
+        """Add a Reshape, and return the name of its result."""
+        return self.add("Reshape", [name], base, shape, range, constant=np.asarray(shape, np.int64))
+
     def put(self, layer: LayerNode, *tensors: LayerTensor) -> str:
         """Add a layer with its results; return the first one's name."""
         self.layers.append(layer)

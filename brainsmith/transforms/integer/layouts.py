@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.transforms.integer.channel_groups import regrouped
-from brainsmith.transforms.integer.integer_tensor import IntegerTensor, multiples
-from brainsmith.transforms.integer.moved_tensor import ORDERS, MovedTensor
+from brainsmith.transforms.integer.integer_tensor import ORDERS, IntegerTensor, multiples
+from brainsmith.transforms.integer.moved_tensor import MovedTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.scaled_sum import ScaledSum
 
@@ -56,13 +56,13 @@ class Layouts:
             )
         return MovedTensor.of(value)
 
-    def reshaped(self, value: Value, shape: Sequence[int], base: str) -> MovedTensor:
-        """Return a tensor in another shape."""
+    def reshaped(self, value: Value, shape: Sequence[int], base: str) -> Value:
+        """Return a tensor in another shape, or as it is in its own."""
+        if value.shape == tuple(shape):
+            return value
         moved = self.moved(value, base)
         layout = moved.layout.reshaped(shape)
-        if (
-            layout is None
-        ):  # sizes that have no parts in common: the values are put into a row, in their order
+        if layout is None:  # sizes without parts in common: the values are put into a row, in their order
             row = self.settled(self._row(moved), base, in_order=True)
             layout = MovedTensor.of(row).layout.reshaped(shape)
             assert layout is not None

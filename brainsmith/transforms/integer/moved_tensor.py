@@ -9,6 +9,7 @@ import numpy as np
 
 from brainsmith.transforms.integer.axis_layout import AxisLayout
 from brainsmith.transforms.integer.channel_groups import regrouped_link, regrouped_staircase
+from brainsmith.transforms.integer.integer_tensor import ORDERS
 from brainsmith.transforms.integer.scaled_sum import ScaledSum
 
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from brainsmith.transforms.lattice.array_types import Whole
     from brainsmith.transforms.lattice.links import ChainLink
     from brainsmith.transforms.lattice.staircases import Staircase
-
-ORDERS = {1: (0,), 2: (0, 1), 3: (0, 1, 2), 4: (0, 2, 3, 1)}
-"""In which order the axes of a tensor lie among the layers, by how many it has: channels are last."""
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 
     from brainsmith.transforms.graph_view import GraphView
     from brainsmith.transforms.integer.layouts import Layouts, Value
-    from brainsmith.transforms.integer.moved_tensor import MovedTensor
     from brainsmith.transforms.lattice.links import ChainLink
 
 
 def with_positions(
     view: GraphView, layouts: Layouts, node: NodeProto, value: Value, base: str
-) -> MovedTensor | None:
+) -> Value | None:
     """Return what the arithmetic with a constant makes of a tensor, as one row each of whose values has its own operand.
 
     For example, eight tokens of 32 channels, to which the embeddings of their positions are added, become a row of 256

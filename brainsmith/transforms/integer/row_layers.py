@@ -57,7 +57,7 @@ class RowLayers:
         placed = (*first.shape[:-1], second.shape[-1])
         name = self._build.graph.add("MatMul", [first.name, second.name], base, placed, (low, high))
         found = IntegerTensor(name, placed, low, high, first.scale * second.scale, np.zeros(1))
-        return self._in_shape(found, shape, base)
+        return self._layouts.reshaped(found, shape, base)
 
     def quantised(self, function: RowFunction, staircase: Staircase, base: str) -> Value:
         """Return a quantiser's levels of a function of rows: thresholds of floats, which kernels make integers of.
@@ -87,7 +87,7 @@ class RowLayers:
             out_dtype="UINT1", out_scale=1.0, out_bias=float(low), data_layout=layout,
         )  # fmt: skip
         scale = np.ones(1) if staircase.scale is None else staircase.scale.astype(np.float64).reshape(-1)
-        return self._in_shape(
+        return self._layouts.reshaped(
             IntegerTensor(name, floats.shape, *ends, scale, np.zeros(1)), function.shape, base
         )
 
@@ -139,6 +139,3 @@ class RowLayers:
                 "use zero points that are whole numbers",
             )
         return replace(self._build.shifted(tensor, whole, f"{base}_shifted"), offset=np.zeros(1))
-
-    def _in_shape(self, tensor: IntegerTensor, shape: tuple[int, ...], base: str) -> Value:
-        return tensor if tensor.shape == shape else self._layouts.reshaped(tensor, shape, base)

@@ -146,9 +146,6 @@ class RowRules:
         )
         return IntegerTensor(name, shape, low, high, table.scale, np.zeros(1))
 
-    def _shape(self, node: NodeProto) -> tuple[int, ...]:
-        return tuple(self._view.model.get_tensor_shape(node.output[0]))
-
 
 def _ends_of_products(left: IntegerTensor, right: IntegerTensor) -> list[Whole]:
     """Return the products of the ends of two ranges."""

@@ -54,9 +54,6 @@ class StructureRules:
         found = _RULES[node.op_type](self, node, inputs, base)
         return found if isinstance(found, list) else [found]
 
-    def _shape(self, name: str) -> tuple[int, ...]:
-        return tuple(self._view.model.get_tensor_shape(name) or ())
-
     def _only(self, node: NodeProto, inputs: dict[str, Value]) -> Value:
         if node.input[0] not in inputs or len(inputs) != 1:
             raise NoLayerError(
@@ -80,8 +77,8 @@ class StructureRules:
     # --- other shapes and orders ---
 
     def _reshape(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
-        value, shape = self._only(node, inputs), self._shape(node.output[0])
-        return value if value.shape == shape else self._layouts.reshaped(value, shape, base)
+        value, shape = self._only(node, inputs), self._view.shape(node.output[0])
+        return self._layouts.reshaped(value, shape, base)
 
     def _transpose(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
         value = self._only(node, inputs)
@@ -96,13 +93,13 @@ class StructureRules:
             split, order = (batch, by, by, results, height, width), (0, 3, 4, 1, 5, 2)
         else:
             split, order = (batch, results, by, by, height, width), (0, 1, 4, 2, 5, 3)
-        return self._shuffled(value, split, order, self._shape(node.output[0]), base)
+        return self._shuffled(value, split, order, self._view.shape(node.output[0]), base)
 
     def _space_to_depth(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
         value, by = self._only(node, inputs), attribute(node, "blocksize")
         batch, channels, height, width = value.shape
         split = (batch, channels, height // by, by, width // by, by)
-        return self._shuffled(value, split, (0, 3, 5, 1, 2, 4), self._shape(node.output[0]), base)
+        return self._shuffled(value, split, (0, 3, 5, 1, 2, 4), self._view.shape(node.output[0]), base)
 
     def _shuffled(
         self, value: Value, split: tuple[int, ...], order: tuple[int, ...], shape: tuple[int, ...], base: str
@@ -118,7 +115,7 @@ class StructureRules:
                 "one of its parts is constant",
                 "leave the constant part out, and add what it gives to the bias behind it",
             )
-        shape = self._shape(node.output[0])
+        shape = self._view.shape(node.output[0])
         axis = attribute(node, "axis", 1) % len(shape)
         parts = [self._layouts.settled(inputs[name], base, in_order=True) for name in node.input]
         if axis == parts[0].axis % len(shape):
@@ -128,7 +125,7 @@ class StructureRules:
     def _split(self, node: NodeProto, inputs: dict[str, Value], base: str) -> list[Value]:
         value = self._layouts.settled(self._only(node, inputs), base, in_order=True)
         axis = attribute(node, "axis", 0) % len(value.shape)
-        shapes = [self._shape(name) for name in node.output]
+        shapes = [self._view.shape(name) for name in node.output]
         if axis == value.axis % len(value.shape):
             return list(self._build.parts(value, shapes, base))
         return list(self._images.parts(value, axis, shapes, base))
@@ -149,7 +146,7 @@ class StructureRules:
         axis = attribute(node, "axis", 0) % len(value.shape)
         places = np.where(places < 0, places + value.shape[axis], places)
         found = self._taken(value, axis, places.reshape(-1), base)
-        return self._layouts.reshaped(found, self._shape(node.output[0]), base)
+        return self._layouts.reshaped(found, self._view.shape(node.output[0]), base)
 
     def _taken(self, value: Value, axis: int, places: Any, base: str) -> Value:
         """Return the given places along an axis: windows, side by side."""
@@ -214,7 +211,7 @@ class StructureRules:
 
     def _resize(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
         value = self._only(node, inputs)
-        shape, before = self._shape(node.output[0]), value.shape
+        shape, before = self._view.shape(node.output[0]), value.shape
         if len(before) == 3:
             image = self._layouts.reshaped(value, (*before, 1), base)
             found = self._enlarged(node, image, (*shape, 1), base)
@@ -240,7 +237,7 @@ class StructureRules:
         """Tell whether a node repeats each pixel, which is tried on the numbers of rows and columns."""
         if attribute(node, "mode", b"nearest") != b"nearest":
             return False
-        rank = len(self._shape(node.input[0]))
+        rank = len(self._view.shape(node.input[0]))
         rows, columns = (np.arange(size, dtype=np.float32) for size in before[2:])
         numbers = (rows[:, None] * before[3] + columns)[None, None]
         source = np.broadcast_to(numbers, before).reshape(before[:rank]).astype(np.float32)

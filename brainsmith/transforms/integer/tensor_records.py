@@ -10,6 +10,7 @@ import numpy as np
 from brainsmith.transforms.graph_view import attribute
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.moved_tensor import MovedTensor
+from brainsmith.transforms.lattice.array_types import one_of_equal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -198,7 +199,7 @@ def _scaling(tensor: IntegerTensor) -> Fields:
 
 def _plain(values: Doubles) -> list[float]:
     """Return one number where all are the same, else one for each channel."""
-    return [float(value) for value in (values[:1] if (values == values[0]).all() else values)]
+    return [float(value) for value in one_of_equal(values)]
 
 
 def _inputs_of(view: GraphView, name: str) -> list[str]:

@@ -67,7 +67,7 @@ class UnknownInputs:
         except NoLayerError:
             return None
         name = node.output[0]
-        shape = tuple(self._view.model.get_tensor_shape(name) or ())
+        shape = self._view.shape(name)
         if len(shape) < 2:  # behind an operator whose results have an unknown shape, it is unknown, too
             return None
         ends = np.asarray([staircase.low]), np.asarray([staircase.high])

@@ -64,13 +64,8 @@ class WindowRules:
         Raises:
             NoLayerError: No layer of integers does it.
         """
-        return self._in_shape(_RULES[node.op_type](self, node, value, base), self._shape(node), base)
-
-    def _in_shape(self, value: Value, shape: tuple[int, ...], base: str) -> Value:
-        return value if value.shape == shape else self._layouts.reshaped(value, shape, base)
-
-    def _shape(self, node: NodeProto) -> tuple[int, ...]:
-        return tuple(self._view.model.get_tensor_shape(node.output[0]))
+        found = _RULES[node.op_type](self, node, value, base)
+        return self._layouts.reshaped(found, self._view.shape(node.output[0]), base)
 
     def biased(
         self, node: NodeProto, found: IntegerTensor | ScaledSum, times: int = 1
@@ -101,7 +96,7 @@ class WindowRules:
         """Return the window that slides over an image; what a rounded up size needs is padding at the end."""
         if attribute(node, "auto_pad", b"NOTSET") not in (b"NOTSET", b"VALID"):
             raise NoLayerError("its auto_pad is not written out as padding", "state the padding in pads")
-        shape = self._shape(node)
+        shape = self._view.shape(node.output[0])
         flat = len(shape) == 3
         axes = len(shape) - 2
         pads = list(attribute(node, "pads", [0] * 2 * axes))
@@ -205,7 +200,7 @@ class WindowRules:
     def _counts(self, node: NodeProto, image: tuple[int, ...], window: dict[str, Any]) -> Whole:
         """Return by which number each sum of a window is divided, (height, width): the means of 1 tell."""
         name = node.input[0]
-        given = (1, 1, *(self._view.model.get_tensor_shape(name) or ())[2:])
+        given = (1, 1, *self._view.shape(name)[2:])
         session = open_node(node, opset(self._view.model), {name: np.dtype(np.float32)}, node.output)
         means = np.asarray(session.run(None, {name: np.ones(given, np.float32)})[0])
         sums = means.reshape(window["shape"][2:]).astype(np.float64)

@@ -14,3 +14,8 @@ Doubles: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
 Whole: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 """Numbers and levels."""
+
+
+def one_of_equal(values: Any) -> Any:
+    """Return one number in place of equal ones."""
+    return values[:1] if values.size and (values == values[0]).all() else values

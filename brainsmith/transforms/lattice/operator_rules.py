@@ -8,6 +8,7 @@ import numpy as np
 
 from brainsmith.graph.integer_range import IntegerRange
 from brainsmith.transforms.graph_view import attribute
+from brainsmith.transforms.lattice.array_types import one_of_equal
 from brainsmith.transforms.lattice.value_lattice import LARGEST, Lattice, common_unit, of_integers
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def after_product(
     ends = (np.broadcast_to(end, (weights.shape[1],)) for end in (left.low, left.high))
     found = IntegerRange(*(np.repeat(end, weights.shape[2]) for end in ends)).sums(taps)
     offset = (weights.astype(np.float64) * left.offset.reshape(1, -1, 1)).sum(axis=(1, 2))
-    return Lattice(left.scale, _one(offset), *found, axis) if found.magnitude < LARGEST else None
+    return Lattice(left.scale, one_of_equal(offset), *found, axis) if found.magnitude < LARGEST else None
 
 
 def of_matmul(view: GraphView, node: NodeProto, inputs: Sequence[Lattice | None]) -> Lattice | None:
@@ -259,8 +260,3 @@ def _uniform(lattices: Sequence[Lattice | None]) -> list[Lattice]:
 def _zeroed(lattice: Lattice) -> Lattice | None:
     plain = lattice.uniform()
     return None if plain is None else plain.at_zero()
-
-
-def _one(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return one number in place of equal ones."""
-    return values[:1] if values.size and (values == values[0]).all() else values

@@ -1,0 +1,133 @@
+"""Operators that add and multiply tensors, whose results float32 may round: products, sums of products, and sums of two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.comparison.float_ties.bounded_operators import BoundedOperator
+from brainsmith.comparison.float_ties.bounded_tensor import BoundedTensor, around, certain, gamma, rounded
+from brainsmith.comparison.float_ties.dyadic_grid import DyadicGrid, grid_of
+from brainsmith.comparison.float_ties.float_sums import OF_FACTORS, FloatSum
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Array = np.ndarray[Any, Any]
+
+_ONE = np.ones(())
+
+
+class RoundedOperator(BoundedOperator):
+    """An operator whose results float32 may round, as those of sums."""
+
+    @property
+    def is_sum(self) -> bool:
+        """It is rounded as one."""
+        return True
+
+    def rounds(self, given: Mapping[str, DyadicGrid]) -> bool:
+        """Tell whether a result may be rounded."""
+        return not self.grids(given)[0].is_exact
+
+
+@dataclass(frozen=True)
+class Product(RoundedOperator):
+    """Multiplies two tensors, element by element."""
+
+    def grids(self, given: Mapping[str, DyadicGrid]) -> list[DyadicGrid]:
+        """Return the grid of the products."""
+        left, right = (given[name] for name in self.inputs)
+        return [left.times(right)]
+
+    def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
+        """Multiply, and bound what roundings of both sides come to."""
+        left, right = (given[name] for name in self.inputs)
+        (value,) = self.run({name: each.value for name, each in given.items()})
+        sizes = [np.abs(each.middle) + each.radius for each in (left, right)]
+        radius = sizes[0] * right.radius + left.radius * sizes[1] + gamma(OF_FACTORS) * sizes[0] * sizes[1]
+        # Integers go through such a product by the network's own results, one for each.
+        ends = [one * other for one in left.rounded_once for other in right.rounded_once]
+        nearest = np.minimum.reduce(ends), np.maximum.reduce(ends)
+        size = left.sizes * right.sizes
+        return [
+            around(value, left.middle * right.middle, radius, size, nearest, nearest[0].astype(np.float64))
+        ]
+
+
+@dataclass(frozen=True)
+class Pair(RoundedOperator):
+    """Adds two tensors, or subtracts one."""
+
+    def grids(self, given: Mapping[str, DyadicGrid]) -> list[DyadicGrid]:
+        """Return the grid of the sums."""
+        left, right = (given[name] for name in self.inputs)
+        return [left.plus(right)]
+
+    def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
+        """Add ends, and bound the roundings of both sides and of their sum."""
+        left, right = (given[name] for name in self.inputs)
+        sign = -1.0 if self.node.op_type == "Sub" else 1.0
+        (value,) = self.run({name: each.value for name, each in given.items()})
+        reached = sum(np.abs(each.middle) + each.radius for each in (left, right))
+        radius = left.radius + right.radius + gamma(OF_FACTORS) * reached
+        middle, real = left.middle + sign * right.middle, left.exact + sign * right.exact
+        # With a unit in common both sides are added as integers; without one, as the network adds them.
+        ends = [*rounded(real, left.sizes + right.sizes)]
+        ends += [
+            one + np.float32(sign) * other
+            for one, other in zip(left.rounded_once, right.rounded_once, strict=True)
+        ]
+        nearest = np.minimum.reduce(ends), np.maximum.reduce(ends)
+        return [around(value, middle, radius, left.sizes + right.sizes, nearest, real)]
+
+
+@dataclass(frozen=True)
+class Sum(RoundedOperator):
+    """Adds products.
+
+    Attributes:
+        sum: What it adds.
+        names: Of the two factors; the second one is empty for a mean.
+        constants: Those of the factors that are constant.
+        reals: Of these, those whose scales have been rounded, without that; float64.
+    """
+
+    sum: FloatSum = field(kw_only=True)
+    names: tuple[str, str] = field(kw_only=True)
+    constants: Mapping[str, Array] = field(kw_only=True)
+    reals: Mapping[str, Array] = field(kw_only=True)
+
+    def grids(self, given: Mapping[str, DyadicGrid]) -> list[DyadicGrid]:
+        """Return the grid of the sums."""
+        return [self.sum.divided(self._sums_grid(given))]
+
+    def rounds(self, given: Mapping[str, DyadicGrid]) -> bool:
+        """Tell whether a partial sum may be rounded."""
+        return not self._sums_grid(given).is_exact
+
+    def _sums_grid(self, given: Mapping[str, DyadicGrid]) -> DyadicGrid:
+        left, right = (
+            given[name] if name in given else grid_of(self.constants.get(name, 1.0)) for name in self.names
+        )
+        return self.sum.sums_grid(left, right)
+
+    def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
+        """Compute the sums in double precision, and bound what float32 makes of them."""
+        return [self.sum.bounds(*self._operands(given))]
+
+    def exactly(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
+        """Compute sums that are not rounded."""
+        return [self.sum.exactly(*self._operands(given))]
+
+    def _operands(self, given: Mapping[str, BoundedTensor]) -> tuple[Array, BoundedTensor, BoundedTensor]:
+        (value,) = self.run({name: each.value for name, each in given.items()})
+        left, right = (
+            given[name]
+            if name in given
+            else replace(certain(self.constants.get(name, _ONE)), real=self.reals.get(name))
+            for name in self.names
+        )
+        return value, left, right
