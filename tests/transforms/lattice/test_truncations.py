@@ -49,12 +49,12 @@ def test_it_is_one_layer():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ((-1.0, 0.0, 8.0, 4.0, 6.0), "Trunc 'trunc2' has a scale that is not above 0 and finite"),
-        ((1.0, 2.0, 8.0, 4.0, 6.0), "Trunc 'trunc2' has the zero point 2: with 0 it has whole levels"),
-        ((1.0, 0.0, 8.0, 4.0, 6.5), "Trunc 'trunc2' gives 6.5 bits: a whole number from 1 to 32 is needed"),
+        ((-1.0, 0.0, 8.0, 4.0, 6.0), "it has a scale that is not above 0 and finite"),
+        ((1.0, 2.0, 8.0, 4.0, 6.0), "it has the zero point 2: with 0 it has whole levels"),
+        ((1.0, 0.0, 8.0, 4.0, 6.5), "it gives 6.5 bits: a whole number from 1 to 32 is needed"),
         (
             ([1.0, 2.0], 0.0, 8.0, 4.0, 6.0),
-            "Trunc 'trunc2' has parameters that are not one constant number each",
+            "it has parameters that are not one constant number each",
         ),
     ],
 )
