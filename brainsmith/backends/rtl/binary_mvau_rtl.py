@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from finn.custom_op.fpgadataflow.matrixvectoractivation import MVAU
 from qonnx.core.datatype import DataType
 
 from brainsmith.backends.rtl.binary_mvau_resources import in_block_ram, mvau_resources
-from brainsmith.backends.rtl.embedded_products import EmbeddedProducts
+from brainsmith.backends.rtl.embedded_matrix import EmbeddedMatrix
 from brainsmith.errors import BuildError
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
-from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.tables import table_text
 
 if TYPE_CHECKING:
@@ -24,9 +22,6 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.rtl.synthesis.cells import Resources
-
-NARROW_SIMD = 64
-"""Up to here folding raises SIMD before PE: wider beats cost more in the layers around than more rows do."""
 
 BYTE = 8
 
@@ -39,7 +34,7 @@ BYTE = 8
     domain="finn.custom_op.fpgadataflow.rtl",
     op_type="BinaryMVAU_rtl",
 )
-class BinaryMVAURTL(EmbeddedProducts, MVAU):
+class BinaryMVAURTL(EmbeddedMatrix):
     """A matrix with weights -1 and 1 that lie in the core, whichever of FINN's internal memory modes the node has.
 
     Inputs are 1-bit too (the result is FINN's popcount), or integers (the result is the dot product).
@@ -47,20 +42,6 @@ class BinaryMVAURTL(EmbeddedProducts, MVAU):
 
     core = "binary_mvau_core"
     parts = ("binary_mvau_replay.sv", "binary_mvau_sum.sv")
-
-    @property
-    def products(self) -> int:
-        """The values of a vector."""
-        return int(self.get_nodeattr("MW"))
-
-    @property
-    def rows(self) -> int:
-        """The rows of the matrix."""
-        return int(self.get_nodeattr("MH"))
-
-    def weight_rows(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the constants of the node, (MW, MH), as (MH, MW)."""
-        return values.T
 
     @property
     def counts(self) -> bool:
@@ -128,10 +109,6 @@ class BinaryMVAURTL(EmbeddedProducts, MVAU):
         """Return the input's and the weights' memories, the counters or adders, and their registers."""
         return mvau_resources(self, self.counts)
 
-    def parallelism(self) -> tuple[Parallelism, ...]:
-        """Return SIMD up to 64 values, then PE, then the rest of SIMD."""
-        return narrow_beats_first(self)
-
     def minimize_weight_bit_width(self, model: ModelWrapper, datatype_only: bool = False) -> BaseDataType:
         """Return the weights' datatype as it is: nothing is narrower than one bit, and FINN would make INT2 of -1 and 1."""
         return DataType[self.get_nodeattr("weightDataType")]
@@ -146,16 +123,6 @@ class BinaryMVAURTL(EmbeddedProducts, MVAU):
         for name in ("accDataType", "outputDataType"):
             self.set_nodeattr(name, f"UINT{bits}")
         return DataType[f"UINT{bits}"]
-
-
-def narrow_beats_first(node: Any) -> tuple[Parallelism, ...]:
-    """Return what folding may raise in a product with a matrix: SIMD up to 64 values, then PE, then the rest of SIMD."""
-    simd, pe = divisors(node.get_nodeattr("MW")), divisors(node.get_nodeattr("MH"))
-    narrow = tuple(value for value in simd if value <= NARROW_SIMD)
-    found = [Parallelism("SIMD", narrow), Parallelism("PE", pe)]
-    if len(narrow) < len(simd):
-        found.append(Parallelism("SIMD", simd[len(narrow) - 1 :]))
-    return tuple(found)
 
 
 def weight_words(ones: npt.NDArray[np.bool_], simd: int, pe: int) -> str:

@@ -11,6 +11,7 @@ from qonnx.core.datatype import DataType
 
 from brainsmith.backends.rtl.embedded_resources import weight_table
 from brainsmith.errors import BuildError
+from brainsmith.graph.integer_range import within
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.integers import integer_datatype, kind_of
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
@@ -147,7 +148,7 @@ class EmbeddedProducts(CoreBackend):
         if self.counts:
             return
         given, wanted = self.get_input_datatype(0), self.get_output_datatype()
-        low, high = _results(values, given)
+        low, high = within(int(given.min()), int(given.max())).sums(values.T).ends
         if low < wanted.min() or high > wanted.max():
             raise BuildError(
                 f"layer {self.onnx_node.name!r}: its results are {low} to {high}, which {wanted.name} cannot hold"
@@ -171,12 +172,6 @@ class EmbeddedProducts(CoreBackend):
         if not datatype_only:
             self.set_nodeattr("weightDataType", held.name)
         return DataType[self.get_nodeattr("weightDataType")]
-
-
-def _results(values: npt.NDArray[np.int64], given: BaseDataType) -> tuple[int, int]:
-    """Return the least and the greatest result for weights (results, products)."""
-    ends = np.stack([values * int(end) for end in (given.min(), given.max())])
-    return int(ends.min(axis=0).sum(axis=1).min()), int(ends.max(axis=0).sum(axis=1).max())
 
 
 def weight_words(values: npt.NDArray[np.int64], simd: int, pe: int) -> npt.NDArray[np.int64]:

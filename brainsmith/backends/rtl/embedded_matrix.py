@@ -1,0 +1,43 @@
+"""EmbeddedMatrix: the base of RTL backends of FINN's MVAU, which hold the matrix inside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from finn.custom_op.fpgadataflow.matrixvectoractivation import MVAU
+
+from brainsmith.backends.rtl.embedded_products import EmbeddedProducts
+from brainsmith.rtl.cores.parallelism import Parallelism, divisors
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+NARROW_SIMD = 64
+"""Up to here folding raises SIMD before PE: wider beats cost more in the layers around than more rows do."""
+
+
+class EmbeddedMatrix(EmbeddedProducts, MVAU):
+    """`PE` rows of the matrix at once, and `SIMD` values of a vector."""
+
+    @property
+    def products(self) -> int:
+        """The values of a vector."""
+        return int(self.get_nodeattr("MW"))
+
+    @property
+    def rows(self) -> int:
+        """The rows of the matrix, as hardware has them: one for each result."""
+        return int(self.get_nodeattr("MH"))
+
+    def weight_rows(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the constants of the node, (MW, MH), as (MH, MW)."""
+        return values.T
+
+    def parallelism(self) -> tuple[Parallelism, ...]:
+        """Return SIMD up to 64 values, then PE, then the rest of SIMD."""
+        simd, pe = divisors(self.products), divisors(self.rows)
+        narrow = tuple(value for value in simd if value <= NARROW_SIMD)
+        found = [Parallelism("SIMD", narrow), Parallelism("PE", pe)]
+        if len(narrow) < len(simd):
+            found.append(Parallelism("SIMD", simd[len(narrow) - 1 :]))
+        return tuple(found)
