@@ -9,7 +9,8 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.backends.rtl.binary_mvau_rtl import BinaryMVAURTL, weight_words
 from brainsmith.errors import BuildError
 from brainsmith.rtl.cores.parallelism import Parallelism
-from tests.backends.rtl.bench import Case, check_cores, law_of_cores, lint, make_model, resources
+from tests.backends.rtl.bench import Case, check_cores, law_of_cores, lint, make_model
+from tests.backends.rtl.stated import assert_as_stated
 
 XNOR = "XNOR"
 
@@ -92,10 +93,7 @@ def test_resources_are_as_stated(tmp_path):
         case(256, 32, 8, 4),  # block RAM
         case(12, 12, 3, 2),
     ]
-    for used, stated in resources(chosen, tmp_path).values():
-        assert stated.lut / 1.25 <= used.used.lut <= 1.25 * stated.lut
-        assert stated.ff / 1.25 <= used.used.ff <= 1.25 * stated.ff
-        assert (used.used.bram18, used.used.dsp) == (stated.bram18, stated.dsp)
+    assert_as_stated(chosen, tmp_path, exact=("bram18", "dsp"))
 
 
 def test_words_of_weights_begin_with_the_first_value_of_the_first_row():

@@ -17,8 +17,9 @@ from tests.backends.rtl.bench import (
     lint,
     make_model,
     random_values,
-    resources,
 )
+from tests.backends.rtl.stated import assert_as_stated
+from tests.backends.rtl.test_embedded_mvau_rtl import KINDS, LINTED
 
 
 def case(channels, kernel, simd, pe, kind="INT4", held="INT4", size=(2, 2), output="", seed=0, **attributes):
@@ -41,9 +42,6 @@ def case(channels, kernel, simd, pe, kind="INT4", held="INT4", size=(2, 2), outp
 
 def node_of(*arguments, **attributes):
     return getCustomOp(make_model([case(*arguments, **attributes)]).graph.node[0])
-
-
-KINDS = ["BIPOLAR", "BINARY", "TERNARY", "INT2", "UINT3", "INT4", "UINT8", "INT8", "INT9"]
 
 
 @st.composite
@@ -91,13 +89,7 @@ test_computes_what_finn_computes = law_of_cores(cases(), draws=8, least=8, most=
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"SIMD": 1, "PE": 1, "BEATS": 1, "FOLDS": 1, "OUT_BITS": 8},
-        {"SIMD": 9, "PE": 2, "BEATS": 1, "FOLDS": 3, "IN_BITS": 8, "IN_KIND": 1, "OUT_BITS": 16, "STYLE": "block"},
-        {"SIMD": 3, "PE": 1, "BEATS": 3, "FOLDS": 1, "IN_KIND": 0, "WEIGHT_KIND": 0, "OUT_BITS": 12},
-        {
-            "SIMD": 2, "PE": 2, "BEATS": 2, "FOLDS": 2, "IN_BITS": 1, "IN_KIND": 2, "WEIGHT_BITS": 1,
-            "WEIGHT_KIND": 2, "OUT_BITS": 3,
-        },
+        *LINTED,
         {"SIMD": 2, "PE": 2, "BEATS": 2, "FOLDS": 2, "IN_BITS": 1, "IN_KIND": 2, "OUT_BITS": 7},
         {"SIMD": 4, "PE": 1, "BEATS": 1, "FOLDS": 2, "WEIGHT_BITS": 1, "WEIGHT_KIND": 2, "OUT_BITS": 7},
     ],
@@ -119,10 +111,7 @@ def test_resources_are_as_stated(tmp_path):
         case(32, (3, 3), 9, 2, "BIPOLAR", "BIPOLAR"),
         case(8, (3, 3), 9, 8, "UINT4", "INT4"),  # constants
     ]
-    for used, stated in resources(chosen, tmp_path).values():
-        assert stated.lut / 1.25 <= used.used.lut <= 1.25 * stated.lut
-        assert stated.ff / 1.25 <= used.used.ff <= 1.25 * stated.ff
-        assert (used.used.bram18, used.used.dsp) == (stated.bram18, stated.dsp)
+    assert_as_stated(chosen, tmp_path, exact=("bram18", "dsp"))
 
 
 def test_words_of_weights_hold_the_channels_of_a_position_side_by_side():
