@@ -5,6 +5,10 @@
     python benchmarks/hunt.py --seed 4711       # one network: its layers, how it ended; --keep DIR leaves its files
     python benchmarks/hunt.py --minutes 2 --only "group 3.*BipolarQuant"   # networks whose layers match
     python benchmarks/hunt.py --minutes 8 --circuits   # simulated circuits only: one in five networks becomes one
+    python benchmarks/hunt.py --seed 0 --count 2000 --record out/hunt.jsonl --limit 300   # the same again goes on
+
+`--record` notes each network that ended in a file, a line of JSON each, and leaves out those that are in it. A network
+that takes longer than `--limit` seconds is counted apart, with its layers: it says nothing of what is right.
 
 A right network gives every bit of what QONNX's execution of the original model gives, on inputs that the build did not see
 (with scales that are no powers of two: up to float32's rounding of the last layer, and but for samples in which it
@@ -17,16 +21,18 @@ from __future__ import annotations
 import argparse
 import collections
 import itertools
+import json
 import os
 import re
 import secrets
+import signal
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -86,9 +92,16 @@ def main() -> int:
         help="simulate networks that are likely to become circuits, on a device with RTL for most layers",
     )
     parser.add_argument("--unverified", action="store_true", help="only proofs keep builds from being wrong")
+    parser.add_argument(
+        "--record", type=Path, help="a file of what ended, which is not judged again; with --seed"
+    )
+    parser.add_argument("--limit", type=int, default=0, help="seconds for a network; 0 is none")
     parser.add_argument("--keep", type=Path, help="leave the files of each network in this folder")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
+    if options.record and options.seed is None:
+        parser.error("--record goes on where it ended only with the same seeds: give --seed")
+    before = read_record(options.record)
     only = options.only or (LIKELY if options.circuits else None)
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="brainsmith-hunt-") as folder:
@@ -104,13 +117,16 @@ def main() -> int:
             cases = _set(only)
         if options.circuits:
             cases = (Case(case.seed, "simulated") for case in cases)
+        done = {each.case for each in before}
         judged = partial(
             judged_case,
+            limit=options.limit,
             folder=options.keep or Path(folder),
             verified=not options.unverified,
             circuits=options.circuits,
         )
-        ended = hunted(cases, judged, options.jobs)
+        ended = hunted((case for case in cases if case not in done), judged, options.jobs, options.record)
+        ended = [*before, *ended]
     _print(ended, time.perf_counter() - begin)
     if options.seed is not None and options.count == 1:
         from tests.hunt.networks import random_network
@@ -155,7 +171,36 @@ def _until(end: float, only: re.Pattern[str] | None) -> Iterator[Case]:
         yield Case(seed, "simulated" if at % 8 == 7 else "estimates")
 
 
-def hunted(cases: Iterator[Case], judged: Callable[[Case], Ended], jobs: int) -> list[Ended]:
+def read_record(file: Path | None) -> list[Ended]:
+    """Return what a record holds; nothing of one that is not there."""
+    if file is None or not file.exists():
+        return []
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    return [Ended(**{**line, "case": Case(**line["case"])}) for line in lines]
+
+
+def note(file: Path | None, ended: Ended) -> None:
+    """Add a line to a record."""
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a") as record:
+            record.write(json.dumps(asdict(ended)) + "\n")
+
+
+def wilson(count: int, of: int) -> tuple[float, float]:
+    """Return between which shares the true one lies with 95 % confidence (Wilson's score interval)."""
+    if not of:
+        return 0.0, 1.0
+    share, weight = count / of, 1.96**2 / of
+    half = 1.96 * ((share * (1 - share) + weight / 4) / of) ** 0.5
+    ends = ((share + weight / 2 + sign * half) / (1 + weight) for sign in (-1, 1))
+    low, high = (min(max(end, 0.0), 1.0) for end in ends)
+    return low, high
+
+
+def hunted(
+    cases: Iterator[Case], judged: Callable[[Case], Ended], jobs: int, record: Path | None = None
+) -> list[Ended]:
     """Judge each case in a process of its own kind, several at once; one that dies costs only its cases."""
     ended: list[Ended] = []
     running: dict[Future[Ended], Case] = {}
@@ -176,7 +221,8 @@ def hunted(cases: Iterator[Case], judged: Callable[[Case], Ended], jobs: int) ->
             except BrokenProcessPool:
                 ended.append(Ended(case, "raw", "the process that built it died", False, 0, 0.0, False))
                 pool = _pool(jobs)
-            if ended[-1].kind in ("wrong", "raw") or (ended[-1].kind == "caught" and ended[-1].exact):
+            note(record, ended[-1])
+            if ended[-1].kind in ("wrong", "raw", "slow") or (ended[-1].kind == "caught" and ended[-1].exact):
                 print(f"  seed {case.seed} ({case.produce}) {ended[-1].kind}: {ended[-1].text}", flush=True)
     pool.shutdown()
     return ended
@@ -186,8 +232,18 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
 
 
-def judged_case(case: Case, folder: Path, verified: bool = True, circuits: bool = False) -> Ended:
-    """Judge one case, in a worker."""
+class _TooLong(BaseException):
+    """A network took longer than the limit; no error, so that nothing on the way takes it for one."""
+
+
+def _give_up(*_: object) -> None:
+    raise _TooLong
+
+
+def judged_case(
+    case: Case, folder: Path, verified: bool = True, circuits: bool = False, limit: int = 0
+) -> Ended:
+    """Judge one case, in a worker; for so many seconds at most, or 0 for any number."""
     import importlib
     import logging
     import shutil
@@ -200,8 +256,16 @@ def judged_case(case: Case, folder: Path, verified: bool = True, circuits: bool 
     network = networks.random_network(case.seed)
     place = folder / f"{case.seed}_{case.produce}"
     blueprint = judging.RTL_BLUEPRINT if circuits else judging.BLUEPRINT
-    verdict = judging.judge(network, case.produce, place, verified, blueprint)
-    integers = verdict.kind == "right" or _becomes_integers(place / "network.onnx")
+    signal.signal(signal.SIGALRM, _give_up)
+    signal.alarm(limit)
+    try:
+        verdict = judging.judge(network, case.produce, place, verified, blueprint)
+    except _TooLong:
+        verdict = judging.Verdict("slow", f"longer than {limit} s: {network.text}")
+    finally:
+        signal.alarm(0)
+    known = verdict.kind == "right"
+    integers = known or (verdict.kind != "slow" and _becomes_integers(place / "network.onnx"))
     if "brainsmith-hunt-" in str(folder):
         shutil.rmtree(place, ignore_errors=True)
     seconds = time.perf_counter() - begin
@@ -222,15 +286,25 @@ def _becomes_integers(file: Path) -> bool:
 
 
 def _print(ended: list[Ended], seconds: float) -> None:
-    kinds = ("right", "refused", "caught", "wrong", "raw")
+    kinds = ("right", "refused", "caught", "wrong", "raw", "slow")
     print(f"{len(ended)} networks in {seconds:.0f} s")
-    print(f"  {'':<28} {'networks':>8} " + " ".join(f"{kind:>8}" for kind in kinds))
+    print(
+        f"  {'':<28} {'networks':>8} " + " ".join(f"{kind:>8}" for kind in kinds) + "  right, 95 % interval"
+    )
     for produce in ("estimates", "simulated"):
-        for exact, what in ((True, "exact scales"), (False, "real scales")):
-            chosen = [each for each in ended if each.case.produce == produce and each.exact == exact]
-            counts = collections.Counter(each.kind for each in chosen)
+        for chosen, what in (((True,), "exact scales"), ((False,), "real scales"), ((True, False), "all")):
+            found = [each for each in ended if each.case.produce == produce and each.exact in chosen]
+            counts = collections.Counter(each.kind for each in found)
             cells = " ".join(f"{counts[kind]:>8}" for kind in kinds)
-            print(f"  {f'{produce}, {what}':<28} {len(chosen):>8} {cells}")
+            low, high = wilson(counts["right"], len(found) - counts["slow"])
+            share = counts["right"] / max(len(found) - counts["slow"], 1)
+            rate = f"{share:.1%} ({low:.1%} to {high:.1%})" if found else ""
+            print(f"  {f'{produce}, {what}':<28} {len(found):>8} {cells}  {rate}")
+    judged = [each for each in ended if each.kind != "slow"]
+    bad = sum(each.kind in ("wrong", "raw") for each in judged)
+    print(
+        f"  wrong or raw: {bad} of {len(judged)}, at most {wilson(bad, len(judged))[1]:.2%} with 95 % confidence"
+    )
     refused = [each for each in ended if each.kind in ("refused", "caught")]
     print(
         f"  refused: {len(refused) / max(len(ended), 1):.0%}; samples left out as ties of float32: "

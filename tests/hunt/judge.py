@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
+from qonnx.core import onnx_exec
 from qonnx.core.modelwrapper import ModelWrapper
-from qonnx.core.onnx_exec import execute_onnx
 from qonnx.transformation.infer_shapes import InferShapes
 
 from brainsmith.build import build
@@ -106,10 +109,39 @@ def judge(
 
 
 def reference(network: Network, samples: np.ndarray) -> list[np.ndarray]:
-    """Return the outputs of the network itself, by QONNX, sample by sample: one array for each output."""
+    """Return the outputs of the network itself, by QONNX, sample by sample: one array for each output.
+
+    Each node is executed as `execute_onnx` does; sessions of ONNX Runtime are made once, and so are constants.
+    """
     model = network.wrapper().transform(InferShapes())
-    found = [execute_onnx(model, {"x": sample}) for sample in samples]
-    return [np.stack([each[value.name] for each in found]) for value in model.graph.output]
+    version = model.get_opset_imports()
+    known, varying = model.make_empty_exec_context(), {"x"}
+    with kept_sessions():
+        nodes = []
+        for node in model.graph.node:
+            if varying.intersection(node.input):
+                varying.update(node.output)
+                nodes.append(node)
+            else:
+                onnx_exec.execute_node(node, known, model.graph, version[node.domain])
+        found = []
+        for sample in samples:
+            context = {**known, "x": sample}
+            for node in nodes:
+                onnx_exec.execute_node(node, context, model.graph, version[node.domain])
+            found.append([context[value.name] for value in model.graph.output])
+    return [np.stack(outputs) for outputs in zip(*found, strict=True)]
+
+
+@contextlib.contextmanager
+def kept_sessions() -> Iterator[None]:
+    """Let QONNX's execution have each session of ONNX Runtime once, by the node's own model, and not for each sample."""
+    runtime = onnx_exec.rt
+    onnx_exec.rt = SimpleNamespace(InferenceSession=lru_cache(None)(runtime.InferenceSession))
+    try:
+        yield
+    finally:
+        onnx_exec.rt = runtime
 
 
 def _layers(network: Network, model: Path, samples: np.ndarray) -> np.ndarray:
