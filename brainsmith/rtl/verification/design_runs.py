@@ -30,6 +30,10 @@ SHORT = 100_000
 """Cycles that a simulation that was compiled without optimising runs in less time than that would cost."""
 
 
+_AT_ONCE = 4
+"""Runs side by side at most, on a machine with so many processors: each holds all of its beats."""
+
+
 @dataclass(frozen=True)
 class DesignRun:
     """What came of a run.
@@ -160,7 +164,7 @@ def side_by_side(what: str, runs: Sequence[Callable[[], T]]) -> list[T]:
         what: How the progress names all of them.
         runs: In the order of what is returned. The first one that fails in this order is what fails.
     """
-    with Task(what, len(runs), "runs") as task, Workers(min(len(runs), processors())) as pool:
+    with Task(what, len(runs), "runs") as task, Workers(min(len(runs), processors(), _AT_ONCE)) as pool:
         done = []
         for future in [pool.submit(carried(run)) for run in runs]:
             done.append(wait_for(future))
