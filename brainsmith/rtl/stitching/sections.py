@@ -62,7 +62,7 @@ def cut_out(
         inputs=tuple(inputs),
         outputs=tuple(outputs),
         sources=sources,
-        memories=_needed_memories(design, sources),
+        memories=_needed_memories(design, kept),
     )
 
 
@@ -124,8 +124,12 @@ def _needed_sources(sources: Iterable[RtlSource], modules: Collection[str]) -> t
     return tuple(source for source in everything if source.name in needed)
 
 
-def _needed_memories(design: Design, sources: Collection[RtlSource]) -> tuple[Memory, ...]:
-    """Return the memories that are named in sources; one that no source of the design names, in any case."""
-    here = "\n".join(source.text for source in sources)
-    left = "\n".join(source.text for source in design.sources if source not in sources)
-    return tuple(memory for memory in design.memories if memory.name in here or memory.name not in left)
+def _needed_memories(design: Design, kept: Collection[str]) -> tuple[Memory, ...]:
+    """Return the memories of some layers, which begin with the names of their modules, and those of no layer."""
+    modules = {layer.module: layer.name for layer in design.layers}
+
+    def owner(memory: Memory) -> str | None:
+        found = [module for module in modules if memory.name.startswith(f"{module}_")]
+        return modules[max(found, key=len)] if found else None
+
+    return tuple(memory for memory in design.memories if owner(memory) in {*kept, None})

@@ -27,6 +27,8 @@ def test_layers_that_are_cut_out_have_the_links_between_them_and_ends_for_all_ot
         "given",
     ]
     assert {source.name for source in section.sources} < {source.name for source in mlp.design.sources}
+    assert section.memories
+    assert all(any(memory.name.startswith(f"{name}_") for name in names) for memory in section.memories)
 
 
 def test_equal_layers_of_a_network_are_one_simulation(cnn):
