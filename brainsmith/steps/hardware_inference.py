@@ -21,6 +21,7 @@ from brainsmith.steps.shuffles import shuffle_on_chip
 from brainsmith.steps.unit_transposes import transposes_to_reshapes
 from brainsmith.steps.unsigned_thresholds import ClipThresholdsOfUnsigned
 from brainsmith.steps.unsupported_nodes import why_unsupported
+from brainsmith.transforms.integer.host_part import OPERATORS as HOST_OPERATORS
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -157,20 +158,19 @@ def _gets_floats_of_inputs(model: ModelWrapper, node: NodeProto) -> bool:
     return all(maker is None or _gets_floats_of_inputs(model, maker) for maker in makers)
 
 
-HOST = ("Clip", "Flatten", "Gather", "Reshape", "Sigmoid", "Softmax", "Tanh", "TopK")
-"""What the host may compute of floats, beside what it may compute of anything."""
+_OF_ANYTHING = ("Identity", "Transpose")
+_BY_RESULT = ("Add", "Div", "Mul", "Relu", "Sub")
+"""Operators of which layers may compute even those that get floats, where they give integers."""
 
 
 def _belongs_to_host(model: ModelWrapper, node: NodeProto) -> bool:
     """Tell whether a node has nothing but the host's behind it: transposes, and operators of floats."""
-    if node.op_type in HOST:
-        if model.get_tensor_datatype(node.input[0]).is_integer():
-            return False
-    elif node.op_type in ("Mul", "Add", "Sub", "Div", "Relu"):
-        if model.get_tensor_datatype(node.output[0]).is_integer():
-            return False
-    elif node.op_type not in ("Transpose", "Identity"):
+    if node.op_type not in (*HOST_OPERATORS, "Gather"):
         return False
+    if node.op_type not in _OF_ANYTHING:
+        decides = node.output[0] if node.op_type in _BY_RESULT else node.input[0]
+        if model.get_tensor_datatype(decides).is_integer():
+            return False
     following = model.find_direct_successors(node) or []
     return all(_belongs_to_host(model, successor) for successor in following)
 

@@ -44,7 +44,7 @@ def without_host_ends(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     (folder / PARENT).parent.mkdir(parents=True, exist_ok=True)
     parent.save(str(folder / PARENT))
     listed = ", ".join(f"{host.name} ({host.op_type})" for host in hosts)
-    logging.getLogger(__name__).warning("not part of the accelerator, and left to the host: %s", listed)
+    logging.getLogger(__name__).info("not part of the accelerator, and left to the host: %s", listed)
     return ModelWrapper(getCustomOp(node).get_nodeattr("model"))
 
 

@@ -31,6 +31,15 @@ def test_a_float_scale_at_the_end_stays_for_the_host(config, dense):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("last", ["LogSoftmax", "HardSigmoid", "LeakyRelu"])
+def test_scales_in_front_of_what_the_host_computes_stay_for_it_too(config, last):
+    graph = Graph(1, 8).quant(4)
+    graph.node("MatMul", graph.weights(integers(1, 8, 6))).node("Mul", 0.3).node("Add", integers(2, 6) + 0.5)
+    model = steps.integer(steps.cleanup(graph.node(last).model(1, 6), config), config)
+    assert op_types(steps.hardware_inference(model, config))[-3:] == ["Mul", "Add", last]
+
+
+@pytest.mark.slow
 def test_bit_widths_fit_the_values(config, dense):
     model = steps.hardware_inference(streamlined(dense(), config), config)
     product = model.get_nodes_by_op_type("MVAU")[0]

@@ -26,6 +26,7 @@ def folded(dense, config):
 
 
 def test_layers_are_generated_where_their_nodes_say(folded, config, tmp_path, caplog):
+    caplog.set_level("INFO", "brainsmith")
     before = folded.model.SerializeToString()
     model = steps.rtl_codegen(folded, config)
     assert caplog.messages[-1] == "not part of the accelerator, and left to the host: Mul_0 (Mul)"
