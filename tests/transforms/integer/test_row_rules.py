@@ -83,6 +83,7 @@ def of_table(rows, datatype="UINT3"):
     return made
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(
     st.sampled_from(["Max", "Min"]),
