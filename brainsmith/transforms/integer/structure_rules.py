@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from brainsmith.transforms.graph_view import GraphView
     from brainsmith.transforms.integer.layer_builder import LayerBuilder
     from brainsmith.transforms.integer.layouts import Layouts, Value
+    from brainsmith.transforms.lattice.array_types import Whole
 
 
 class StructureRules:
@@ -225,21 +226,33 @@ class StructureRules:
                 "it resizes other axes than those of one image's height and width",
                 "resize the last two axes of one image",
             )
-        times = [divmod(shape[axis], image.shape[axis]) for axis in (2, 3)]
-        if any(rest for _, rest in times) or not self._repeats(node, image.shape, shape):
+        places = self._places(node, image.shape, shape)
+        if places is None:
             raise NoLayerError(
-                "it does not repeat each pixel a whole number of times",
-                "use the mode nearest with whole factors",
+                "it does more than repeat, or leave out, whole rows and columns", "use the mode nearest"
             )
-        return self._images.enlarged(image, [by for by, _ in times], base)
+        times = [1, 1]
+        for at, each in enumerate(places):
+            by, rest = divmod(shape[2 + at], image.shape[2 + at])
+            if not rest and np.array_equal(each, np.arange(image.shape[2 + at]).repeat(by)):
+                times[at] = by
+        found: Value = self._images.enlarged(image, times, base)
+        for at, each in enumerate(places):
+            if times[at] == 1:
+                found = self._taken(found, 2 + at, each, f"{base}_{at}")
+        return found
 
-    def _repeats(self, node: NodeProto, before: tuple[int, ...], after: tuple[int, ...]) -> bool:
-        """Tell whether a node repeats each pixel, which is tried on the numbers of rows and columns."""
+    def _places(
+        self, node: NodeProto, before: tuple[int, ...], after: tuple[int, ...]
+    ) -> tuple[Whole, Whole] | None:
+        """Return which row, and which column, each one of the result is; None if some are none of the image's.
+
+        The node is tried on the numbers of the pixels, from 1 on, so that a value that it puts in is none of them.
+        """
         if attribute(node, "mode", b"nearest") != b"nearest":
-            return False
-        rank = len(self._view.shape(node.input[0]))
-        rows, columns = (np.arange(size, dtype=np.float32) for size in before[2:])
-        numbers = (rows[:, None] * before[3] + columns)[None, None]
+            return None
+        rank, (height, width) = len(self._view.shape(node.input[0])), before[2:]
+        numbers = np.arange(1, height * width + 1, dtype=np.float32).reshape(1, 1, height, width)
         source = np.broadcast_to(numbers, before).reshape(before[:rank]).astype(np.float32)
         feeds: dict[str, Any] = {node.input[0]: source}
         for name in node.input[1:]:
@@ -248,8 +261,11 @@ class StructureRules:
         types = {name: value.dtype for name, value in feeds.items()}
         session = open_node(node, opset(self._view.model), types, node.output)
         found = np.asarray(session.run(None, feeds)[0]).reshape(after)[0, 0]
-        by = [after[axis] // before[axis] for axis in (2, 3)]
-        return np.array_equal(found, numbers[0, 0].repeat(by[0], axis=0).repeat(by[1], axis=1))
+        if not np.isin(found, numbers).all():
+            return None
+        rows, columns = np.divmod(found.astype(np.int64) - 1, width)
+        separate = (rows == rows[:, :1]).all() and (columns == columns[:1]).all()
+        return (rows[:, 0], columns[0]) if separate else None
 
 
 _MOST_WINDOWS = 16

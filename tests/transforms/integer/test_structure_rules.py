@@ -179,14 +179,9 @@ def test_a_pool_with_dilation_takes_the_largest_of_rows_of_taps():
             "with a whole number times the scale, or quantise with the zero point 0 in front of it",
         ),
         (
-            lambda net: net.node("Resize", (1, 4, 6, 6), "", net.constant([1, 1, 1.5, 1]), mode="nearest"),
-            "no integer layers for node 'Resize_1' (Resize): it does not repeat each pixel a whole number of times: use "
-            "the mode nearest with whole factors",
-        ),
-        (
             lambda net: net.node("Resize", (1, 4, 8, 6), "", net.constant([1, 1, 2, 1]), mode="linear"),
-            "no integer layers for node 'Resize_1' (Resize): it does not repeat each pixel a whole number of times: use "
-            "the mode nearest with whole factors",
+            "no integer layers for node 'Resize_1' (Resize): it does more than repeat, or leave out, "
+            "whole rows and columns: use the mode nearest",
         ),
         (
             lambda net: net.node("Concat", (1, 8, 4, 6), inputs=[net.tail, net.constant(np.ones((1, 4, 4, 6)))], axis=1),
@@ -203,3 +198,21 @@ def test_what_no_layer_does_is_named_with_its_reason(change, message):
     with pytest.raises(ModelError) as caught:
         layers(network)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "rounding"),
+    [
+        ("asymmetric", "floor"),
+        ("half_pixel", "round_prefer_floor"),
+        ("align_corners", "round_prefer_ceil"),
+        ("pytorch_half_pixel", "ceil"),
+    ],
+)
+@pytest.mark.parametrize("size", [(6, 6), (3, 12), (7, 4), (2, 3)])
+def test_nearest_pixels_by_broken_factors(coordinates, rounding, size):
+    network = image()
+    sizes = network.constant([1, 4, *size], np.int64)
+    modes = {"coordinate_transformation_mode": coordinates, "nearest_mode": rounding, "mode": "nearest"}
+    network.node("Resize", (1, 4, *size), "", "", sizes, **modes)
+    assert "Resize" not in check(network, 3) or size == (3, 12)
