@@ -6,11 +6,11 @@ import contextlib
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+from onnxruntime import InferenceSession
 from qonnx.core import onnx_exec
 from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.transformation.infer_shapes import InferShapes
@@ -116,7 +116,7 @@ def reference(network: Network, samples: np.ndarray) -> list[np.ndarray]:
     model = network.wrapper().transform(InferShapes())
     version = model.get_opset_imports()
     known, varying = model.make_empty_exec_context(), {"x"}
-    with kept_sessions():
+    with kept_sessions() as made:
         nodes = []
         for node in model.graph.node:
             if varying.intersection(node.input):
@@ -124,22 +124,37 @@ def reference(network: Network, samples: np.ndarray) -> list[np.ndarray]:
                 nodes.append(node)
             else:
                 onnx_exec.execute_node(node, known, model.graph, version[node.domain])
-        found = []
-        for sample in samples:
-            context = {**known, "x": sample}
-            for node in nodes:
+        first = {**known, "x": samples[0]}
+        sessions = []
+        for node in nodes:
+            made.clear()
+            onnx_exec.execute_node(node, first, model.graph, version[node.domain])
+            sessions.append(made[0] if made else None)
+    found = []
+    for sample in samples:
+        context = {**known, "x": sample}
+        for node, session in zip(nodes, sessions, strict=True):
+            if session is None:
                 onnx_exec.execute_node(node, context, model.graph, version[node.domain])
-            found.append([context[value.name] for value in model.graph.output])
+            else:
+                results = session.run(list(node.output), {name: context[name] for name in node.input})
+                context.update(zip(node.output, results, strict=True))
+        found.append([context[value.name] for value in model.graph.output])
     return [np.stack(outputs) for outputs in zip(*found, strict=True)]
 
 
 @contextlib.contextmanager
-def kept_sessions() -> Iterator[None]:
-    """Let QONNX's execution have each session of ONNX Runtime once, by the node's own model, and not for each sample."""
-    runtime = onnx_exec.rt
-    onnx_exec.rt = SimpleNamespace(InferenceSession=lru_cache(None)(runtime.InferenceSession))
+def kept_sessions() -> Iterator[list[InferenceSession]]:
+    """Give each session of ONNX Runtime that QONNX's execution makes, so that a node's is made once for all samples."""
+    runtime, made = onnx_exec.rt, []
+
+    def make(content: bytes) -> InferenceSession:
+        made.append(runtime.InferenceSession(content))
+        return made[-1]
+
+    onnx_exec.rt = SimpleNamespace(InferenceSession=make)
     try:
-        yield
+        yield made
     finally:
         onnx_exec.rt = runtime
 
