@@ -1,7 +1,7 @@
 """Whole designs against the golden model, with and without stalls; what would show nothing is refused."""
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -189,7 +189,10 @@ def test_an_output_that_is_rightly_constant_is_accepted_only_where_all_links_are
 def test_what_is_wrong_behind_right_outputs_is_said(library, monkeypatch):
     found = SimpleNamespace(kind="layer")
     monkeypatch.setattr(design_verification, "explain", lambda *given, **named: found)
-    bench = design_verification._Bench(None, branches(library, 18), {}, {}, None, None, [], None)
+    bench = design_verification._Bench(
+        **dict.fromkeys(each.name for each in fields(design_verification._Bench))
+        | {"design": branches(library, 18)}
+    )
     with pytest.raises(VerificationError) as caught:
         bench.compare_links()
     assert str(caught.value) == (
