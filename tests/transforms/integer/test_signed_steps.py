@@ -120,9 +120,8 @@ def test_a_function_of_other_integers_is_refused():
     with pytest.raises(ModelError) as caught:
         layers(graph.model(1, 2, datatype="INT8"))
     assert str(caught.value) == (
-        "no integer layers for node 'max2' (Max): no layer of integers computes this operator: put "
-        "operators in its place that have layers (docs/your_model.md lists them), in the model or with a transform of your "
-        "own before this step"
+        "no integer layers for node 'max2' (Max): it joins values whose scales, or zero points, have no unit in common: "
+        "quantise them with one scale in front of it"
     )
 
 
