@@ -170,9 +170,12 @@ class _Reading:
         if not datatype.is_integer():
             self._known[name] = HostTensor(name, shape, True, _FLOATS.behind(f"input '{name}'"))
             return
-        low, high = int(datatype.min()), int(datatype.max())
         if datatype.name == "BIPOLAR" and meets_padding(self._view, name):
-            model.set_tensor_datatype(name, DataType["INT2"])  # zeros will stand beside the values
+            datatype = DataType[
+                "INT2"
+            ]  # zeros will stand beside the values; what else it holds may come in, too
+            model.set_tensor_datatype(name, datatype)
+        low, high = int(datatype.min()), int(datatype.max())
         ends = np.asarray([low]), np.asarray([high])
         image = self._host.image_shape(shape)
         source = self._host.channels_last(name, shape, image, ends)

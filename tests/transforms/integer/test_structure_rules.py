@@ -8,6 +8,7 @@ from qonnx.core.onnx_exec import execute_onnx
 from qonnx.transformation.infer_shapes import InferShapes
 
 from brainsmith.errors import ModelError
+from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
 from brainsmith.transforms.integer_layers import IntegerLayers
 from tests.transforms.integer.moving_networks import MovingNetwork
@@ -81,6 +82,17 @@ def test_one_dimension_is_an_image_of_the_width_one():
     network.node("MatMul", (1, 2), network.weights((6, 2)))
     found = check(network)
     assert [found.count(each) for each in ("Im2Col", "MaxPoolNHWC", "MatMul")] == [1, 1, 2]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sums_hold_whatever_the_datatype_of_an_input_beside_zeros_holds(seed):
+    network = MovingNetwork(seed, (1, 2, 4, 4), "BIPOLAR")
+    network.node("Conv", (1, 2, 6, 6), network.weights((2, 2, 1, 1)), kernel_shape=[1, 1], pads=[1, 1, 1, 1])
+    network.quant()
+    made = layers(network)
+    assert made.get_tensor_datatype("x").name == "INT2"
+    every = np.stack(np.meshgrid([-2, -1, 0, 1], [-2, -1, 0, 1]))
+    Executor(made).run({"x": every[None, None].astype(np.float32)})  # checks each tensor's datatype
 
 
 def test_branches_of_one_dimension_meet_as_they_lie():
