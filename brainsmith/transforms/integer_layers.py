@@ -370,7 +370,11 @@ class _Reading:
         if isinstance(value, MovedTensor):
             of_base = value.staircase(staircase)
             if of_base is not None:
-                return replace(value, base=self._levels(node, of_base, value.base, base))
+                moved = replace(value, base=self._levels(node, of_base, value.base, base))
+                rows = (
+                    moved.is_rows and self._view.readers(node.output[0]) > 1
+                )  # reshaped once for all of them
+                return self._layouts.settled(moved, f"{base}_rows", in_order=True) if rows else moved
             value = self._layouts.settled(value, base)
         return self._levels(node, staircase, value, base)
 

@@ -48,6 +48,14 @@ class MovedTensor:
         """The shape in the network."""
         return self.layout.shape
 
+    @property
+    def is_rows(self) -> bool:
+        """Whether it has three axes, and its values lie in their order."""
+        if len(self.shape) != 3:
+            return False
+        order = self.layout.order(ORDERS[3])
+        return order == sorted(order)
+
     def behind(self, link: ChainLink) -> MovedTensor | None:
         """Return what a further operator makes of it; None if its channels are not those of `base`."""
         index = self._index(link.axis, link.channels)
