@@ -146,13 +146,15 @@ def rtl_simulate(
 def _constant_outputs(golden: GoldenFrames, own: OwnFrames | None) -> dict[str, list[int]]:
     """Return the values of outputs that are the same in all frames, and warn of each."""
     found = {name: stack[0] for name, stack in golden.outputs.items() if own is not None and is_same(stack)}
+    names = ", ".join(own.still) if own is not None else ""
+    still = f"; these gave the same for those, too: {names}" if names else ""
     for name, values in found.items():
         text = str(values.flat[0]) if is_same(values.reshape(-1)) else "the same"
         logging.getLogger(__name__).warning(
             "output '%s' is always %s, for %s and %s: either the network's quantisers leave one level, or no input at hand "
-            "leads to another; that the circuit computes was seen layer by layer, with inputs of their own for %s",
+            "leads to another; that the circuit computes was seen layer by layer, with inputs of their own for %s%s",
             name, text, plural(golden.golden, "golden input"), plural(golden.generated, "generated one"),
-            plural(len(own.layers) if own else 0, "layer"),
+            plural(len(own.layers) if own else 0, "layer"), still,
         )  # fmt: skip
     return {name: [int(value) for value in values.flat] for name, values in found.items()}
 

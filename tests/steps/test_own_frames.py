@@ -1,5 +1,7 @@
 """Layers that give the same for every golden frame are shown to compute, with inputs of their own."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,8 @@ from brainsmith.rtl.verification.layers import check_layers
 from brainsmith.steps import own_frames as module
 from brainsmith.steps.design_files import hand_over, take_design
 from brainsmith.steps.golden_frames import GoldenFrames
-from brainsmith.steps.own_frames import FRAMES, is_same, own_frames
+from brainsmith.steps.own_frames import FRAMES, OwnFrames, is_same, own_frames
+from brainsmith.steps.rtl_simulate import _constant_outputs
 from tests.steps.test_rtl_simulate import report_of
 
 
@@ -38,6 +41,18 @@ def test_layers_that_give_different_values_get_none(stitched, config, still, tmp
     np.save(tmp_path / "x.npy", np.random.default_rng(1).integers(-8, 8, (6, 8)))
     golden = GoldenFrames(stitched, still[0], config).tensors(6)
     assert own_frames(stitched, still[0], golden) is None
+
+
+def test_layers_that_always_give_the_same_are_named(caplog):
+    one = {"out": np.full((6, 1, 3), 2)}
+    golden = SimpleNamespace(outputs=one, golden=4, generated=2)
+    own = OwnFrames(("first", "last"), {}, {}, ("last",))
+    assert _constant_outputs(golden, own) == {"out": [2, 2, 2]}
+    assert caplog.messages == [
+        "output 'out' is always 2, for 4 golden inputs and 2 generated ones: either the network's quantisers leave one "
+        "level, or no input at hand leads to another; that the circuit computes was seen layer by layer, with inputs of "
+        "their own for 2 layers; these gave the same for those, too: last"
+    ]
 
 
 def test_frames_that_a_layers_datatypes_do_not_hold_become_more_like_the_golden_one(

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 MOST_LEVELS = 255
 """More steps are no thresholds: each is a comparison of its own."""
 
-MOST_ENUMERATED = 1 << 16
-"""Integers of a channel that are tried one by one."""
-
 
 @dataclass(frozen=True)
 class ThresholdRows:
