@@ -50,6 +50,8 @@ def _write_padding(model: ModelWrapper, node: NodeProto, spatial: int) -> None:
         if node.op_type == "ConvTranspose" or shape is None or len(shape) != spatial + 2:
             return
         pads = _same(node, shape[2:], mode == b"SAME_UPPER")
+        if pads is None:
+            return
     else:
         pads = [0] * (2 * spatial)
     _write(node, {"pads": pads})
@@ -57,16 +59,22 @@ def _write_padding(model: ModelWrapper, node: NodeProto, spatial: int) -> None:
         node.attribute.remove(get_by_name(node.attribute, "auto_pad"))
 
 
-def _same(node: NodeProto, image: list[int], upper: bool) -> list[int]:
-    """Return the padding with which a window gives image / stride values, rounded up, along each axis."""
+def _same(node: NodeProto, image: list[int], upper: bool) -> list[int] | None:
+    """Return the padding with which a window gives image / stride values, rounded up, along each axis.
+
+    None of a pool whose windows leave out two values or more: ONNX Runtime moves them, which no padding says.
+    """
     ones = [1] * len(image)
     kernel, strides, dilations = (
         attribute(node, name, ones) for name in ("kernel_shape", "strides", "dilations")
     )
     totals = [
-        max(0, (-(-size // stride) - 1) * stride + (taps - 1) * dilation + 1 - size)
+        (-(-size // stride) - 1) * stride + (taps - 1) * dilation + 1 - size
         for size, taps, stride, dilation in zip(image, kernel, strides, dilations, strict=True)
     ]
+    if node.op_type in POOLS and min(totals) < -1:
+        return None
+    totals = [max(0, total) for total in totals]
     less, more = [total // 2 for total in totals], [total - total // 2 for total in totals]
     return [*less, *more] if upper else [*more, *less]
 

@@ -8,6 +8,7 @@ from onnx import helper, numpy_helper
 from qonnx.core.onnx_exec import execute_onnx
 from qonnx.util.basic import get_by_name
 
+from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
 from brainsmith.plugins import transforms as tfm
 from tests.steps.conftest import Graph, digits_model, integers
@@ -157,6 +158,7 @@ def test_padding_that_onnx_computes_is_written_out_as_it_computes_it(
     covered = dilation * (kernel - 1) + 1
     assume(covered <= size)
     result = -(-size // stride) if automatic.startswith("SAME") else (size - covered) // stride + 1
+    assume(op_type == "Conv" or "SAME" not in automatic or size - (result - 1) * stride - covered < 2)
     graph = Graph(1, 1, size, size)
     weights = [integers(1, 1, 1, kernel, kernel)] if op_type == "Conv" else []
     model = graph.node(
@@ -175,3 +177,17 @@ def test_padding_that_onnx_computes_is_written_out_as_it_computes_it(
     assert not get_by_name(node.attribute, "auto_pad") or automatic in ("VALID", "NOTSET")
     assert len(get_by_name(node.attribute, "pads").ints) == 4
     assert np.array_equal(execute_onnx(cleaned, {"in": x})[cleaned.graph.output[0].name], expected)
+
+
+def test_padding_of_pools_that_leave_out_values_stays_as_onnx_runtime_reads_it():
+    graph = Graph(1, 1, 6, 6)
+    model = graph.node("MaxPool", auto_pad="SAME_UPPER", kernel_shape=[1, 1], strides=[3, 3]).model(
+        1, 1, 2, 2
+    )
+    x = np.arange(36, dtype=np.float32).reshape(1, 1, 6, 6)
+    cleaned = steps.cleanup(model, SimpleNamespace())
+    name, given = cleaned.graph.output[0].name, model.graph.output[0].name
+    (expected,) = execute_onnx(model, {"in": x})[given]
+    assert expected.tolist() == [[[7, 10], [25, 28]]]  # not 0, 3, 18 and 21
+    assert np.array_equal(execute_onnx(cleaned, {"in": x})[name][0], expected)
+    assert np.array_equal(Executor(cleaned).run({"in": x[None]})[name].reshape(expected.shape), expected)

@@ -111,7 +111,7 @@ def geometry_of(node: NodeView, image: Shape, kernel: Shape) -> Geometry:
     """Read where windows of a size lie on an image.
 
     Raises:
-        Unsupported: The padding is negative.
+        Unsupported: The padding is negative, or would have to be.
     """
     rank = len(kernel)
     strides = tuple(node.attribute("strides", (1,) * rank))
@@ -128,6 +128,9 @@ def geometry_of(node: NodeView, image: Shape, kernel: Shape) -> Geometry:
         return none
     count = tuple(-(-size // stride) for size, stride in zip(image, strides, strict=True))
     total = none.for_windows(count, image, kernel).after
+    left = (size - end for size, end in zip(image, _reach(count, kernel, strides, dilations), strict=True))
+    if node.kind in ("MaxPool", "AveragePool") and max(left) > 1:
+        raise Unsupported("ONNX Runtime moves its windows, which leave out values, by a rule of its own")
     small, large = tuple(size // 2 for size in total), tuple(size - size // 2 for size in total)
     before, after = (small, large) if auto == "SAME_UPPER" else (large, small)
     return replace(stated, before=before, after=after)
