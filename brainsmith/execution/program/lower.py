@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     from qonnx.core.modelwrapper import ModelWrapper
 
+    from brainsmith.graph.integer_range import IntegerRange
+
 Array = np.ndarray[Any, Any]
 
 _CHUNK_BYTES = 1 << 25
@@ -58,6 +60,20 @@ def lower(model: ModelWrapper, faithful: bool = False, inner: ModelWrapper | Non
         BuildError: A node cannot be executed; the message names it.
     """
     return _Lowering(model, faithful, inner).program()
+
+
+def proved_ranges(model: ModelWrapper) -> dict[str, IntegerRange]:
+    """Return, by tensor, between which whole numbers its values lie, where that is proved or checked as the model runs.
+
+    Args:
+        model: One that `runnable_copy` gave; not changed.
+
+    Raises:
+        BuildError: A node cannot be executed; the message names it.
+    """
+    lowering = _Lowering(model)
+    lowering.program()
+    return lowering.facts.ranges
 
 
 class _Lowering:
