@@ -179,19 +179,29 @@ class LiveDiscovery:
         A blueprint is resolved in it: it is what decides what may be loaded, so it must see all.
         """
         with self._lock:
-            settings = self.settings
+            settings, checked = self.settings, time.monotonic()
             snapshot = self._whole(settings)
             current = self._current
             asked = self._asked(settings)
-            whole = asked.mode == "full" and asked.frameworks is None and asked.types is None
+            whole = asked.is_whole
             # In blueprint mode the registry shows what the loaded blueprint names, and refuses while there is none.
             if asked.mode != "blueprint" and (current is None or current is snapshot or whole):
                 if current is not snapshot:
                     self._registry.replace_discovered(snapshot)
                     self._renewed(self._registry)
                     self._current = snapshot
+                if whole:
+                    self._checked = checked
                 return self._registry, snapshot.identity
         return self._renewed(self._registry.with_discovered(snapshot)), snapshot.identity
+
+    def recent_records(self) -> Registry:
+        """Return a registry of everything that relies on the last look at all files, as an attribute look-up does."""
+        with self._lock:
+            looked = time.monotonic() - self._checked < TRUSTED
+            if looked and self._current is not None and self._asked(self.settings).is_whole:
+                return self._registry
+        return self.all_records()[0]
 
     def registry_with_finn(self) -> Registry:
         """Return a registry of everything, FINN's too where the setting `frameworks` leaves that out.

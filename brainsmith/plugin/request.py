@@ -32,6 +32,11 @@ class Request(Struct):
     types: tuple[str, ...] | None = None
     united: bool = False
 
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether everything is asked for."""
+        return self.mode == "full" and self.frameworks is None and self.types is None
+
     @classmethod
     def of(
         cls,

@@ -18,7 +18,7 @@ def own_transform(name: str) -> Any:
     Raises:
         PluginNotFoundError: There is none of this name.
     """
-    return get_plugin_manager().all_records()[0].get("transform", f"brainsmith:{name}")
+    return get_plugin_manager().recent_records().get("transform", f"brainsmith:{name}")
 
 
 def transformed(model: ModelWrapper, *transforms: Any) -> ModelWrapper:

@@ -58,14 +58,14 @@ class RemoveIdentityOps(Transformation):
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
         """Remove all of them and infer shapes; the flag is True exactly when a node was removed."""
-        modified = False
+        modified, view = False, GraphView(model)
         for node in list(model.graph.node):
-            source = _identical_input(GraphView(model), node, self.atol)
+            source = _identical_input(view, node, self.atol)
             if source is None:
                 continue
             node.input[0], node.input[source] = node.input[source], node.input[0]
             if bypass_node(model.graph, node):
-                modified = True
+                modified, view = True, GraphView(model)
             else:
                 node.input[0], node.input[source] = node.input[source], node.input[0]
         return model.transform(InferShapes()), modified

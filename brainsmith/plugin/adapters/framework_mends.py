@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.forks import lock_of
 from brainsmith.plugin.adapters.completing_loader import CompletingFinder
 from brainsmith.plugin.adapters.finn_mends import mend_builder, mend_flattens, mend_moves, mend_pools
-from brainsmith.plugin.adapters.graph_edits import bypass_node, rename_tensors
+from brainsmith.plugin.adapters.graph_edits import bypass_node, rename_tensors, shapes_stated
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.pages import show_graphs
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from onnx import NodeProto
+    from onnx import GraphProto, NodeProto
 
 REPLACED = {
     "qonnx.transformation.general": ("GiveReadableTensorNames", "RemoveUnusedTensors", "SortGraph"),
@@ -96,6 +96,42 @@ def remove_node(model: Any, node: NodeProto) -> None:
         node.op_type, node.domain = "Identity", ""
 
 
+def _mend_clean_up(module: ModuleType) -> None:
+    """Let the clean-up behind every transform look at a graph once where there is nothing to do.
+
+    QONNX's own searches all initialisers for each input of a node, so a network of many layers took the square of them.
+    """
+    _mend_transforms(module)
+    for name, is_done in (
+        ("GiveUniqueParameterTensors", _reads_initialisers_once),
+        ("SortCommutativeInputsInitializerLast", _has_initialisers_last),
+    ):
+        replaced = getattr(module, name)
+        replaced.apply = _unless(replaced.apply, is_done)
+
+
+def _unless(
+    apply: Callable[[Any, Any], Any], is_done: Callable[[Any, Any], bool]
+) -> Callable[[Any, Any], Any]:
+    def checked(self: Any, model: Any) -> Any:
+        return (model, False) if is_done(self, model.graph) else apply(self, model)
+
+    return checked
+
+
+def _reads_initialisers_once(_: Any, graph: GraphProto) -> bool:
+    initialisers = {tensor.name for tensor in graph.initializer}
+    read = [name for node in graph.node for name in node.input if name in initialisers]
+    return len(set(read)) == len(read)
+
+
+def _has_initialisers_last(transform: Any, graph: GraphProto) -> bool:
+    initialisers = {tensor.name for tensor in graph.initializer}
+    commutative = (node for node in graph.node if node.op_type in transform.SUPPORTED_COMMUTATIVE_OPS)
+    orders = ([name in initialisers for name in node.input] for node in commutative)
+    return all(order == sorted(order) for order in orders)
+
+
 def _mend_wrapper(module: ModuleType) -> None:
     def rename_tensor(self: Any, old_name: str, new_name: str) -> None:
         """Rename a tensor from old_name to new_name."""
@@ -106,7 +142,15 @@ def _mend_wrapper(module: ModuleType) -> None:
         constants = {tensor.name for tensor in self.graph.initializer}
         return sum(bool(name) and name not in constants for name in node.input) > 1
 
+    checked_one_by_one = module.ModelWrapper.check_all_tensor_shapes_specified
+
+    def check_all_tensor_shapes_specified(self: Any, fix_missing_init_shape: bool = False) -> bool:
+        """Tell whether all tensors have a shape; those of initialisers are stated too, if asked for."""
+        found = shapes_stated(self.graph, fix_missing_init_shape)
+        return bool(checked_one_by_one(self, fix_missing_init_shape)) if found is None else found
+
     show_graphs(module)
+    module.ModelWrapper.check_all_tensor_shapes_specified = check_all_tensor_shapes_specified
     module.ModelWrapper.rename_tensor = rename_tensor
     module.ModelWrapper.is_join_node = is_join_node
 
@@ -114,6 +158,7 @@ def _mend_wrapper(module: ModuleType) -> None:
 _FINDER = CompletingFinder(
     {
         **dict.fromkeys(REPLACED, _mend_transforms),
+        "qonnx.transformation.general": _mend_clean_up,
         "qonnx.transformation.remove": _mend_removal,
         "qonnx.core.modelwrapper": _mend_wrapper,
         "finn.transformation.fpgadataflow.convert_to_hw.pool_from_reduce": mend_pools,

@@ -88,6 +88,34 @@ def names_read(node: NodeProto) -> Iterator[str]:
         yield from (value.name for value in nested.output)
 
 
+def shapes_stated(graph: GraphProto, of_initialisers: bool) -> bool | None:
+    """Tell whether the shapes of all tensors of nodes are stated: by the graph, or by an initialiser.
+
+    Args:
+        graph: Read once, where QONNX's own way searches all of it for each tensor.
+        of_initialisers: The graph states the shapes of the initialisers that nodes read from now on.
+
+    Returns:
+        None where the graph states the shape of a tensor several times.
+    """
+    from onnx import helper  # the hub imports this module without it
+
+    stated = [value.name for values in (graph.input, graph.output, graph.value_info) for value in values]
+    known = set(stated)
+    if len(known) < len(stated):
+        return None
+    initialisers = {tensor.name: tensor for tensor in reversed(graph.initializer)}
+    used = (name for node in graph.node for name in (*filter(None, node.input), *node.output))
+    missing = [name for name in dict.fromkeys(used) if name not in known]
+    found = [initialisers[name] for name in missing if name in initialisers]
+    if of_initialisers:
+        graph.value_info.extend(
+            helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
+            for tensor in found
+        )
+    return len(found) == len(missing)
+
+
 def forget_unused(graph: GraphProto) -> bool:
     """Remove initializers, shapes and annotations of tensors that nothing reads or makes; tell whether there were any.
 

@@ -132,3 +132,55 @@ def test_a_flatten_stays_where_another_node_or_thresholds_read_its_result(forked
     after, changed = tfm.finn.RemoveCNVtoFCFlatten().apply(model)
     assert changed is not stays
     assert [node.op_type for node in after.graph.node].count("Flatten") == stays
+
+
+def chain(layers):
+    """Return a network of sums with constants, each with one of its own."""
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4]) for name in ("t0", f"t{layers}")]
+    nodes = [
+        helper.make_node("Add", [f"t{at}", f"c{at}"], [f"t{at + 1}"], f"add{at}") for at in range(layers)
+    ]
+    held = [helper.make_tensor(f"c{at}", TensorProto.FLOAT, [4], [at] * 4) for at in range(layers)]
+    graph = helper.make_graph(nodes, "chain", ends[:1], ends[1:], held)
+    return ModelWrapper(helper.make_model(graph), fix_missing_initializer_valueinfo=False)
+
+
+def test_shapes_are_stated_where_the_graph_or_an_initialiser_has_them():
+    model = chain(2)
+    assert not model.check_all_tensor_shapes_specified(fix_missing_init_shape=True)  # of t1
+    assert {value.name: model.get_tensor_shape(value.name) for value in model.graph.value_info} == {
+        "c0": [4],
+        "c1": [4],
+    }
+    model.set_tensor_shape("t1", [1, 4])
+    del model.graph.value_info[0]
+    assert model.check_all_tensor_shapes_specified()
+    assert [value.name for value in model.graph.value_info] == ["c1", "t1"]  # nothing is added unasked
+    model.graph.value_info.append(model.graph.value_info[0])
+    with pytest.raises(AssertionError, match=r"^Multiple ValueInfoProto found for c1$"):
+        model.check_all_tensor_shapes_specified()
+
+
+def test_the_clean_up_of_a_clean_network_searches_initialisers_for_inputs_alone(monkeypatch):
+    model = chain(30).transform(tfm.InferShapes())
+    searched = []
+    own = ModelWrapper.get_initializer
+    monkeypatch.setattr(
+        ModelWrapper,
+        "get_initializer",
+        lambda self, name, *more: searched.append(name) or own(self, name, *more),
+    )
+    model.cleanup()
+    assert searched == ["t0"]  # an input of the graph
+
+
+def test_the_clean_up_puts_constants_last_and_gives_each_node_its_own():
+    model = chain(2)
+    model.graph.node[0].input[:] = ["c0", "t0"]
+    model.graph.node[1].input[1] = "c0"
+    model.cleanup()
+    first, second = ([*node.input] for node in model.graph.node)
+    assert first == ["t0", "c0"]
+    assert second[0] == "t1"
+    assert second[1] not in ("c0", "c1")
+    assert (model.get_initializer(second[1]) == model.get_initializer("c0")).all()
