@@ -12,8 +12,11 @@ Span = tuple[int, int]
 FLOAT32_END = 1 << 24
 """Whole numbers up to here are exact in float32, and so are their sums in any order."""
 
+ACCUMULATOR_END = 1 << 47
+"""Where sums end: 48 bits in two's complement, as an accumulator of a DSP slice has them."""
+
 FLOAT64_END = 1 << 53
-"""The same of float64."""
+"""Whole numbers up to here are exact in float64, and so are their sums in any order."""
 
 
 class IntegerRange(NamedTuple):

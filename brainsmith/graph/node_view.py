@@ -145,7 +145,7 @@ class NodeView:
 
     def prove_range(self, name: str, found: IntegerRange) -> None:
         """State between which whole numbers a tensor lies, or each entry of its last axis."""
-        if found.magnitude > FLOAT32_END:
+        if found.magnitude > FLOAT32_END and self.dtype(name) != np.float64:
             low, high = (np.vectorize(_float32_below)(end) for end in (found.low, -found.high))
             found = IntegerRange(low, -high)
         self.proved[name] = found

@@ -15,15 +15,15 @@ def minimise_bit_widths(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     again. `cfg.minimize_bit_width`, where the builder has it, switches the tightening off.
     """
     from finn.transformation.fpgadataflow.minimize_weight_bit_width import MinimizeWeightBitWidth
-    from finn.transformation.streamline.round_thresholds import RoundAndClipThresholds
     from qonnx.transformation.infer_datatypes import InferDataTypes
 
     from brainsmith.steps.accumulator_widths import MinimiseAccumulators
     from brainsmith.steps.one_bit_products import KeepOneBitWeights, RangesOfCounts
     from brainsmith.steps.own_transforms import transformed
+    from brainsmith.steps.round_thresholds import RoundThresholds
     from brainsmith.steps.sums import ConstantsOfSums, RangesOfPools, RangesOfSums
 
-    rounding = (RoundAndClipThresholds(), InferDataTypes())
+    rounding = (RoundThresholds(), InferDataTypes())
     if not getattr(cfg, "minimize_bit_width", True):
         return transformed(model, *rounding)
     weights = (MinimizeWeightBitWidth(), KeepOneBitWeights(), ConstantsOfSums())

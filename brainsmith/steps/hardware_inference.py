@@ -21,6 +21,7 @@ from brainsmith.steps.shuffles import shuffle_on_chip
 from brainsmith.steps.unit_transposes import transposes_to_reshapes
 from brainsmith.steps.unsigned_thresholds import ClipThresholdsOfUnsigned
 from brainsmith.steps.unsupported_nodes import why_unsupported
+from brainsmith.steps.wide_sums import without_wide_casts
 from brainsmith.transforms.integer.host_part import OPERATORS as HOST_OPERATORS
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     registry = get_plugin_manager().registry_with_finn()
     listed = _with_implied(listed_kernels(cfg, registry), cfg, registry)
     model = _by_name(model, registry, "qonnx:RemoveUnusedNodes")
-    model = annotate_integer_ranges(integer_products(model))
+    model = annotate_integer_ranges(integer_products(without_wide_casts(model)))
     model = transformed(model, *(transform() for transform in _kernel_transforms(registry, listed)))
     if not any(kernel.name == "LayerNorm" for kernel in listed):
         # FINN has no layer for most normalisations. A kernel that approximates is one that the blueprint names.

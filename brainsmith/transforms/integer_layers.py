@@ -47,6 +47,7 @@ from brainsmith.transforms.integer.tensor_records import (
 )
 from brainsmith.transforms.integer.threshold_rows import reached
 from brainsmith.transforms.integer.unknown_inputs import UnknownInputs
+from brainsmith.transforms.integer.wide_sums import widen_sums
 from brainsmith.transforms.integer.window_rules import WindowRules
 from brainsmith.transforms.integer.xnor_products import count_equal_bits
 from brainsmith.transforms.lattice.links import link_of
@@ -146,6 +147,7 @@ class _Reading:
         subtract(self._graph)
         count_equal_bits(self._graph)
         self.findings.tensors += tensor_records(self._graph, self._known)
+        widen_sums(self._graph, self._refusals)
         made = self._graph.write(view.model)
         note_levels(made, self._records())
         return made
@@ -171,9 +173,8 @@ class _Reading:
             self._known[name] = HostTensor(name, shape, True, _FLOATS.behind(f"input '{name}'"))
             return
         if datatype.name == "BIPOLAR" and meets_padding(self._view, name):
-            datatype = DataType[
-                "INT2"
-            ]  # zeros will stand beside the values; what else it holds may come in, too
+            # Zeros will stand beside the values; what else INT2 holds may come in, too.
+            datatype = DataType["INT2"]
             model.set_tensor_datatype(name, datatype)
         low, high = int(datatype.min()), int(datatype.max())
         ends = np.asarray([low]), np.asarray([high])

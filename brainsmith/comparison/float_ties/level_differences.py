@@ -68,9 +68,9 @@ def compare_levels(
 
         once: Sums were rounded once, as those of integers are.
 
-    A level is a float tie if rounding can bring the network to it, from the one beside it; and with `once`, if it is what
-    the network's own operators make of the exact sum, rounded once: so thresholds of another rounding mode are wrong on
-    ties, too.
+    A level is a float tie if rounding can bring the network to it. With `once` it must be what the network's own operators
+    make of the exact sum, rounded once: so thresholds of another rounding mode are wrong on ties, too. Without, it must be
+    the one beside the network's.
     """
     unit = np.broadcast_to(quantiser.unit, own.value.shape)
     if found.shape != own.value.shape:
@@ -89,9 +89,8 @@ def compare_levels(
         return LevelDifferences(own.value)
     ends = (own.low, own.high, *own.rounded_once)
     low, high, *nearest = (np.rint((end.astype(np.float64) - own.value) / unit) for end in ends)
-    allowed = (np.abs(whole) <= 1) & (low <= whole) & (whole <= high)
-    if once:
-        allowed &= (nearest[0] <= whole) & (whole <= nearest[1])
+    allowed = (low <= whole) & (whole <= high)
+    allowed &= (nearest[0] <= whole) & (whole <= nearest[1]) if once else np.abs(whole) <= 1
     distances, bounds = _distances(quantiser, given, own, whole, unit)
     if (at := _first(~allowed & (whole != 0))) is not None:
         far, bound = distances[at], bounds[at]
@@ -101,7 +100,7 @@ def compare_levels(
             f"{_place(quantiser, at)} is {levels}; what it is made of lies "
             f"{away} from the threshold between them, and rounding moves it by {bound:.2g} of a step at most"
         )
-        if low[at] <= whole[at] <= high[at]:
+        if once and low[at] <= whole[at] <= high[at]:
             text += f", but the exact sum gives {own.rounded_once[0][at]:g}"
         return LevelDifferences(own.value, (), text)
     ties = tuple(

@@ -28,7 +28,7 @@ def emit_levels(
     """Write which level a value has: `levels[n]` where it reaches n of its channel's thresholds.
 
     `x` has the shape of `output`, with its channels in an axis, counted from the end; bounds are (channels or 1, T),
-    float32, ascending; the T + 1 levels are float32.
+    of the type of `x`, ascending; the T + 1 levels are float32.
 
     Raises:
         Unsupported: A threshold is no number.
@@ -58,7 +58,7 @@ def _is_straight(levels: Array) -> bool:
 
 
 def _one(emit: Emitter, x: str, bound: Array, levels: Array, output: str) -> None:
-    reached = emit.at_least(x, emit.constant(bound, "thresholds"))
+    reached = emit.at_least(x, emit.constant(bound, "thresholds", bound.dtype))
     high, low = emit.constant(levels[1], "scalar"), emit.constant(levels[0], "scalar")
     emit.add("Where", [reached, high, low], output)
 
@@ -66,14 +66,14 @@ def _one(emit: Emitter, x: str, bound: Array, levels: Array, output: str) -> Non
 def _compared(emit: Emitter, x: str, bounds: Array, levels: Array, output: str) -> None:
     total = emit.constant(levels[0], "scalar")
     for at, bound in enumerate(bounds):
-        reached = emit.add("Cast", [emit.at_least(x, emit.constant(bound, "thresholds"))], to=1)
+        reached = emit.add("Cast", [emit.at_least(x, emit.constant(bound, "thresholds", bound.dtype))], to=1)
         total = emit.add("Add", [reached, total], output if at == len(bounds) - 1 else "")
 
 
 def _table(bounds: Array, span: tuple[int, int] | None, levels: Array) -> tuple[Array, int] | None:
     """Return (channels, values) levels of all whole numbers that can differ, and the first of these."""
     finite = bounds[np.isfinite(bounds)]
-    if span is None or not finite.size:
+    if span is None or not finite.size or bounds.dtype != np.float32:
         return None
     low = max(float(np.ceil(finite.min())) - 1, span[0])
     high = max(min(float(np.ceil(finite.max())), span[1]), low)
@@ -109,11 +109,11 @@ def _searched(
     """Halve the range of the count until it is known; behind the last bound lie NaNs, which nothing reaches."""
     channels, count = bounds.shape
     width = 1 << count.bit_length()
-    padded = np.full((channels, width), np.nan, np.float32)
+    padded = np.full((channels, width), np.nan, bounds.dtype)
     padded[:, :count] = bounds
     place = emit.constant((np.arange(channels) * width).reshape(aside), "offset", np.int32)
     step = width // 2
-    middle = emit.constant(padded[:, step - 1].reshape(aside), "thresholds")
+    middle = emit.constant(padded[:, step - 1].reshape(aside), "thresholds", bounds.dtype)
     while True:
         reached = emit.at_least(x, middle)
         further = emit.add("Add", [place, emit.constant(step, "scalar", np.int32)])
@@ -122,7 +122,7 @@ def _searched(
         if not step:
             break
         # What is looked up at a place is the bound that lies step - 1 behind it, in its own row.
-        behind = np.append(padded.reshape(-1)[step - 1 :], np.full(step - 1, np.nan, np.float32))
+        behind = np.append(padded.reshape(-1)[step - 1 :], np.full(step - 1, np.nan, bounds.dtype))
         middle = emit.looked_up(behind, place, shape)
     spread = np.full((channels, width), levels[-1], np.float32)
     spread[:, : count + 1] = levels

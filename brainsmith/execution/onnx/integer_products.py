@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 
 
 def write_product(node: NodeView, emit: Emitter, x: str, weights: Array, output: str = "") -> str:
-    """Write x @ weights: in float32 if that is exact or need not be, else in float64.
+    """Write x @ weights: in float32 if that is exact or need not be, else in float64, which an output of it keeps.
 
     Raises:
         Unsupported: Whole numbers become too large for float64.
@@ -30,8 +30,11 @@ def write_product(node: NodeView, emit: Emitter, x: str, weights: Array, output:
         product = emit.add("MatMul", [x, emit.constant(weights, "weights")], output)
     else:
         wide = emit.add("Cast", [x], to=11)
-        products = emit.add("MatMul", [wide, emit.constant(weights, "weights", np.float64)])
-        product = emit.add("Cast", [products], output, to=1)
+        held = emit.constant(weights, "weights", np.float64)
+        if output and node.dtype(output) == np.float64:
+            product = emit.add("MatMul", [wide, held], output)
+        else:
+            product = emit.add("Cast", [emit.add("MatMul", [wide, held])], output, to=1)
     if sums is not None:
         node.prove_range(product, sums.range)
     return product

@@ -12,6 +12,7 @@ from brainsmith.execution.operators.operator import APART, Apart
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.program.exact_products import emit_product, type_of_bound
 from brainsmith.execution.program.functions import arithmetic, matrix, shapes
+from brainsmith.graph.model_facts import span_of
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import STANDARD
 
@@ -87,7 +88,7 @@ class ProductWithConstant(Products, Apart):
     """ONNX's product with a constant matrix.
 
     Attributes:
-        weights: (terms, results), float32.
+        weights: (terms, results), float32; float64 if they are whole numbers.
     """
 
     weights: Array
@@ -153,9 +154,15 @@ class Gemm(Apart):
 def mat_mul(node: NodeView) -> BatchedProduct | ProductWithConstant:
     """Read one."""
     weights = node.constant(1)
-    if weights is not None and weights.ndim == 2 and weights.dtype == np.float32:
+    if weights is not None and weights.ndim == 2 and (weights.dtype == np.float32 or _wide(node, weights)):
         return ProductWithConstant(weights)
     return BatchedProduct()
+
+
+def _wide(node: NodeView, weights: Array) -> bool:
+    """Tell whether it is one in float64, of whole numbers."""
+    whole = node.span(node.inputs[0]) is not None and span_of(weights) is not None
+    return weights.dtype == np.float64 and whole
 
 
 @reads(STANDARD, "Gemm")

@@ -10,6 +10,7 @@ import numpy as np
 from brainsmith.execution.onnx.counting import emit_levels
 from brainsmith.execution.operators.operator import Operator
 from brainsmith.execution.operators.readers import reads
+from brainsmith.execution.program.functions import shapes
 from brainsmith.execution.program.staircase import emit_staircase
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN, QONNX
@@ -30,7 +31,7 @@ class Threshold(Operator):
     """`scale * (how many thresholds of its channel are <= x) + bias`, each step in float32.
 
     Attributes:
-        rows: (channels or 1, thresholds), float32, ascending, NaN last.
+        rows: (channels or 1, thresholds), of the type of what is compared, ascending, NaN last.
         axis: Of the channels, from the end.
         scale: Of the result.
         bias: Of the result.
@@ -42,8 +43,16 @@ class Threshold(Operator):
     bias: float
 
     @classmethod
-    def of(cls, thresholds: Array, axis: int, shape: tuple[int, ...], scale: float, bias: float) -> Threshold:
-        """Make one of thresholds (channels or 1, thresholds) in any order, for tensors of a shape.
+    def of(
+        cls,
+        thresholds: Array,
+        axis: int,
+        shape: tuple[int, ...],
+        scale: float,
+        bias: float,
+        dtype: Any = np.float32,
+    ) -> Threshold:
+        """Make one of thresholds (channels or 1, thresholds) in any order, for tensors of a shape and a type.
 
         Raises:
             Unsupported: There are not as many rows of thresholds as channels.
@@ -53,9 +62,9 @@ class Threshold(Operator):
             raise Unsupported(
                 f"its thresholds have shape {thresholds.shape}, its tensor {shape} with the channels in axis {axis}"
             )
-        near = thresholds.astype(np.float32)
+        near = thresholds.astype(dtype)
         # Float32 values reach a threshold if they reach the next float32 above it; the nearest may be below.
-        rows = np.where(near < thresholds, np.nextafter(near, np.float32(np.inf)), near)
+        rows = np.where(near < thresholds, np.nextafter(near, near.dtype.type(np.inf)), near)
         return cls(np.sort(rows, axis=1), axis - len(shape), float(scale), float(bias))
 
     @property
@@ -66,11 +75,22 @@ class Threshold(Operator):
 
     def to_program(self, node: ProgramNode) -> None:
         """Count in the way that is the fastest for these thresholds."""
-        emit_staircase(node, node.inputs[0], self, node.outputs)
+        if not _is_double(node, node.outputs[0]):
+            emit_staircase(node, node.inputs[0], self, node.outputs)
+            return
+        levels = emit_staircase(node, node.inputs[0], self, None)
+        node.emit(shapes.cast, [levels], node.outputs, dtype="float64")
+        node.prove_same(node.outputs[0], levels)
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Write a comparison, a look-up or a search."""
-        emit_levels(node, emit, node.inputs[0], self.rows, self.axis, self.levels, node.outputs[0])
+        output, wide = node.outputs[0], _is_double(node, node.outputs[0])
+        made = emit.fresh(output) if wide else output
+        node.facts.state_shape(made, node.shape(output))
+        emit_levels(node, emit, node.inputs[0], self.rows, self.axis, self.levels, made)
+        if wide:
+            emit.add("Cast", [made], output, to=11)
+            node.prove_same(output, made)
 
     def mixes_runs(self, node: NodeView) -> str:
         """Return why several runs cannot lie in the first axis: channels lie there that differ."""
@@ -85,7 +105,8 @@ def multi_threshold(node: NodeView) -> Threshold:
     layout = node.attribute("data_layout", "") or _LAYOUTS.get(len(shape), "")
     axis = layout.index("C") if "C" in layout else 1
     scale, bias = node.attribute("out_scale", 1.0), node.attribute("out_bias", 0.0)
-    return Threshold.of(node.needed_constant(1, "thresholds"), axis, shape, scale, bias)
+    rows, kind = node.needed_constant(1, "thresholds"), _type(node)
+    return Threshold.of(rows, axis, shape, scale, bias, kind)
 
 
 @reads(FINN, "Thresholding")
@@ -95,7 +116,17 @@ def thresholding(node: NodeView) -> Threshold:
     scale, bias = 1.0, float(node.attribute("ActVal", 0))
     if node.attribute("outputDataType") == "BIPOLAR":
         scale, bias = 2.0, 2 * bias - 1
-    return Threshold.of(node.needed_constant(1, "thresholds"), len(shape) - 1, shape, scale, bias)
+    rows, kind = node.needed_constant(1, "thresholds"), _type(node)
+    return Threshold.of(rows, len(shape) - 1, shape, scale, bias, kind)
+
+
+def _type(node: NodeView) -> type:
+    """Return the type in which values are compared: float64 if the graph says that they are of it."""
+    return np.float64 if _is_double(node, node.inputs[0]) else np.float32
+
+
+def _is_double(node: NodeView, name: str) -> bool:
+    return node.dtype(name) == np.dtype(np.float64)
 
 
 def activation(node: NodeView, thresholds: Array, shape: tuple[int, ...]) -> Threshold:

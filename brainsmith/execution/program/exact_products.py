@@ -71,7 +71,7 @@ def emit_product(node: ProgramNode, left: str, weights: Array, output: str | Non
         output: Its name; None makes a temporary.
 
     Returns:
-        Name of the product, float32, whose span is proved where both are whole numbers.
+        Name of the product, whose span is proved where both are whole numbers. It is float64 if `output` is, else float32.
 
     Raises:
         Unsupported: They are not, and the program is to give the reference's own bits.
@@ -81,7 +81,9 @@ def emit_product(node: ProgramNode, left: str, weights: Array, output: str | Non
         node.rounds_differently()
     kind = "float32" if sums is None else sums.exact
     held = node.hold(weights.astype(kind))
-    name = node.emit(matrix.product, [left, held], None if output is None else [output], exact=kind)
+    given = "float32" if output is None else node.dtype(output).name
+    wanted = {} if given != "float64" else {"dtype": given}
+    name = node.emit(matrix.product, [left, held], None if output is None else [output], exact=kind, **wanted)
     if sums is not None and kind != "int64":
         node.prove_range(name, sums.range)
     return name

@@ -52,12 +52,13 @@ def emit_staircase(
     same = {"axis": threshold.axis, "scale": scale, "bias": bias}
     span = node.span(source)
     made = None
-    if count > FEW and span is not None:
+    wide = rows.dtype == np.float64  # tables and bins are counted in float32
+    if count > FEW and span is not None and not wide:
         made = _looked_up(node, source, rows, span, same, outputs)
-    if made is None and count > SOME:
+    if made is None and count > SOME and not wide:
         made = _binned(node, source, rows, same, outputs)
     if made is None:
-        way = ways.search if count > MANY else ways.compare_each
+        way = ways.search if count > (SOME if wide else MANY) else ways.compare_each
         made = node.emit(way, [source, node.hold(rows)], outputs, **same)
     if scale.is_integer() and bias.is_integer():
         low, high = sorted((bias, scale * count + bias))

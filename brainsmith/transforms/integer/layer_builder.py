@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import helper
 
-from brainsmith.graph.integer_range import IntegerRange
+from brainsmith.graph.integer_range import ACCUMULATOR_END, FLOAT32_END, IntegerRange
 from brainsmith.transforms.integer.integer_tensor import (
     IntegerTensor,
     adding,
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from brainsmith.transforms.integer.scaled_sum import ScaledSum
     from brainsmith.transforms.lattice.array_types import Doubles, Whole
     from brainsmith.transforms.lattice.staircases import Staircase
-
-LARGEST = 1 << 24
-"""Integers beyond are not exact in float32, in which models of layers are executed."""
 
 
 class LayerBuilder:
@@ -444,19 +441,20 @@ class LayerBuilder:
         signs = np.where(scale < 0, -1, 1)
         weights, placed = weights * signs, placed * signs
         low, high = tensor.range.sums(weights)
-        self.check_sums(low, high)
+        self.check_sums(low, high, ACCUMULATOR_END)
         name = self.graph.add(
             "MatMul", [tensor.name], base, channels_last(shape), (low, high),
             constant=placed.astype(np.int64), taps_of_channels=depthwise,
         )  # fmt: skip
         return IntegerTensor(name, tuple(shape), low, high, unit * np.abs(scale), one_of_equal(offset))
 
-    def check_sums(self, low: Any, high: Any) -> None:
-        """Raise a NoLayerError if sums are too large to be executed exactly."""
+    def check_sums(self, low: Any, high: Any, end: int = FLOAT32_END) -> None:
+        """Raise a NoLayerError if sums reach an end: 2^24, or for products with constants what 48 bits hold."""
         most = max(abs(float(np.min(low))), abs(float(np.max(high))))
-        if most >= LARGEST:
+        if most >= end:
             raise NoLayerError(
-                f"its sums reach {most:.0f}, and integers of more than 24 bits are not supported",
+                f"its sums reach {most:.0f}, and integers of more than {(end - 1).bit_length() + (end > FLOAT32_END)} "
+                "bits are not supported",
                 "use fewer bits for its weights or for its inputs",
             )
 

@@ -29,13 +29,20 @@ class LayerTensor:
     """A tensor between layers: its shape, channels last, and the least and greatest integer; None of a float.
 
     `origin` is the part of the network that it comes from, such as "Conv 'conv1'"; `added` is what was added to
-    the integers since they were an `IntegerTensor`, one number for each channel.
+    the integers since they were an `IntegerTensor`, one number for each channel. `doubles` tells that it is one of
+    float64, for integers that float32 does not hold.
     """
 
     shape: tuple[int, ...]
     range: IntegerRange | None = None
     origin: str = ""
     added: Whole | None = None
+    doubles: bool = False
+
+    @property
+    def element_type(self) -> int:
+        """ONNX's number of the type in which it is computed."""
+        return int(TensorProto.DOUBLE if self.doubles else TensorProto.FLOAT)
 
     @property
     def datatype(self) -> str:
@@ -192,10 +199,10 @@ class LayerGraph:
                 self._constant(made, name, layer)
             for at, output in enumerate(node.output):
                 tensor = self.tensors[output]
-                if tensor.range is None:
+                if tensor.range is None and not tensor.doubles:
                     continue
                 if output not in ends:
-                    kind = TensorProto.INT64 if node.op_type == "TopK" and at else TensorProto.FLOAT
+                    kind = TensorProto.INT64 if node.op_type == "TopK" and at else tensor.element_type
                     graph.value_info.append(helper.make_tensor_value_info(output, kind, tensor.shape))
                 if node.op_type == "MultiThreshold":
                     set_attribute(node, "out_dtype", tensor.datatype)
@@ -210,7 +217,8 @@ class LayerGraph:
         if value.dtype == np.int64 and layer.node.op_type in ("Pad", "ReduceSum", "Reshape", "Split", "TopK"):
             model.graph.initializer.append(numpy_helper.from_array(value, name))
             return
-        model.set_initializer(name, np.asarray(value, np.float32))
+        doubles = self.tensors[layer.result].doubles
+        model.set_initializer(name, np.asarray(value, np.float64 if doubles else np.float32))
         if value.dtype == np.int64:
             kind = datatype_of(value, layer.node.op_type)
             signs = (

@@ -12,11 +12,11 @@ Array = np.ndarray[Any, Any]
 
 
 @instruction
-def product(values: Array, weights: Array, *, exact: str) -> Array:
-    """Multiply values (..., terms) with weights (terms, results) as one matrix product in a type; float32 comes back."""
+def product(values: Array, weights: Array, *, exact: str, dtype: str = "float32") -> Array:
+    """Multiply values (..., terms) with weights (terms, results) as one matrix product in a type; `dtype` comes back."""
     rows = values.reshape(-1, values.shape[-1]).astype(exact, copy=False)
     result = rows @ weights
-    return result.astype(np.float32, copy=False).reshape(*values.shape[:-1], weights.shape[1])
+    return result.astype(dtype, copy=False).reshape(*values.shape[:-1], weights.shape[1])
 
 
 @instruction
