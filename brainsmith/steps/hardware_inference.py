@@ -21,7 +21,7 @@ from brainsmith.steps.shuffles import shuffle_on_chip
 from brainsmith.steps.unit_transposes import transposes_to_reshapes
 from brainsmith.steps.unsigned_thresholds import ClipThresholdsOfUnsigned
 from brainsmith.steps.unsupported_nodes import why_unsupported
-from brainsmith.steps.wide_sums import without_wide_casts
+from brainsmith.steps.wide_sums import widen_layers, without_wide_casts
 from brainsmith.transforms.integer.host_part import OPERATORS as HOST_OPERATORS
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = _tidy(model, registry, listed)
     _check_nothing_between(model)
     _labels_are_floats(model)
-    model = minimise_bit_widths(model.transform(ClipThresholdsOfUnsigned()), cfg)
+    model = widen_layers(minimise_bit_widths(model.transform(ClipThresholdsOfUnsigned()), cfg))
     # Conversions name their tensors at random; named anew, the same model gives the same bytes.
     model = _by_name(model, registry, "qonnx:GiveUniqueNodeNames", "brainsmith:GiveReadableTensorNames")
     warn_of_host_work(model, _is_hardware)

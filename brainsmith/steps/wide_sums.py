@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.graph.integer_range import FLOAT32_END
 from brainsmith.transforms.graph_view import attribute, is_standard
 
 if TYPE_CHECKING:
@@ -29,6 +30,31 @@ def without_wide_casts(model: ModelWrapper) -> ModelWrapper:
         for value in [each for each in graph.value_info if each.name in (source, result)]:
             if not model.find_producer(value.name) and not model.find_consumers(value.name):
                 graph.value_info.remove(value)
+    return model
+
+
+def widen_layers(model: ModelWrapper) -> ModelWrapper:
+    """Give, in place, each MVAU whose sums float32 does not hold its weights in float64, if thresholds alone read these.
+
+    So its Python model is exact. What it gives is declared as float64, and so are the thresholds.
+    """
+    import numpy as np
+    from onnx import TensorProto
+
+    for node in model.graph.node:
+        if node.op_type != "MVAU" or not attribute(node, "noActivation", 0):
+            continue
+        kind, readers = model.get_tensor_datatype(node.output[0]), model.find_consumers(node.output[0]) or []
+        compared = bool(readers) and all(each.op_type == "Thresholding" for each in readers)
+        if not compared or max(-kind.min(), kind.max()) <= FLOAT32_END:
+            continue
+        for name in (node.input[1], *(each.input[1] for each in readers)):
+            constant: Any = model.get_initializer(name)
+            if constant is not None:
+                model.set_initializer(name, constant.astype(np.float64))
+        value: Any = model.get_tensor_valueinfo(node.output[0])
+        if value is not None:
+            value.type.tensor_type.elem_type = TensorProto.DOUBLE
     return model
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from finn.custom_op.fpgadataflow.rtlbackend import RTLBackend
 
 from brainsmith.errors import BuildError
-from brainsmith.rtl.cores.integers import WHOLE
+from brainsmith.graph.integer_range import FLOAT32_END
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.wrapper import CorePins, CoreStream, wrap_core
@@ -38,6 +38,7 @@ class CoreBackend(RTLBackend):
         parts: Files beside it that the core needs too.
         joined: Whether the core has all its inputs as one vector `in`, and all its outputs as one vector `out`.
         parallel: Attributes that make the layer faster, each with the attribute that it must divide.
+        exact_to: Up to where its Python model is exact: 2^24 in tensors of float32.
     """
 
     onnx_node: Any
@@ -46,6 +47,7 @@ class CoreBackend(RTLBackend):
     parts: ClassVar[tuple[str, ...]] = ()
     joined: ClassVar[bool] = False
     parallel: ClassVar[Mapping[str, Any]] = {}
+    exact_to: ClassVar[int] = FLOAT32_END
 
     @abstractmethod
     def core_parameters(self) -> Mapping[str, int | str]:
@@ -65,7 +67,7 @@ class CoreBackend(RTLBackend):
     def supports(cls, node: Any, part: str = "") -> Support:
         """Tell whether this backend can implement a node: integers in all of its streams, and lanes that divide them.
 
-        Results must be such that the Python model, whose tensors are float32, is as exact as the core.
+        Results must be such that the Python model, whose tensors are floats, is as exact as the core.
 
         Args:
             node: QONNX's instance of the kernel's node.
@@ -78,9 +80,10 @@ class CoreBackend(RTLBackend):
                 return unsupported(f"{name} is {kind.name}, but its core computes with integers only")
         layer = cls(node.onnx_node, onnx_opset_version=node.onnx_opset_version)
         low, high = layer.result_range()
-        if max(-low, high) > WHOLE:
+        if max(-low, high) > cls.exact_to:
+            kind = "float32" if cls.exact_to == FLOAT32_END else "float64"
             return unsupported(
-                f"its results are {low} to {high}, and its Python model, in float32, is exact to {WHOLE} only"
+                f"its results are {low} to {high}, and its Python model, in {kind}, is exact to {cls.exact_to} only"
             )
         return layer.lanes_divide()
 

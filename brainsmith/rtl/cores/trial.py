@@ -77,13 +77,18 @@ def make_model(cases: Sequence[Case]) -> ModelWrapper:
         node = case.node(at)
         nodes.append(node)
         inputs, stored, outputs = case.names(at)
+        results = _given(node, case.outputs)
         for name, (shape, kind) in zip(inputs, case.inputs, strict=True):
             fed.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
             kinds[name] = kind
+        wide = any(max(-DataType[kind].min(), DataType[kind].max()) > WHOLE for _, kind in results)
         for name, (values, kind) in zip(stored, case.constants, strict=True):
-            constants.append(numpy_helper.from_array(np.asarray(values, np.float32), name))
+            held = np.asarray(
+                values, np.float64 if wide else np.float32
+            )  # computed with these, results are of their type
+            constants.append(numpy_helper.from_array(held, name))
             kinds[name] = kind
-        for name, (shape, kind) in zip(outputs, _given(node, case.outputs), strict=True):
+        for name, (shape, kind) in zip(outputs, results, strict=True):
             given.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
             kinds[name] = kind
     graph = helper.make_graph(nodes, "cases", fed, given, initializer=constants)

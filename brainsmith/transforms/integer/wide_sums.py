@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from brainsmith.transforms.integer.layer_graph import LayerGraph
     from brainsmith.transforms.integer.refusals import Refusals
 
-_HELPS = "put a quantiser right behind the product, or use fewer bits for its weights or for its inputs"
+_FEWER = "use fewer bits for its weights or for its inputs"
+_HELPS = f"put a quantiser right behind the product, or {_FEWER}"
 
 
 def widen_sums(graph: LayerGraph, refusals: Refusals) -> None:
@@ -59,6 +60,8 @@ def _refusal(graph: LayerGraph, name: str) -> Reason | None:
     what = f"its integers reach {span.magnitude}, more than 24 bits"
     if maker is None or maker.node.op_type != "MatMul":
         return Reason(f"{what}, which only products with constant weights may give", _HELPS)
+    if maker.taps_of_channels:
+        return Reason(f"{what}, which a depthwise convolution does not give", _FEWER)
     others = [each.node.op_type for each in graph.readers(name) if each.node.op_type != "MultiThreshold"]
     if others or not graph.readers(name):
         reads = f"{others[0]} reads them" if others else "they are an output"

@@ -84,8 +84,27 @@ def test_cases_by_hand(tmp_path, simulations):
         case(6, 4, 2, 2, "UINT5", "INT16"),
         case(4, 2, 2, 1, "INT11", "INT11"),
         case(24, 16, 3, 2, "UINT4", "UINT4", ram_style="block"),
+        case(12, 4, 3, 2, "BINARY", "INT2"),
+        case(12, 4, 12, 2, "INT2", "BINARY"),
     ]
     check_cores(chosen, tmp_path, simulations, count=5)
+
+
+@pytest.mark.slow
+def test_wide_sums_are_exact(tmp_path, simulations):
+    chosen = [
+        case(512, 2, 8, 1, "INT16", "INT16"),  # 41 bits
+        case(512, 2, 8, 2, "UINT16", "UINT16"),
+        case(1, 4, 1, 2, "INT16", "UINT16"),
+        case(32, 4, 32, 2, "INT16", "INT12"),  # a whole row at once
+        case(64, 4, 4, 2, "UINT9", "INT16"),
+        case(64, 4, 4, 4, "INT10", "INT11", ram_style="block"),
+        case(48, 2, 4, 1, "INT13", "INT14"),
+        case(48, 2, 4, 1, "INT24", "INT15"),
+        case(1024, 2, 16, 1, "INT24", "BIPOLAR"),
+        case(64, 2, 4, 1, "INT20", "INT21", output="INT48"),
+    ]
+    check_cores(chosen, tmp_path, simulations, count=3)
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=8, least=8, most=14)
@@ -121,6 +140,12 @@ def test_resources_are_as_stated(tmp_path):
             "weights",
         ),
         ((8, 4, 4, 2, "BIPOLAR", "BIPOLAR"), {"output": "UINT3"}, "its output is UINT3, and a count may be 8"),
+        (
+            (512, 2, 8, 1, "INT24", "INT24"),
+            {},
+            "its results are -36028792723996672 to 36028797018963968, and its Python model, in float64, is exact to "
+            "9007199254740992 only",
+        ),
         ((8, 4, 3, 2), {}, "its SIMD is 3, which does not divide 8"),
         ((8, 4, 4, 3), {}, "its PE is 3, which does not divide 4"),
     ],

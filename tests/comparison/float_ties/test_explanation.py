@@ -26,6 +26,7 @@ from tests.comparison.float_ties.tie_networks import (
 from tests.hunt.inputs import unseen_inputs
 from tests.hunt.networks import random_network
 from tests.hunt.writer import CUSTOM, Writer
+from tests.transforms.quantised_nets import Net
 
 U = Fraction(1, 1 << 24)
 
@@ -290,3 +291,20 @@ def test_the_layers_say_which_sums_have_factors_that_are_near_their_scales(other
     last = quantiser(writer, product.name, (1, 2), 1.4, 8.0)
     model = wrapped(writer, [last], shape=(1, 16), datatype="INT8").transform(IntegerLayers())
     assert LayerLevels(model).near == ({last.name} if near else set())
+
+
+def test_sums_that_cancel_beyond_24_bits_are_ties_of_several_levels_and_the_layers_have_the_exact_one():
+    """Of 2^31 and -2^31 float32 leaves an error of hundreds, and a level is 32 wide."""
+    random = np.random.default_rng(2)
+    half = random.integers(-(2**15), 2**15, (200, 1)).astype(np.float64)
+    net = Net(1, 401, datatype="INT16")
+    weights = net.weights(np.concatenate([half, -half, [[1.0]]]), 1.0, 16)
+    model = net.node("MatMul", weights, shape=[1, 1]).quant(32.0, bits=8).model()
+    given = random.integers(-(2**15), 2**15, (20, 200))
+    sums = random.integers(-4000, 4000, (20, 1))
+    stack = np.concatenate([given, given, sums], axis=1).astype(np.float32)[:, None]
+    found = LayerLevels(model.transform(IntegerLayers())).of({"x": stack})[1]
+    np.testing.assert_array_equal(next(iter(found.values())).reshape(20, 1), np.rint(sums / 32) * 32)
+    results = explained(model, stack)
+    assert [one.wrong for one in results] == [""] * 20
+    assert max(tie.distance for one in results for tie in one.ties) > 2

@@ -1,0 +1,186 @@
+"""Sums that float32 does not hold: computed and compared in float64, or refused."""
+
+import numpy as np
+import onnxruntime as ort
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import TensorProto
+from qonnx.core.onnx_exec import execute_onnx
+
+from brainsmith.errors import ModelError
+from brainsmith.execution.onnx.rewrite import rewrite
+from brainsmith.plugins import steps
+from tests.steps.conftest import config as config
+from tests.transforms.quantised_nets import Net, kinds, run
+
+CASTS = ["Cast", "MatMul", "MultiThreshold", "Cast"]
+
+
+def product(weights, scale, bits):
+    """Return a network of whole weights (terms, results) and a quantiser of their sums."""
+    net = Net(1, len(weights), datatype="INT16")
+    net.node("MatMul", net.weights(weights, 1.0, 16), shape=[1, weights.shape[1]])
+    return net.quant(scale, bits=bits).model()
+
+
+def exact_levels(samples, weights, scale, bits):
+    """Return what a quantiser gives of exact sums; its scale is a power of two."""
+    sums = samples[:, 0].astype(np.int64) @ weights.astype(np.int64)
+    levels = np.rint(sums / scale)  # below 2^53, so both are exact
+    return np.clip(levels, -(2 ** (bits - 1)), 2 ** (bits - 1) - 1)[:, None] * scale
+
+
+def near_thresholds(random, samples, weights, scale, bits):
+    """Let the last term of each sample bring the first sum next to a threshold: its weight must be 1."""
+    sums = samples[:, 0, :-1].astype(np.int64) @ weights[:-1, 0].astype(np.int64)
+    levels = np.clip(np.rint(sums / scale), -(2 ** (bits - 1)), 2 ** (bits - 1) - 2)
+    wanted = (levels + 0.5) * scale + random.integers(-1, 2, len(sums))
+    samples[:, 0, -1] = np.clip(wanted - sums, -(2**15), 2**15 - 1)
+    return samples
+
+
+def one_by_one(model, samples):
+    """Return what QONNX computes."""
+    name, result = model.graph.input[0].name, model.graph.output[0].name
+    return np.stack([execute_onnx(model, {name: sample})[result] for sample in samples])
+
+
+def on_onnx_runtime(model, samples):
+    """Return what a standard model computes."""
+    standard = rewrite(model)
+    session = ort.InferenceSession(standard.content, providers=["CPUExecutionProvider"])
+    (found,) = session.run(None, {session.get_inputs()[0].name: samples[:, 0]})
+    return found[:, None]
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    input_bits=st.integers(9, 16),
+    weight_bits=st.integers(9, 16),
+    terms=st.sampled_from([33, 200, 512]),
+    bits=st.integers(2, 8),
+    seed=st.integers(0, 1000),
+)
+def test_levels_are_those_of_the_exact_sums(input_bits, weight_bits, terms, bits, seed):
+    random = np.random.default_rng(seed)
+    weights = random.integers(-(2 ** (weight_bits - 1)), 2 ** (weight_bits - 1), (terms, 3)).astype(
+        np.float64
+    )
+    weights[-1] = 1
+    scale = 2.0 ** random.integers(2, input_bits + weight_bits - bits + 4)
+    model = product(weights, scale, bits)
+    samples = random.integers(-(2 ** (input_bits - 1)), 2 ** (input_bits - 1), (8, 1, terms)).astype(
+        np.float32
+    )
+    samples = near_thresholds(random, samples, weights, scale, bits)
+    made = steps.integer(steps.cleanup(model, None), None)
+    assert kinds(made)[:4] == CASTS
+    found = run(made, samples)
+    np.testing.assert_array_equal(found, exact_levels(samples, weights, scale, bits))
+    np.testing.assert_array_equal(found, one_by_one(made, samples))
+    np.testing.assert_array_equal(found, on_onnx_runtime(made, samples))
+
+
+def wide_product():
+    random = np.random.default_rng(3)
+    weights = random.integers(-(2**15), 2**15, (512, 4)).astype(np.float64)
+    weights[-1] = 1
+    return weights, product(weights, 2.0**30, 6), random
+
+
+def test_sums_and_thresholds_are_float64_and_everything_else_is_float32():
+    _, model, _ = wide_product()
+    made = steps.integer(steps.cleanup(model, None), None)
+    wide = {v.name for v in made.graph.value_info if v.type.tensor_type.elem_type == TensorProto.DOUBLE}
+    sums, thresholds = made.graph.node[2].input
+    assert wide == {
+        *made.graph.node[1].input,
+        *made.graph.node[1].output,
+        thresholds,
+        made.graph.node[2].output[0],
+    }
+    assert made.get_tensor_datatype(sums).name == "INT39"
+    assert made.get_initializer(thresholds).dtype == np.float64
+    assert np.abs(made.get_initializer(thresholds)).max() > 2**24
+
+
+@pytest.mark.slow
+def test_hardware_layers_compute_the_exact_sums_too(config):
+    weights, model, random = wide_product()
+    made = steps.hardware_inference(steps.integer(steps.cleanup(model, config), config), config)
+    assert kinds(made)[:2] == ["MVAU", "Thresholding"]
+    assert "Cast" not in kinds(made)
+    samples = random.integers(-(2**15), 2**15, (50, 1, 512)).astype(np.float32)
+    samples = near_thresholds(random, samples, weights, 2.0**30, 6)
+    wanted = exact_levels(samples, weights, 2.0**30, 6)
+    np.testing.assert_array_equal(run(made, samples), wanted)
+    np.testing.assert_array_equal(one_by_one(made, samples), wanted)
+    np.testing.assert_array_equal(on_onnx_runtime(made, samples), wanted)
+
+
+def refusal(net, config=None):
+    with pytest.raises(ModelError) as caught:
+        steps.integer(steps.cleanup(net.model(), config), config)
+    return str(caught.value)
+
+
+def wide_net(results=4):
+    net = Net(1, 512, datatype="INT16")
+    weights = np.full((512, results), 2.0**15 - 1)
+    return net.node("MatMul", net.weights(weights, 1.0, 16), shape=[1, results])
+
+
+HELP = "put a quantiser right behind the product, or use fewer bits for its weights or for its inputs"
+
+
+def test_a_wide_sum_that_is_an_output_is_refused():
+    assert refusal(wide_net()) == (
+        "no integer layers for MatMul 'matmul1': its integers reach 549739036672, more than 24 bits, which only thresholds "
+        f"may read, and they are an output: {HELP}"
+    )
+
+
+def test_a_wide_sum_of_which_the_host_makes_floats_is_refused():
+    assert refusal(wide_net().node("Mul", 0.3, shape=[1, 4])) == (
+        "no integer layers for MatMul 'matmul1': its integers reach 549739036672, more than 24 bits, which only thresholds "
+        f"may read, and Mul reads them: {HELP}"
+    )
+
+
+def test_a_sum_beyond_48_bits_is_refused():
+    net = Net(1, 512, datatype="INT24")
+    net.node("MatMul", net.weights(np.full((512, 2), 2.0**20), 1.0, 22), shape=[1, 2]).quant(2.0**40)
+    assert refusal(net) == (
+        "no integer layers for node 'matmul1' (MatMul): its sums reach 4503599627370496, and integers of more than 48 bits "
+        "are not supported: use fewer bits for its weights or for its inputs"
+    )
+
+
+def test_a_wide_sum_of_a_depthwise_convolution_is_refused():
+    net = Net(1, 2, 4, 4, datatype="INT16")
+    weights = net.weights(np.full((2, 1, 3, 3), 2.0**12), 1.0, 14)
+    net.node("Conv", weights, shape=[1, 2, 2, 2], kernel_shape=[3, 3], group=2).quant(2.0**20)
+    assert refusal(net) == (
+        "no integer layers for Conv 'conv1': its integers reach 1207959552, more than 24 bits, which a depthwise "
+        "convolution does not give: use fewer bits for its weights or for its inputs"
+    )
+
+
+@pytest.mark.slow
+def test_a_convolution_with_wide_sums_becomes_layers_and_a_standard_model(config):
+    random = np.random.default_rng(5)
+    held = random.integers(-(2**11), 2**11, (6, 3, 3, 3)).astype(np.float64)
+    net = Net(1, 3, 6, 6, datatype="INT12")
+    net.node("Conv", net.weights(held, 1.0, 12), shape=[1, 6, 6, 6], kernel_shape=[3, 3], pads=[1] * 4)
+    model = net.quant(2.0**21, bits=5).model()
+    made = steps.integer(steps.cleanup(model, config), config)
+    samples = random.integers(-(2**11), 2**11, (20, 1, 3, 6, 6)).astype(np.float32)
+    padded = np.pad(samples[:, 0].astype(np.int64), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
+    sums = np.einsum("nchwij,fcij->nfhw", windows, held.astype(np.int64))
+    wanted = np.clip(np.rint(sums / 2.0**21), -16, 15)[:, None] * 2.0**21
+    np.testing.assert_array_equal(run(made, samples), wanted)
+    layers = steps.hardware_inference(made, config)
+    assert "MVAU" in kinds(layers) and "Cast" not in kinds(layers)
+    np.testing.assert_array_equal(run(layers, samples), wanted)
