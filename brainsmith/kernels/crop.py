@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 @kernel(
     name="Crop",
     description="Let a window of a tensor pass, such as one token, and drop the rest",
-    requires=("finn-plus",),
     tags=("layout", "transformer"),
-    domain="brainsmith.kernels",
 )
 class CropKernel(WindowedKernel):
     """`x.reshape(within_shape)[starts : starts + sizes].reshape(out_shape)`, axis by axis, any datatype.

@@ -31,9 +31,7 @@ _OFF = 4
 @kernel(
     name="LayerNorm",
     description="Normalise over the last axis to mean 0 and variance 1",
-    requires=("finn-plus",),
     tags=("normalisation", "transformer"),
-    domain="brainsmith.kernels",
 )
 class LayerNormKernel(RowKernel, FinnLayerNorm):
     """`(x - mean(x)) / sqrt(variance(x) + epsilon)` over the last axis.

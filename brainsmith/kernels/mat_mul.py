@@ -37,9 +37,7 @@ MATRIX = 2
 @kernel(
     name="MatMul",
     description="Multiply matrices that are both computed by the network",
-    requires=("finn-plus",),
     tags=("matrix", "transformer"),
-    domain="brainsmith.kernels",
 )
 class MatMulKernel(Products, HWCustomOp):
     """`(..., M, K) x (..., K, N)`, integers both, as attention has them (queries and keys).

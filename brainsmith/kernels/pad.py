@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 @kernel(
     name="Pad",
     description="Surround a tensor along any axes, with any integer",
-    requires=("finn-plus",),
     tags=("layout",),
-    domain="brainsmith.kernels",
 )
 class PadKernel(WindowedKernel):
     """`pad(x.reshape(within_shape), before, after, value).reshape(out_shape)`, axis by axis, integers.

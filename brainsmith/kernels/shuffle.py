@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 @kernel(
     name="Shuffle",
     description="Reshape, transpose and reshape between layers",
-    requires=("finn-plus",),
     tags=("layout", "transformer"),
-    domain="brainsmith.kernels",
 )
 class ShuffleKernel(MovementKernel):
     """`transpose(x.reshape(transpose_in_shape), perm).reshape(out_shape)`, any datatype.

@@ -29,9 +29,7 @@ PIPELINE_FILL = 30
 @kernel(
     name="Softmax",
     description="Softmax over the last axis",
-    requires=("finn-plus",),
     tags=("activation", "transformer"),
-    domain="brainsmith.kernels",
 )
 class SoftmaxKernel(RowKernel, HWSoftmax):
     """`exp(x) / sum(exp(x))` over the last axis, with the row's maximum subtracted first.

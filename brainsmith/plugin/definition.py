@@ -32,8 +32,8 @@ _OWN: dict[str, tuple[str, ...]] = {
 }
 _OUR_DEFAULTS = {"version": __version__, "author": "BrainSmith"}
 """What the plugins that come with this package need not say."""
-_OUR_REQUIREMENTS = {"transform": ("qonnx",)}
-"""The same, by plugin type: what the base class of the type is from."""
+_OUR_REQUIREMENTS = {"transform": ("qonnx",), **dict.fromkeys(("kernel", "backend", "step"), ("finn-plus",))}
+"""The same, by plugin type: what the base class of the type is from, or what nearly all of the type use."""
 
 DOOR = "brainsmith.plugins"
 _HOMES = ("brainsmith", "brainsmith.plugin.core", "brainsmith.plugin", DOOR)
@@ -73,16 +73,18 @@ def make_record(
         raise PluginDefinitionError(f"{origin}: {problem}")
     name = values.get("name") or object_name
     stated = {key: value for key, value in values.items() if key in FIELDS and value not in (None, "")}
-    defaults: dict[str, Any] = {}
+    defaults, extra = {}, _extra_of(plugin_type, name, values)
     if framework == "brainsmith":
         defaults = {**_OUR_DEFAULTS, "requires": _OUR_REQUIREMENTS.get(plugin_type, ())}
+        if plugin_type in ("kernel", "backend"):  # our folders of these are domains
+            extra.setdefault("domain", reference.partition(":")[0].rpartition(".")[0])
     return PluginInfo(
         **{**defaults, **stated, "name": name},
         type=plugin_type,
         framework=framework,
         reference=reference,
         origin=origin,
-        extra=_extra_of(plugin_type, name, values),
+        extra=extra,
     )
 
 

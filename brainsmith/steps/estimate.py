@@ -37,10 +37,7 @@ ATTRIBUTES = (
 """What the report says of a layer, where the layer has it."""
 
 
-@step(
-    description="Estimate cycles and resources of every layer and of the whole accelerator",
-    requires=("finn-plus",),
-)
+@step(description="Estimate cycles and resources of every layer and of the whole accelerator")
 def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Write `report/estimates.json` in `cfg.output_dir`: cycles, rate, latency and resources.
 

@@ -27,10 +27,7 @@ PARALLELISM = {"SIMD": ("MW", "NumChannels", "ifm_dim"), "PE": ("MH", "NumChanne
 """What folding may raise in a layer that does not state it, and the attributes that give the limit."""
 
 
-@step(
-    description="Set PE and SIMD of every layer for the target frame rate",
-    requires=("finn-plus",),
-)
+@step(description="Set PE and SIMD of every layer for the target frame rate")
 def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Fold a specialised model to `cfg.target_fps`; without a rate, leave it as it is.
 

@@ -41,10 +41,7 @@ APPROXIMATE = ("brainsmith:Softmax", "brainsmith:LayerNorm")
 """Kernels of integers that approximate an operator of floats."""
 
 
-@step(
-    description="Infer hardware layers: those of the blueprint's kernels first, then FINN's",
-    requires=("finn-plus",),
-)
+@step(description="Infer hardware layers: those of the blueprint's kernels first, then FINN's")
 def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Turn a streamlined model into hardware layers with minimal bit widths.
 

@@ -21,10 +21,7 @@ MOST_THRESHOLD_BITS = 8
 QUANTISERS = ("Quant", "IntQuant", "BipolarQuant", "Trunc")
 
 
-@step(
-    description="Turn Quant nodes into integer weights and MultiThreshold activations",
-    requires=("finn-plus",),
-)
+@step(description="Turn Quant nodes into integer weights and MultiThreshold activations")
 def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Convert QONNX quantisers to FINN's form: integer weights, MultiThreshold, and scales as Mul and Add.
 

@@ -16,10 +16,7 @@ FOLDER = "rtl/layers"
 """Of the generated code, in the output folder: one folder for each layer."""
 
 
-@step(
-    description="Insert width converters and generate the RTL of every layer",
-    requires=("finn-plus",),
-)
+@step(description="Insert width converters and generate the RTL of every layer")
 def rtl_codegen(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Let FINN generate all layers below `rtl/layers` in `cfg.output_dir`; no vendor tool is needed.
 

@@ -35,8 +35,7 @@ SEED = 1
 
 
 @step(
-    description="Put the accelerator into a folder: sources, golden vectors, IP-XACT, Vivado script, test bench",
-    requires=("finn-plus",),
+    description="Put the accelerator into a folder: sources, golden vectors, IP-XACT, Vivado script, test bench"
 )
 def rtl_package(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Write the package to `accelerator` in `cfg.output_dir`; no path in it is absolute.

@@ -48,10 +48,7 @@ SLACK = 1.01
 """How many times FINN's estimate the measured interval may be without a warning."""
 
 
-@step(
-    description="Simulate the circuit over all golden inputs, with and without stalls, bit for bit",
-    requires=("finn-plus",),
-)
+@step(description="Simulate the circuit over all golden inputs, with and without stalls, bit for bit")
 def rtl_simulate(
     model: ModelWrapper,
     cfg: Any,

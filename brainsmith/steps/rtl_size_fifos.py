@@ -21,10 +21,7 @@ FILE = "report/rtl_fifos.json"
 SIMULATIONS = 2_000
 
 
-@step(
-    description="Give every stream the smallest FIFO with which the circuit keeps its rate",
-    requires=("finn-plus",),
-)
+@step(description="Give every stream the smallest FIFO with which the circuit keeps its rate")
 def rtl_size_fifos(
     model: ModelWrapper, cfg: Any, search: bool = True, simulations: int = SIMULATIONS
 ) -> ModelWrapper:

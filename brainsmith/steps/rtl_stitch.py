@@ -11,10 +11,7 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
 
-@step(
-    description="Connect the layers to one design with AXI streams at its ends",
-    requires=("finn-plus",),
-)
+@step(description="Connect the layers to one design with AXI streams at its ends")
 def rtl_stitch(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Write the design to `rtl/design` in `cfg.output_dir`: sources, memory contents, `filelist.f`, `design.json`.
 

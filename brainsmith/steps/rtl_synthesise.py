@@ -20,8 +20,7 @@ FILE = "report/rtl_synthesis.json"
 
 
 @step(
-    description="Synthesise every layer and the whole design with Yosys, for LUTs, flip-flops, block RAMs and DSPs",
-    requires=("finn-plus",),
+    description="Synthesise every layer and the whole design with Yosys, for LUTs, flip-flops, block RAMs and DSPs"
 )
 def rtl_synthesise(model: ModelWrapper, cfg: Any, place: str = "") -> ModelWrapper:
     """Write `report/rtl_synthesis.json` in `cfg.output_dir`: what `cfg.fpga_part` must have for the design.

@@ -11,10 +11,7 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
 
-@step(
-    description="Choose HLS or RTL for every hardware layer, as the blueprint prefers",
-    requires=("finn-plus",),
-)
+@step(description="Choose HLS or RTL for every hardware layer, as the blueprint prefers")
 def specialize(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Replace kernels by backends for `cfg.fpga_part` (`SpecializeKernels`), and write why to `report/backends.json`.
 

@@ -21,10 +21,7 @@ MOVABLE = ("Add", "BatchNormalization", "Div", "Mul", "Sign", "Sub")
 change nothing."""
 
 
-@step(
-    description="Absorb scales and biases into thresholds; lower convolutions to Im2Col and MatMul in NHWC",
-    requires=("finn-plus",),
-)
+@step(description="Absorb scales and biases into thresholds; lower convolutions to Im2Col and MatMul in NHWC")
 def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Streamline a FINN-ONNX model (Umuroglu and Jahre, arXiv:1709.04060).
 

@@ -59,11 +59,21 @@ def imported(path, registry, module="plugin_file"):
 def as_ours(info, fast):
     """Return a record as it is of a plugin of this package, which need not state everything.
 
-    Whether `requires=()` is stated, its record does not say: then nothing is required, else what all transforms do.
+    Whether `requires=()` is stated, its record does not say: then nothing is required, else what all of its type do.
     """
     ours = {"version": brainsmith.__version__, "author": "BrainSmith"}
-    ours["requires"] = ("qonnx",) if info.type == "transform" and fast.requires else ()
-    return info.replace(framework="brainsmith", **{name: info[name] or ours[name] for name in ours})
+    ours["requires"] = REQUIRED.get(info.type, ()) if fast.requires else ()
+    domain = {"domain": ""} if info.type in ("kernel", "backend") else {}  # its module lies in no package
+    stated = {name: info[name] or ours[name] for name in ours}
+    return info.replace(framework="brainsmith", extra={**domain, **info.extra}, **stated)
+
+
+REQUIRED = {
+    "transform": ("qonnx",),
+    "kernel": ("finn-plus",),
+    "backend": ("finn-plus",),
+    "step": ("finn-plus",),
+}
 
 
 def scanned(path):

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     kernel="LayerNorm",
     backend_type="hls",
     description="Layer normalisation of integers or floats in C++",
-    requires=("finn-plus",),
-    domain="brainsmith.backends.hls",
 )
 class LayerNormHLS(RowHLS, LayerNormKernel):
     """Integers bit for bit as the kernel computes them, or single precision."""

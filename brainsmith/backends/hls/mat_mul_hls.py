@@ -24,8 +24,6 @@ CONTROL = Resources(lut=150, ff=150)
     kernel="MatMul",
     backend_type="hls",
     description="Right-hand matrices collected in turns, PE x SIMD products per cycle",
-    requires=("finn-plus",),
-    domain="brainsmith.backends.hls",
 )
 class MatMulHLS(HlsNode, MatMulKernel):
     """Two processes with a double buffer between them; a call of the function multiplies one pair of matrices."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     kernel="Softmax",
     backend_type="hls",
     description="Softmax of integers or floats in C++",
-    requires=("finn-plus",),
-    domain="brainsmith.backends.hls",
 )
 class SoftmaxHLS(RowHLS, SoftmaxKernel):
     """Integers bit for bit as the kernel computes them, or single precision."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     kernel="Crop",
     backend_type="rtl",
     description="Beats outside the window dropped as they come",
-    requires=("finn-plus",),
-    domain="brainsmith.backends.rtl",
 )
 class CropRTL(WindowBackend, CropKernel):
     """The input is counted, and the beats of the window are the output."""

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     kernel="finn:GlobalAccPool",
     backend_type="rtl",
     description="The sum of all pixels of each channel, one beat per cycle",
-    requires=("finn-plus",),
     domain="finn.custom_op.fpgadataflow.rtl",
     op_type="GlobalAccPool_rtl",
 )

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     kernel="LayerNorm",
     backend_type="rtl",
     description="Rows of integers normalised, one root bit per cycle",
-    requires=("finn-plus",),
-    domain="brainsmith.backends.rtl",
 )
 class LayerNormRTL(RowBackend, LayerNormKernel):
     """`SIMD` elements a beat; a row takes its beats or its root's bits and 4 cycles, whichever is more."""

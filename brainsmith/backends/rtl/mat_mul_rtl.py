@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     kernel="MatMul",
     backend_type="rtl",
     description="Right-hand matrices collected in turns, PE x SIMD products per cycle",
-    requires=("finn-plus",),
-    domain="brainsmith.backends.rtl",
 )
 class MatMulRTL(CoreBackend, MatMulKernel):
     """Two right-hand matrices in memory, one left-hand row, and `PE` sums of `SIMD` products."""

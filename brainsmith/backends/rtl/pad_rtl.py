@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     kernel="Pad",
     backend_type="rtl",
     description="A value in place of the beats outside the window that the input is",
-    requires=("finn-plus",),
-    domain="brainsmith.backends.rtl",
 )
 class PadRTL(WindowBackend, PadKernel):
     """The output is counted, and the beats of its window are the input."""

@@ -25,8 +25,6 @@ LOOPS = 5
     kernel="Shuffle",
     backend_type="rtl",
     description="Two pages of memory and a nest of counters, one beat per cycle",
-    requires=("finn-plus",),
-    domain="brainsmith.backends.rtl",
 )
 class ShuffleRTL(CoreBackend, ShuffleKernel):
     """A page is what the outermost loop that moves needs of the input: often the whole tensor, never more."""

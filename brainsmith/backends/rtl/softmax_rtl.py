@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     kernel="Softmax",
     backend_type="rtl",
     description="Softmax of rows of integers: a table of powers, one bit of the reciprocal per cycle",
-    requires=("finn-plus",),
-    domain="brainsmith.backends.rtl",
 )
 class SoftmaxRTL(RowBackend, SoftmaxKernel):
     """`SIMD` elements a beat; a row takes its beats or its reciprocal's bits and 2 cycles, whichever is more."""

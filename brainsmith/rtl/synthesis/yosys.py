@@ -157,6 +157,6 @@ def _refusal(job: Job, error: ToolError) -> str:
     quoted = "".join(f"\n  {line}" for line in dict.fromkeys(said[:_SHOWN])) or f"\n  {error}"
     return (
         f"{job.what} cannot be synthesised; {job.tool} says:{quoted}\n"
-        "  if the place is in FINN's library, brainsmith/rtl/library/rules.py needs a rule for it; leave the step "
+        "  if the place is in FINN's library, brainsmith/rtl/library/rules.yaml needs a rule for it; leave the step "
         "rtl_synthesise out (output: simulated) to build without"
     )

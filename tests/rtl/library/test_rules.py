@@ -204,5 +204,5 @@ def test_a_library_that_changed_is_refused(tmp_path):
         "finn-plus 2.0: rule 'example' must match twice in a.sv, but matches once\n"
         "  why it is needed: no tool reads it\n"
         "  install the version of finn-plus that requirements/lock.txt names, or adapt the rule in "
-        "brainsmith/rtl/library/rules.py"
+        "brainsmith/rtl/library/rules.yaml"
     )

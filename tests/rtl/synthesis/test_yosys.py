@@ -70,7 +70,7 @@ def test_what_yosys_refuses_is_quoted_with_its_place(synthesised):
     assert lines[0] == f"MVAU_rtl_3 cannot be synthesised; {TOOL} says:"
     assert lines[1].startswith("  hdl/top.sv:2: ERROR: expected expression")
     assert lines[-1] == (
-        "  if the place is in FINN's library, brainsmith/rtl/library/rules.py needs a rule for it; leave the step "
+        "  if the place is in FINN's library, brainsmith/rtl/library/rules.yaml needs a rule for it; leave the step "
         "rtl_synthesise out (output: simulated) to build without"
     )
 
