@@ -36,8 +36,8 @@ RELATIVE = 1e-5
 
 FRAMES_PER_SECOND = {"mobilenet_full": 20, "resnet18_full": 100, "autoencoder": 50_000}
 DENSE, CONVOLUTIONAL = 100_000, 20_000
-LINES = {"cyber_mlp": "  inputs: {datatype: BIPOLAR}\n"} | dict.fromkeys(
-    ("mobilenet", "mobilenet_full", "resnet_shared", "resnet18_full"), "  inputs: {datatype: UINT8}\n"
+INPUTS = {"cyber_mlp": "BIPOLAR"} | dict.fromkeys(
+    ("mobilenet", "mobilenet_full", "resnet_shared", "resnet18_full"), "UINT8"
 )
 """What the model itself does not say of its inputs: those that no quantiser follows."""
 
@@ -157,7 +157,9 @@ def blueprint_of(name: str, produce: str, fps: int = 0) -> str:
     rate = fps or FRAMES_PER_SECOND.get(name, DENSE if dense else CONVOLUTIONAL)
     steps = ["integer"] if produce == "integer" else ["integer", "hardware_inference"]
     allowed = ", ".join(f"{step}: {_ALLOWED}" for step in steps)
-    line = f"  verify: {{approximate: {{{allowed}}}}}\n" if name in ERROR else LINES.get(name, "")
+    line = f"  inputs: {{datatype: {INPUTS[name]}}}\n" if name in INPUTS else ""
+    if name in ERROR:
+        line = f"  verify: {{approximate: {{{allowed}}}}}\n"
     return (
         f"hw_compiler:\n  target: {{part: xczu7ev-ffvc1156-2-e, clock: 200 MHz, fps: {rate}}}\n{line}"
         f"  {LAST[produce]}\n"

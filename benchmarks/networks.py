@@ -25,7 +25,7 @@ from functools import partial
 from pathlib import Path
 
 from example_orders import EXAMPLES, Costs, costs_of
-from export_builds import CIRCUITS, LAST, RAW, RIGHT, WRONG, Ended, built_apart
+from export_builds import CIRCUITS, INPUTS, LAST, RAW, RIGHT, WRONG, Ended, built_apart
 from front_end_time import seconds_of
 from hunt import Case, hunted, judged_case
 from measure import environment, row
@@ -83,7 +83,7 @@ def _front_end(options: argparse.Namespace) -> int:
     for name, most in FRONT_END.items():
         file = options.folder / f"{name}.onnx"
         if _is_there(options.folder, name):
-            seconds = seconds_of(file)
+            seconds = seconds_of(file, INPUTS.get(name, ""))
             row(
                 f"front end, {name}",
                 f"{seconds * 1e3:,.1f} ms",

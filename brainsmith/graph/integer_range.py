@@ -18,6 +18,9 @@ ACCUMULATOR_END = 1 << 47
 FLOAT64_END = 1 << 53
 """Whole numbers up to here are exact in float64, and so are their sums in any order."""
 
+_SPARSE = 0.125
+"""Where fewer of the weights are not 0, only those are multiplied."""
+
 
 class IntegerRange(NamedTuple):
     """The least and the greatest value: one of each for all values, or one for each channel."""
@@ -54,11 +57,21 @@ class IntegerRange(NamedTuple):
             return IntegerRange(none, none)
         greatest = max(float(np.abs(weights).max()), 1.0)
         huge = max(self.magnitude, 1) * greatest * len(weights) >= FLOAT64_END
+        if not huge and np.count_nonzero(weights) < _SPARSE * weights.size:
+            return self._few_sums(weights)
         exact = np.vectorize(int, otypes=[object])(weights) if huge else weights.astype(np.float64)
         ends = [exact * end.astype(exact.dtype).reshape(-1, 1) for end in self]
         found = IntegerRange(np.minimum(*ends).sum(axis=0), np.maximum(*ends).sum(axis=0))
         fits = found.magnitude <= np.iinfo(np.int64).max
         return IntegerRange(*(end.astype(np.int64) for end in found)) if fits else found
+
+    def _few_sums(self, weights: Array) -> IntegerRange:
+        """Return the range of sums of which most weights are 0, such as a depthwise convolution's."""
+        rows, columns = np.nonzero(weights)
+        taps = weights[rows, columns].astype(np.float64)
+        ends = [taps * np.broadcast_to(end.reshape(-1), len(weights))[rows] for end in self]
+        sums = (np.bincount(columns, each, weights.shape[1]) for each in (np.minimum(*ends), np.maximum(*ends)))
+        return IntegerRange(*(each.astype(np.int64) for each in sums))
 
 
 def within(low: int, high: int) -> IntegerRange:
