@@ -30,6 +30,8 @@ torch.Tensor.rename = torch.Tensor.rename_ = lambda self, *names, **named: self
 from brevitas.export import export_qonnx  # noqa: E402
 from brevitas_models import TOPOLOGIES, Topology  # noqa: E402
 
+torch.set_num_threads(1)  # threads that wait for each other take most of the time on a loaded machine
+
 CALIBRATED, GOLDEN, UNSEEN = 256, 8, 32
 KEPT = {"jet_mlp": False, "kws_small": True, "resnet_block": True}
 """Those that are kept with the tests, and whether torch's default exporter writes them."""

@@ -165,8 +165,25 @@ def _parts(parts: object) -> Fields | None:
     """Read what was simulated in place of the whole circuit; None if that was simulated."""
     own = _numbers("frames", "frame_seconds", "predicted_seconds")
     sections = [{"layers": _texts, **_numbers("frames", "stalled_frames", "cycles")}]
-    form = {**own, "text": _text, "whole": _text, "sections": sections, "uncovered": _texts}
+    form = {
+        **own,
+        "text": _text,
+        "whole": _text,
+        "sections": sections,
+        "reduced": _reduced,
+        "uncovered": _texts,
+    }
     return _read(form, parts) if fields(parts) else None
+
+
+def _reduced(reduced: object) -> Fields | None:
+    """Read how the whole circuit was simulated for a smaller picture; None if it was not."""
+    form = {
+        **_numbers("frames", "stalled_frames", "interval_cycles", "interval_estimate", "latency_cycles"),
+        "picture": _shape,
+        "of": _shape,
+    }
+    return _read(form, reduced) if fields(reduced) else None
 
 
 def _placed(place: object) -> Fields | None:

@@ -70,7 +70,9 @@ class IntegerRange(NamedTuple):
         rows, columns = np.nonzero(weights)
         taps = weights[rows, columns].astype(np.float64)
         ends = [taps * np.broadcast_to(end.reshape(-1), len(weights))[rows] for end in self]
-        sums = (np.bincount(columns, each, weights.shape[1]) for each in (np.minimum(*ends), np.maximum(*ends)))
+        sums = (
+            np.bincount(columns, each, weights.shape[1]) for each in (np.minimum(*ends), np.maximum(*ends))
+        )
         return IntegerRange(*(each.astype(np.int64) for each in sums))
 
 

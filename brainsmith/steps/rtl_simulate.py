@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import BuildError, VerificationError
+from brainsmith.errors import BuildError, SimulationError, VerificationError
 from brainsmith.figures import plural
 from brainsmith.plugin.core import step
 from brainsmith.plugin.processes import Workers
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from brainsmith.rtl.stitching.design import Design
     from brainsmith.rtl.verification.design_verification import Verification
     from brainsmith.rtl.verification.frame_time import FrameTime
+    from brainsmith.rtl.verification.parts import Parts
     from brainsmith.steps.own_frames import OwnFrames
+    from brainsmith.steps.reduced_circuit import Reduced
 
 FILE = "report/rtl_simulation.json"
 """What the step writes, in the output folder."""
@@ -67,7 +69,8 @@ def rtl_simulate(
 
     Where simulating one frame of the whole would take longer than `frame_seconds`, the circuit is verified in parts: each
     layer alone on the activations of one frame (or as many as five million cycles hold), then sections of layers as they
-    are stitched. The report says so, and the build has a shortfall.
+    are stitched, then the whole circuit for the smallest picture that its layers take, where there is one. The report
+    says so, and the build has a shortfall.
 
     Args:
         model: With a stitched design.
@@ -182,7 +185,9 @@ def _simulate_parts(
     )  # fmt: skip
     count = max(1, LAYER_CYCLES // design.interval)
     golden = GoldenFrames(model, design, cfg, count if frames is None else min(frames, count))
-    done = verify_parts(design, golden.tensors(golden.golden), frame_seconds, seed=1 if seeds else None)
+    seed = 1 if seeds else None
+    done = verify_parts(design, golden.tensors(golden.golden), frame_seconds, seed=seed)
+    done, reduced = _with_reduced(done, model, design, golden, cfg, frame_seconds, seed)
     report = {
         **dict.fromkeys(("frames", "mismatches", "interval_cycles", "latency_cycles")),
         "interval_estimate": design.interval,
@@ -190,9 +195,10 @@ def _simulate_parts(
         "random": golden.random,
         "layers": [asdict(layer) for layer in done.layers],
         "parts": {
-            "text": str(done),
+            "text": f"{done}; {reduced}" if reduced else str(done),
             "frames": done.frames,
             "sections": [asdict(section) for section in done.sections],
+            "reduced": asdict(reduced) if reduced else None,
             "uncovered": list(done.uncovered),
             "frame_seconds": frame_seconds,
             "predicted_seconds": round(time.seconds, 1),
@@ -200,6 +206,33 @@ def _simulate_parts(
         },
     }
     _write(cfg, design, golden, report)
+
+
+def _with_reduced(
+    done: Parts,
+    model: ModelWrapper,
+    design: Design,
+    golden: GoldenFrames,
+    cfg: Any,
+    seconds: float,
+    seed: int | None,
+) -> tuple[Parts, Reduced | None]:
+    """Simulate the whole for a smaller picture, and say what that, or its lack, leaves open."""
+    from brainsmith.rtl.verification.parts import PART, REDUCED, SINGLE, WHOLE
+    from brainsmith.steps.reduced_circuit import verify_reduced
+
+    if WHOLE not in done.uncovered:
+        return done, None
+    try:
+        reduced = verify_reduced(model, design, golden.inputs, cfg, max(seconds, PART), seed)
+    except (VerificationError, SimulationError):
+        raise
+    except BuildError as error:
+        first = str(error).splitlines()[0]
+        return replace(done, uncovered=(*done.uncovered, f"nor was it for a smaller picture: {first}")), None
+    shown = {SINGLE} if reduced.frames > 1 else set()
+    said = [REDUCED if text == WHOLE else text for text in done.uncovered if text not in shown]
+    return replace(done, uncovered=tuple(said)), reduced
 
 
 def _write(cfg: Any, design: Design, golden: GoldenFrames, report: dict[str, Any]) -> None:

@@ -15,7 +15,9 @@ def test_the_ends_of_sums_are_reached_term_by_term(seed, terms, sums, filled, by
     high = low + random.integers(0, 30, low.shape)
     found = IntegerRange(low, high).sums(weights)
     for at in range(sums):
-        ends = [[weight * end[row % len(low)] for end in (low, high)] for row, weight in enumerate(weights[:, at])]
+        ends = [
+            [weight * end[row % len(low)] for end in (low, high)] for row, weight in enumerate(weights[:, at])
+        ]
         assert found.low[at] == sum(map(min, ends))
         assert found.high[at] == sum(map(max, ends))
     assert found.low.dtype == found.high.dtype == np.int64

@@ -213,6 +213,10 @@ def test_a_circuit_that_takes_too_long_is_simulated_in_parts(stitched, config, t
         and "alone on the activations of 2 frames, 0 of " in report["parts"]["text"]
     )
     assert all(layer["wrong"] == 0 and layer["cycles"] for layer in report["layers"])
+    assert report["parts"]["reduced"] is None
+    assert report["parts"]["uncovered"][-1] == (
+        "nor was it for a smaller picture: there is no smaller picture: the circuit does not take one picture, but (1, 8)"
+    )
     assert "simulating a frame of the whole circuit would take about 0 s" in caplog.text
     (line,) = (words for name, words in circuit_lines(read_circuit(tmp_path)) if name == "circuit")
     assert line == f"in parts: {report['parts']['text']}"

@@ -6,6 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from finn.custom_op.fpgadataflow.globalaccpool import GlobalAccPool
+from qonnx.core.datatype import DataType
 
 from brainsmith.backends.rtl.page_memory import in_blocks, page_memory_resources
 from brainsmith.plugin.core import backend
@@ -47,12 +48,17 @@ class GlobalAccPoolRTL(CoreBackend, GlobalAccPool):
             return unsupported(f"input 0 is {given.name}, but its core computes with integers only")
         return super().supports(node, part)
 
+    def get_nodeattr_types(self) -> dict[str, Any]:
+        """Return FINN's attributes, and the datatype of the sums where that is not the smallest one."""
+        return {**super().get_nodeattr_types(), "sumDataType": ("s", False, "")}
+
     def get_output_datatype(self, ind: int = 0) -> BaseDataType:
-        """Return the smallest datatype that holds all sums.
+        """Return the smallest datatype that holds all sums, or that which is stated.
 
         FINN works it out for the sum of least values alone: that of 4 values that are -1 or 1 would be INT3.
         """
-        return integer_datatype(*self.result_range())
+        stated = self.get_nodeattr("sumDataType")
+        return DataType[stated] if stated else integer_datatype(*self.result_range())
 
     def result_range(self) -> tuple[int, int]:
         """Return the least and the greatest sum."""

@@ -24,11 +24,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from brainsmith.rtl.stitching.design import Design
+    from brainsmith.rtl.verification.design_verification import Verification
     from brainsmith.rtl.verification.explained_runs import Tensors
     from brainsmith.rtl.verification.layers import LayerCheck
 
-_PART = 60.0
+PART = 60.0
 """Seconds of a layer's frame that are simulated at least, however low the limit is."""
+
+WHOLE = (
+    "the whole circuit was not simulated at once: that branches which part and join again do not wait for each other, and "
+    "the rate and the latency of the whole, are not shown"
+)
+REDUCED = (
+    "the whole circuit was simulated at once for a smaller picture only: whether its FIFOs are deep enough for the full "
+    "one, and the rate and the latency there, are not shown"
+)
+"""What stands in place of `WHOLE` where that was done."""
+
+SINGLE = "1 frame was simulated, so that nothing shows how frames follow each other"
 
 _SECTION = 0.1
 """Of the limit: how long a frame of a section may take, where it has more than two layers."""
@@ -154,7 +167,7 @@ def _layers_alone(design: Design, tensors: Tensors, seconds: float, cache: Path 
             alone = without_names(cut_out(design, [name]))
             own = {link.layout.tensor: tensors[link.layout.tensor] for link in alone.links if link.layout}
             try:
-                (check,) = verify_layers(alone, own, cache=cache, seconds=max(seconds, _PART))
+                (check,) = verify_layers(alone, own, cache=cache, seconds=max(seconds, PART))
             except SimulationError as error:
                 raise type(error)(f"layer {name!r} alone: {error}") from error
             checks.append(replace(check, layer=name))
@@ -170,12 +183,19 @@ def _verify_section(
     inputs = {stream.layout.tensor: own[stream.layout.tensor] for stream in section.inputs}
     golden = {stream.layout.tensor: own[stream.layout.tensor] for stream in section.outputs}
     seeds = () if seed is None else (seed,)
-    try:
-        done = verify_design(
-            section, inputs, golden, seeds, tensors=partial(first_frames, own), cache=cache, section=True
+
+    def verified(part: Design) -> Verification:
+        return verify_design(
+            part, inputs, golden, seeds, tensors=partial(first_frames, own), cache=cache, section=True
         )
-    except (VerificationError, SimulationError) as error:
-        raise type(error)(f"layers {', '.join(names)}, as they are stitched: {error}") from error
+
+    try:
+        done = verified(without_names(section))  # equal sections have one simulation
+    except (VerificationError, SimulationError):
+        try:
+            done = verified(section)  # which names the layer at fault
+        except (VerificationError, SimulationError) as error:
+            raise type(error)(f"layers {', '.join(names)}, as they are stitched: {error}") from error
     return Section(names, done.frames, done.stalled_frames, done.latency_cycles)
 
 
@@ -204,10 +224,7 @@ def _uncovered(
         )
     names = set(layer_names(design))
     if not any(set(section.layers) == names for section in sections):
-        said.append(
-            "the whole circuit was not simulated at once: that branches which part and join again do not wait for each "
-            "other, and the rate and the latency of the whole, are not shown"
-        )
+        said.append(WHOLE)
     if min((section.frames for section in sections), default=0) < 2:
-        said.append(f"{plural(1, 'frame')} was simulated, so that nothing shows how frames follow each other")
+        said.append(SINGLE)
     return said
