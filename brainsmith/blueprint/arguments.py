@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+
+from brainsmith import TYPE_CHECKING
 from brainsmith.blueprint.schema import Arguments, PluginName
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import Problem
 from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.shown import shown
+
+if TYPE_CHECKING:
+    from brainsmith.plugin.details import Parameter
 
 #: A step is called with these two, whatever their names are.
 _STEP_PARAMETERS = 2
 
 
 def argument_problems(record: PluginInfo, group: str, name: PluginName, args: Arguments) -> list[Problem]:
-    """Say which arguments a plugin does not have, and which it needs and does not get.
+    """Say which arguments a plugin does not have, which are of another kind, and which it needs and does not get.
 
     Raises:
         PluginLoadError: The plugin's source cannot be read, so there is nothing to compare with.
@@ -29,10 +36,40 @@ def argument_problems(record: PluginInfo, group: str, name: PluginName, args: Ar
             hint = did_you_mean(key, known) or f". {_takes(known)}"
             place = args.positions.get(key, name.position)
             problems.append(place.problem(f"{record.type} {record.name!r} has no argument {key!r}{hint}"))
+    problems += _wrong_kinds(record, named, args, name) if record.type == "step" else []
     missing = [p.name for p in named if p.required and p.name not in args.values]
     if missing:
         problems.append(name.position.problem(_missing(record, group, missing)))
     return problems
+
+
+_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "int": ((int,), "a whole number"),
+    "float": ((int, float), "a number"),
+    "bool": ((bool,), "true or false"),
+    "str": ((str,), "a text"),
+    "None": ((type(None),), "null"),
+}
+"""By the text of an annotation: what YAML gives for it, and its name in messages."""
+
+
+def _wrong_kinds(
+    record: PluginInfo, parameters: Iterable[Parameter], args: Arguments, name: PluginName
+) -> Iterator[Problem]:
+    """Yield what is no value of its parameter's annotation, where that is made of YAML's own kinds alone."""
+    for parameter in parameters:
+        kinds = [_KINDS.get(kind.strip()) for kind in parameter.annotation.split("|")]
+        known = [kind for kind in kinds if kind is not None]
+        if parameter.name not in args.values or len(known) < len(kinds):
+            continue
+        value = args.values[parameter.name]
+        taken = {each for types, _ in known for each in types}
+        taken |= {type(None)} if parameter.default == "None" else set()
+        if type(value) not in taken:  # a truth value is no number here
+            what = " or ".join(word for _, word in known)
+            place = args.positions.get(parameter.name, name.position)
+            text = f"{parameter.name} of step {record.name!r} must be {what}, not {shown(value)}"
+            yield place.problem(text)
 
 
 def _takes(known: list[str]) -> str:

@@ -14,6 +14,7 @@ from brainsmith.blueprint.outputs import OUTPUTS, wrong_output
 from brainsmith.blueprint.schema import (
     KEYS,
     PHASES,
+    Arguments,
     Blueprint,
     Goal,
     InputDatatypes,
@@ -66,6 +67,7 @@ def _read_body(doc: Document, node: Node) -> Blueprint:
         kernels=read_kernels(doc, values["kernels"], "kernels") if "kernels" in values else (),
         **_phases(doc, values, positions),
         steps=read_steps(doc, values["steps"], "steps") if "steps" in values else None,
+        args=_step_arguments(doc, values["args"], positions) if "args" in values else {},
         verify=read_verify(doc, values["verify"]) if "verify" in values else Verify(),
         output=_output(doc, values["output"]) if "output" in values else None,
         strict=_strict(doc, values["strict"]) if "strict" in values else False,
@@ -89,6 +91,15 @@ def _phases(
             phases[phase] = read_transforms(doc, value, f"transforms_phased.{phase}")
             positions[f"transforms_phased.{phase}"] = doc.position(key)
     return phases
+
+
+def _step_arguments(doc: Document, node: Node, positions: dict[str, Position]) -> dict[str, Arguments]:
+    """Read ``args``: arguments by the name of a step."""
+    found = {}
+    for step, (key, value) in doc.pairs(node, "args").items():
+        positions[f"args.{step}"] = doc.position(key)
+        found[step] = doc.arguments(value, f"args.{step}")
+    return found
 
 
 def _report_unplaced(doc: Document, blueprint: Blueprint) -> None:

@@ -13,6 +13,7 @@ from brainsmith.blueprint.build_step import BuildStep, step_of
 from brainsmith.blueprint.loader import missing_files as missing_files
 from brainsmith.blueprint.loader import parse_blueprint
 from brainsmith.blueprint.lookup import Lookup
+from brainsmith.blueprint.outputs import RTL_STEPS
 from brainsmith.blueprint.schema import (
     DEFAULT_STEPS,
     NOWHERE,
@@ -181,6 +182,8 @@ def _with_arguments(
 def _arranged(lookup: Lookup, blueprint: Blueprint) -> tuple[Arrangement, tuple[BuildStep, ...]]:
     """Make the pipeline go as far as the output says; what is added has the place of the key ``output``."""
     entries = _default_steps(blueprint) if blueprint.steps is None else blueprint.steps
+    _check_steps_given_arguments(lookup, blueprint, entries)
+    entries = [_given_more(lookup, blueprint, entry) for entry in entries]
     arrangement = arrange(_steps(lookup, entries), blueprint.output)
     lookup.problems += [step.position.problem(text) for step, text in arrangement.problems]
     place = blueprint.positions.get("output", Position(blueprint.file, 0, 0))
@@ -190,9 +193,23 @@ def _arranged(lookup: Lookup, blueprint: Blueprint) -> tuple[Arrangement, tuple[
         if isinstance(item, BuildStep):
             steps.append(item)
         elif item not in reported:
-            found = _with_arguments(lookup, "step", PluginName(item, position=place), Arguments())
-            steps += [step_of(record, place) for record, _ in found]
+            args = blueprint.args.get(item, Arguments())
+            found = _with_arguments(lookup, "step", PluginName(item, position=place), args)
+            steps += [step_of(record, place, args=dict(args.values)) for record, _ in found]
     return arrangement, tuple(steps)
+
+
+def _given_more(lookup: Lookup, blueprint: Blueprint, entry: StepEntry) -> StepEntry:
+    """Return a step with the arguments that the key ``args`` gives it, beside those of its entry."""
+    more = blueprint.args.get(entry.name.qualified) if entry.kind == "step" else None
+    if more is None:
+        return entry
+    for name in more.values.keys() & entry.args.values.keys():
+        first = entry.args.positions.get(name, entry.position)
+        text = f"argument {name!r} of step {entry.name.qualified!r} is given twice: first at {first}"
+        lookup.problems.append(more.positions[name].problem(text))
+    values = {**more.values, **entry.args.values}
+    return replace(entry, args=Arguments(values, {**more.positions, **entry.args.positions}))
 
 
 def _default_steps(blueprint: Blueprint) -> list[StepEntry]:
@@ -202,6 +219,21 @@ def _default_steps(blueprint: Blueprint) -> list[StepEntry]:
         StepEntry("phase" if word in PHASES else "step", PluginName(word, position=place))
         for word in DEFAULT_STEPS
     ]
+
+
+def _check_steps_given_arguments(
+    lookup: Lookup, blueprint: Blueprint, entries: Collection[StepEntry]
+) -> None:
+    """Refuse arguments of what is no step of the build, nor one that another output adds."""
+    names = [entry.name.qualified for entry in entries if entry.kind == "step"]
+    known = list(dict.fromkeys((*names, *RTL_STEPS)))
+    for step in blueprint.args:
+        if step not in known:
+            hint = did_you_mean(step, known) or f". It has {', '.join(names) or 'none'}."
+            place = blueprint.positions.get(f"args.{step}", NOWHERE)
+            lookup.problems.append(
+                place.problem(f"args names {step!r}, which is not a step of this build{hint}")
+            )
 
 
 def _check_steps_named(lookup: Lookup, blueprint: Blueprint, names: Collection[str]) -> None:

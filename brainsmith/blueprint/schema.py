@@ -20,6 +20,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "transforms",
         "transforms_phased",
         "steps",
+        "args",
         "verify",
         "output",
         "strict",
@@ -236,10 +237,11 @@ class Blueprint:
     Attributes:
         file: The file as the user named it, as messages show it.
         steps: None where the file has no ``steps``: the build takes `DEFAULT_STEPS`.
+        args: Arguments of steps by the step's name, whether the file lists that step or the build adds it.
         output: One of `outputs.OUTPUTS`; None where the file has no ``output``: as far as its steps go.
         strict: Whether a build that is not proven in full ends as one that failed.
         blanks: Places of the bare ``~`` entries, which stand for nothing.
-        positions: Place of each key of ``hw_compiler``, and of ``transforms_phased.<phase>``.
+        positions: Place of each key of ``hw_compiler``, and of ``transforms_phased.<phase>`` and ``args.<step>``.
     """
 
     file: str
@@ -250,6 +252,7 @@ class Blueprint:
     pre_hw: tuple[StepEntry, ...] = ()
     post_hw: tuple[StepEntry, ...] = ()
     steps: tuple[StepEntry, ...] | None = None
+    args: Mapping[str, Arguments] = field(default_factory=dict)
     verify: Verify = field(default_factory=Verify)
     output: str | None = None
     strict: bool = False

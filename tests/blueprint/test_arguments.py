@@ -1,5 +1,6 @@
 import pytest
 
+from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.plugin_registry import Registry
 
@@ -80,3 +81,73 @@ def test_an_unreadable_source_is_said_not_hidden(files):
         "the arguments of 'Loose' " + unread.format("transform", "Loose"),
         "the arguments of 'go' " + unread.format("step", "go"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "steps: [{step: rtl_simulate, args: {frame_seconds: soon}}]",
+            "2:39: frame_seconds of step 'rtl_simulate' must be a number, not 'soon'",
+        ),
+        (
+            "args: {rtl_simulate: {seeds: 1.5}}",
+            "2:25: seeds of step 'rtl_simulate' must be a whole number, not 1.5",
+        ),
+        (
+            "args: {rtl_simulate: {seeds: true}}",
+            "2:25: seeds of step 'rtl_simulate' must be a whole number, not True",
+        ),
+        (
+            "args: {rtl_simulate: {limit: no}}",
+            "2:25: limit of step 'rtl_simulate' must be a whole number or null, not False",
+        ),
+        (
+            "args: {rtl_simulate: {trace: 1}}",
+            "2:25: trace of step 'rtl_simulate' must be true or false, not 1",
+        ),
+        (
+            "args: {rtl_simulate: {frame_second: 1}}",
+            "2:25: step 'rtl_simulate' has no argument 'frame_second'. Did you mean 'frame_seconds'?",
+        ),
+        (
+            "args: {rtl_simulat: {seeds: 1}}",
+            "2:10: args names 'rtl_simulat', which is not a step of this build. Did you mean 'rtl_simulate'?",
+        ),
+        (
+            "steps: [cleanup]\nargs: {fold: {}}",
+            "3:10: args names 'fold', which is not a step of this build. It has cleanup.",
+        ),
+        (
+            "steps: [{step: rtl_simulate, args: {seeds: 1}}]\nargs: {rtl_simulate: {seeds: 2}}",
+            "3:25: argument 'seeds' of step 'rtl_simulate' is given twice: first at x.yaml:2:39",
+        ),
+        ("args: {rtl_simulate: 3}", "2:24: args.rtl_simulate must be a mapping from names to values, not 3"),
+    ],
+)
+def test_arguments_of_steps_are_checked_before_the_build(files, text, expected):
+    text = f"{text}\noutput: simulated"
+    errors = files.resolve_errors(text, get_plugin_manager().registry)
+    assert errors == [f"x.yaml:{expected}"]
+
+
+@pytest.mark.parametrize("output", ["estimates", "simulated"])
+def test_arguments_by_name_reach_steps_that_the_file_does_not_list(files, output):
+    text = (
+        "args: {estimate: {}, rtl_simulate: {frame_seconds: 5, limit: null}, rtl_size_fifos: {search: false}}\n"
+        f"output: {output}"
+    )
+    selection = files.resolve(text, get_plugin_manager().registry)
+    found = {step.name: step.args for step in selection.steps if step.args}
+    given = {"rtl_simulate": {"frame_seconds": 5, "limit": None}, "rtl_size_fifos": {"search": False}}
+    assert found == (given if output == "simulated" else {})
+
+
+def test_arguments_by_name_stand_beside_those_of_the_entry(files):
+    text = "steps: [{step: rtl_simulate, args: {seeds: 1}}]\nargs: {rtl_simulate: {frames: 2}}"
+    (step,) = (
+        step
+        for step in files.resolve(text, get_plugin_manager().registry).steps
+        if step.name == "rtl_simulate"
+    )
+    assert step.args == {"frames": 2, "seeds": 1}
