@@ -87,7 +87,7 @@ def integer_layers(model: ModelWrapper, approximate: bool) -> tuple[ModelWrapper
         return model, None
     found = own_transform("IntegerLayers")(approximate)
     try:
-        return transformed(model, found, InferShapes()), found
+        return model.transform(found, cleanup=False).transform(InferShapes()), found
     except ModelError as error:
         if quantised or any(is_thresholds(node) for node in model.graph.node):
             raise

@@ -56,7 +56,10 @@ class GraphView:
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return a tensor's shape; () if it is not known."""
-        return tuple(self.model.get_tensor_shape(name) or ())
+        value = self._values.get(name)
+        if value is None:
+            return tuple(self.model.get_tensor_shape(name) or ())
+        return tuple(dim.dim_value for dim in value.type.tensor_type.shape.dim)
 
     def _enter(self, node: NodeProto) -> None:
         self._producers.update((name, node) for name in node.output if name)
@@ -96,6 +99,10 @@ class GraphView:
             return np.asarray(numpy_helper.to_array(self._initializers[name]))
         node = self.producer(name, "Constant")
         return None if node is None else _value_of_constant(node)
+
+    def is_constant(self, name: str) -> bool:
+        """Tell whether a tensor never changes, without reading its value."""
+        return name in self._initializers or self.constant(name) is not None
 
     def number(self, node: NodeProto, at: int, name: str, default: float) -> float | None:
         """Return a number that a node has as an input or, in older opsets, as an attribute; None if it varies."""

@@ -187,7 +187,7 @@ class _Reading:
         return [
             name
             for name in node.input
-            if name and name not in self._fixed and self._view.constant(name) is None
+            if name and name not in self._fixed and not self._view.is_constant(name)
         ]
 
     def _node(self, node: NodeProto) -> None:

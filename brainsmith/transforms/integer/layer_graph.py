@@ -218,7 +218,9 @@ class LayerGraph:
             model.graph.initializer.append(numpy_helper.from_array(value, name))
             return
         doubles = self.tensors[layer.result].doubles
-        model.set_initializer(name, np.asarray(value, np.float64 if doubles else np.float32))
+        tensor = numpy_helper.from_array(np.asarray(value, np.float64 if doubles else np.float32), name)
+        model.graph.initializer.append(tensor)
+        model.graph.value_info.append(helper.make_tensor_value_info(name, tensor.data_type, value.shape))
         if value.dtype == np.int64:
             kind = datatype_of(value, layer.node.op_type)
             signs = (

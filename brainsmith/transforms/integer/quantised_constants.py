@@ -24,7 +24,7 @@ def fold_what_is_no_weight(model: ModelWrapper) -> ModelWrapper:
             maker = view.made_by(name)
             if at in WEIGHTS.get(node.op_type, ()) or maker is None or not is_quantiser(maker):
                 continue
-            if any(view.constant(each) is None for each in maker.input):
+            if not all(map(view.is_constant, maker.input)):
                 continue
             if name not in found:
                 found[name] = view.add_constant(f"{name}_numbers", value_of_quantised(view, maker))

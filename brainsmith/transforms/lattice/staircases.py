@@ -79,8 +79,7 @@ def quantiser_of(view: GraphView, node: NodeProto) -> Staircase:
         raise ModelError(
             f"{_name(node)} has a scale that is 0 or not finite: values divided by it have no level"
         )
-    shape = view.model.get_tensor_shape(node.input[0])
-    axis = _axis(node, "scale", scale, shape)
+    axis = _axis(node, "scale", scale, view.shape(node.input[0]))
     signs = np.sign(scale).astype(np.int64).reshape(-1)
     channels = scale.size
     size = None if (scale == 1).all() else np.abs(scale)
@@ -131,8 +130,10 @@ def _of_integers(
 
     def levels(x: Singles) -> Whole:
         with np.errstate(all="ignore"):
-            result = int_quant(x, flat, point, width, signed, narrow, mode)
-            return np.asarray(np.rint(np.nan_to_num(result / flat)), np.int64) * signs[:, None]
+            found = int_quant(x, flat, point, width, signed, narrow, mode) / flat
+            if not np.isfinite(found).all():
+                found = np.nan_to_num(found)
+            return np.asarray(np.rint(found), np.int64) * signs[:, None]
 
     if width == 1 and signed:
         ends = np.asarray([-1, 1]) - int(point)
@@ -163,8 +164,8 @@ def _datatype(low: int, high: int, signed: bool, bits: int) -> str:
 def thresholds_of(view: GraphView, node: NodeProto) -> Staircase | None:
     """Read a MultiThreshold; its levels are how many thresholds are reached. None if they are no constants."""
     thresholds = view.constant(node.input[1])
-    shape = view.model.get_tensor_shape(node.input[0])
-    if thresholds is None or thresholds.ndim != 2 or shape is None or not thresholds.size:
+    shape = view.shape(node.input[0])
+    if thresholds is None or thresholds.ndim != 2 or not shape or not thresholds.size:
         return None
     rows = np.sort(thresholds, axis=1)
     layout = attribute(node, "data_layout", b"").decode() or LAYOUTS.get(len(shape), "")
@@ -184,11 +185,11 @@ def _parameter(view: GraphView, node: NodeProto, at: int, what: str) -> Any:
     return np.asarray(value, np.float32)
 
 
-def _axis(node: NodeProto, what: str, value: Any, shape: list[int] | None) -> int | None:
+def _axis(node: NodeProto, what: str, value: Any, shape: tuple[int, ...]) -> int | None:
     if value.size == 1:
         return None
     axes = [at - value.ndim for at, size in enumerate(value.shape) if size != 1]
-    if shape is None or len(axes) != 1 or value.ndim > len(shape) or shape[axes[0]] != value.size:
+    if len(axes) != 1 or value.ndim > len(shape) or shape[axes[0]] != value.size:
         raise ModelError(
             f"{_name(node)} has a {what} of shape {list(value.shape)}: one for all values or one for each channel is "
             "needed"
