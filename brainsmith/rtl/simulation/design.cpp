@@ -6,6 +6,14 @@
 #include "verilated_vcd_c.h"
 #endif
 
+#ifdef BRAINSMITH_STATE
+#include "Vtop___024root.h"
+#include "Vtop__Syms.h"
+#define BRAINSMITH_STATE_OF(TOP) {(TOP).rootp->vlSymsp, sizeof(Vtop__Syms)}
+#else
+#define BRAINSMITH_STATE_OF(TOP) {nullptr, 0}
+#endif
+
 namespace {
 
 class Top final : public brainsmith::Design {
@@ -22,10 +30,12 @@ public:
     }
 
     const brainsmith::Place* ports() const override { return ports_; }
+    const brainsmith::Place& state() const override { return state_; }
 
 private:
     Vtop top_;
     const brainsmith::Place ports_[BRAINSMITH_PORT_COUNT + 1] = {BRAINSMITH_PORTS(top_){nullptr, 0}};
+    const brainsmith::Place state_ = BRAINSMITH_STATE_OF(top_);
 };
 
 } // namespace

@@ -18,6 +18,7 @@ struct Design {
     virtual void final() = 0;
     virtual void trace(VerilatedVcdC* wave) = 0;
     virtual const Place* ports() const = 0;
+    virtual const Place& state() const = 0; // all registers, nets and memories; no bytes where they are not known
 };
 
 // Defined with each design.

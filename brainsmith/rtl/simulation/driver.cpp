@@ -22,13 +22,14 @@ using brainsmith::Place;
 namespace {
 
 enum Outcome { RUNNING = 0, COMPLETE = 1, LIMIT = 2, FAULT = 3 };
-enum StallKind { NEVER = 0, RANDOM = 1, PATTERN = 2 };
+enum StallKind { NEVER = 0, RANDOM = 1, PATTERN = 2, SCHEDULE = 3 };
 enum Phase { IDLE = 0, MOVED = 1, BLOCKED = 2, STARVED = 3 }; // neither, both, only valid, only ready
 
 struct StreamState {
     uint8_t* words;         // of all beats, one after the other
     uint64_t* moved_at;     // the cycle in which each beat moved
     const uint8_t* pattern; // 1 stalls; repeated
+    const uint64_t* schedule; // the first cycle in which each beat may move
     uint64_t word_bytes;
     uint64_t beats;         // how many are to move
     uint64_t done;          // how many have
@@ -162,6 +163,8 @@ public:
         return result;
     }
 
+    const Place& state() const { return top_->state(); }
+
     void hold(int32_t port, uint64_t value) { // an input of at most 64 bits that keeps one value for the whole run
         const Place& place = ports_[port];
         std::memcpy(place.address, &value, place.bytes < 8 ? place.bytes : 8);
@@ -236,6 +239,7 @@ private:
         switch (s.stall_kind) {
         case RANDOM: return next_random(s.random_state) < s.threshold;
         case PATTERN: return s.pattern[cycle % s.pattern_length];
+        case SCHEDULE: return s.done >= s.beats || cycle < s.schedule[s.done];
         default: return false;
         }
     }
@@ -387,6 +391,8 @@ BRAINSMITH_API int32_t brainsmith_finish(Simulation* simulation, char* error, ui
 
 BRAINSMITH_API void brainsmith_hold(Simulation* simulation, int32_t port, uint64_t value) { simulation->hold(port, value); }
 BRAINSMITH_API uint64_t brainsmith_value(Simulation* simulation, int32_t port) { return simulation->value(port); }
+BRAINSMITH_API const void* brainsmith_state(Simulation* simulation) { return simulation->state().address; }
+BRAINSMITH_API uint64_t brainsmith_state_bytes(Simulation* simulation) { return simulation->state().bytes; }
 BRAINSMITH_API const char* brainsmith_messages(Simulation* simulation) { return simulation->text.c_str(); }
 BRAINSMITH_API void brainsmith_close(Simulation* simulation) { delete simulation; }
 BRAINSMITH_API uint64_t brainsmith_layout() { return (sizeof(RunState) * 1000 + sizeof(StreamState)) * 1000 + sizeof(MonitorState); }

@@ -16,6 +16,9 @@ RUNNING, COMPLETE, LIMIT, FAULT = range(4)
 
 STALL_KINDS = {"none": 0, "random": 1, "pattern": 2}
 
+SCHEDULE = 3
+"""A kind besides these: each beat has the first cycle in which it may move."""
+
 
 class StreamState(Structure):
     """One stream while it runs; the arrays belong to the caller."""
@@ -24,6 +27,7 @@ class StreamState(Structure):
         ("words", c_void_p),
         ("moved_at", c_void_p),
         ("pattern", c_void_p),
+        ("schedule", c_void_p),
         *((name, c_uint64) for name in ("word_bytes", "beats", "done", "stalled", "waited", "surplus")),
         *((name, c_uint64) for name in ("pattern_length", "random_state", "threshold")),
         *((name, c_int32) for name in ("data", "valid", "ready", "is_output", "stall_kind", "offered")),
@@ -78,6 +82,8 @@ _FUNCTIONS: tuple[tuple[str, Any, list[Any]], ...] = (
     ("brainsmith_finish", c_int32, [c_void_p, c_char_p, c_uint64]),
     ("brainsmith_hold", None, [c_void_p, c_int32, c_uint64]),
     ("brainsmith_value", c_uint64, [c_void_p, c_int32]),
+    ("brainsmith_state", c_void_p, [c_void_p]),
+    ("brainsmith_state_bytes", c_uint64, [c_void_p]),
     ("brainsmith_messages", c_char_p, [c_void_p]),
     ("brainsmith_close", None, [c_void_p]),
     ("brainsmith_layout", c_uint64, []),

@@ -34,6 +34,7 @@ from brainsmith.rtl.simulation.verilator import (
     compile_part,
     compile_runtime,
     driven_text,
+    has_plain_state,
     replace_macros,
     translation_units,
     unit_text,
@@ -156,8 +157,10 @@ def _translate(plan: SimulationPlan, tools: Toolchain, work: Path, memories: Pat
     ports = read_ports((model / "Vtop.h").read_text())
     _write(work / "ports.json", json.dumps([asdict(port) for port in ports]))
     units = translation_units({path.name: path.stat().st_size for path in model.glob("Vtop*.cpp")})
+    # A design of several units has a header that takes long to compile, and only this would need it once more.
+    state = len(units) == 1 and has_plain_state(path.read_text() for path in model.glob("Vtop_*.h"))
     for unit in units:
-        driven = driven_text(port_table(ports), memories) if unit is units[-1] else ""
+        driven = driven_text(port_table(ports), memories, state) if unit is units[-1] else ""
         _write(model / unit.name, unit_text(unit.files, plan.trace) + driven)
     return units
 

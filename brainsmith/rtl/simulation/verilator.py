@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
     from brainsmith.rtl.simulation.toolchain import Toolchain
@@ -53,6 +54,10 @@ TRACED = "#define BRAINSMITH_TRACE\n#define VM_TRACE 1\n#define VM_TRACE_VCD 1\n
 
 RUNTIME = ("verilated", "verilated_threads", "verilated_vcd_c")
 """What every model needs of Verilator's own C++, compiled once per machine and version, as the driver is."""
+
+
+_ELSEWHERE = re.compile(r"\b(VlQueue|VlAssocArray|VlClassRef|VlProcessRef|VlRNG|VlSampleQueue|std::string)\b")
+"""What Verilator's objects hold outside of themselves: queues, classes, texts, random numbers."""
 
 
 @dataclass(frozen=True)
@@ -239,10 +244,26 @@ def unit_text(files: Sequence[str], trace: bool = False) -> str:
     return (TRACED if trace else "") + "".join(f'#include "{name}"\n' for name in files)
 
 
-def driven_text(table: str, memories: Path) -> str:
-    """Return the C++ behind the last translation unit: a design's ports, its memories, and what the driver calls."""
+def driven_text(table: str, memories: Path, state: bool = False) -> str:
+    """Return the C++ behind the last translation unit: a design's ports, its memories, and what the driver calls.
+
+    Args:
+        table: As `port_table` gives it.
+        memories: The folder of what the design loads.
+        state: Whether the driver may read the design's whole state; the unit includes all headers then.
+    """
     folder = f"#define BRAINSMITH_MEMORIES {json.dumps(f'{memories}/', ensure_ascii=False)}"
-    return f'\n{table}\n{folder}\n#include "{DESIGN[-1].name}"\n'
+    known = "#define BRAINSMITH_STATE\n" if state else ""
+    return f'\n{table}\n{folder}\n{known}#include "{DESIGN[-1].name}"\n'
+
+
+def has_plain_state(headers: Iterable[str]) -> bool:
+    """Tell whether all that a design remembers lies in its own objects, by value.
+
+    Args:
+        headers: Of its modules, as Verilator made them: nothing in them may point to memory elsewhere.
+    """
+    return not any(_ELSEWHERE.search(header) for header in headers)
 
 
 def _includes(tools: Toolchain, first: Path | None = None) -> tuple[str, ...]:

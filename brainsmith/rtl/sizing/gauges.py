@@ -50,12 +50,12 @@ def gauge(runner: Runner) -> Gauge:
     """
     design = runner.design
     interval = design.interval
-    first = _throttled(runner, 1, interval)
+    first = throttled(runner, 1, interval)
     frames = enough_frames(ceil(first.latency / interval))
-    run = _throttled(runner, frames, interval)
+    run = throttled(runner, frames, interval)
     if ceil(run.interval) > interval:
         interval = ceil(run.interval)
-        run = _throttled(runner, frames, interval)
+        run = throttled(runner, frames, interval)
     bits = {link.name: link.bits for link in design.links}
     # One more than it held: a FIFO that waits for its output register is full with one place left.
     depths = {name: depth_of(fill + 1, bits[name]) for name, fill in run.fills.items()}
@@ -71,6 +71,7 @@ def enough_frames(in_flight: int) -> int:
     return 4 * (in_flight + 1)
 
 
-def _throttled(runner: Runner, frames: int, interval: int) -> Run:
+def throttled(runner: Runner, frames: int, interval: int) -> Run:
+    """Run some frames that come in at a rate, with FIFOs that take all beats."""
     stalls = {stream.name: Stalls.steady(stream.layout.beats, interval) for stream in runner.design.inputs}
     return runner.run(frames, dict.fromkeys(runner.capacities, UNBOUNDED), stalls=stalls)

@@ -1,6 +1,7 @@
-"""A small convolutional circuit: padding, a convolution of 3 x 3, thresholds, one of 1 x 1, thresholds."""
+"""Small convolutional circuits: one by hand, and random ones with branches."""
 
 import numpy as np
+from hypothesis import strategies as st
 from onnx import TensorProto, helper
 from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
@@ -13,39 +14,71 @@ RTL = "finn.custom_op.fpgadataflow.rtl"
 
 
 class Chain:
-    """Nodes one after the other."""
+    """Nodes one after the other, each behind the last tensor, or behind others that are named."""
 
     def __init__(self, shape, kind):
         self.nodes, self.weights = [], {}
-        self.shapes, self.kinds = [tuple(shape)], [kind]
+        self.shapes, self.kinds = {"t0": tuple(shape)}, {"t0": kind}
+        self.tail = "t0"
 
-    def add(self, op_type, shape, kind, weights=None, weight_kind="INT8", **attrs):
+    @property
+    def shape(self):
+        return self.shapes[self.tail]
+
+    @property
+    def kind(self):
+        return self.kinds[self.tail]
+
+    def add(
+        self,
+        op_type,
+        shape,
+        kind,
+        weights=None,
+        weight_kind="INT8",
+        inputs=None,
+        outputs=1,
+        **attrs,
+    ):
         at = len(self.nodes)
-        inputs = [f"t{at}"]
+        taken = list(inputs or [self.tail])
         if weights is not None:
-            inputs.append(f"w{at}")
+            taken.append(f"w{at}")
             self.weights[f"w{at}"] = (weights, weight_kind)
+        given = [f"t{len(self.shapes) + more}" for more in range(outputs)]
         self.nodes.append(
             helper.make_node(
-                op_type, inputs, [f"t{at + 1}"], name=f"{op_type}_{at}", domain=RTL, backend="fpgadataflow", **attrs
+                op_type, taken, given, name=f"{op_type}_{at}", domain=RTL, backend="fpgadataflow", **attrs
             )
         )  # fmt: skip
-        self.shapes.append(tuple(shape))
-        self.kinds.append(kind)
+        for name in given:
+            self.shapes[name], self.kinds[name] = tuple(shape), kind
+        self.tail = given[0]
+        return given
 
     def model(self):
-        values = [
-            helper.make_tensor_value_info(f"t{at}", TensorProto.FLOAT, shape)
-            for at, shape in enumerate(self.shapes)
-        ]
-        graph = helper.make_graph(self.nodes, "chain", [values[0]], [values[-1]], value_info=values[1:-1])
-        model = ModelWrapper(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
-        for at, kind in enumerate(self.kinds):
-            model.set_tensor_datatype(f"t{at}", DataType[kind])
+        values = {
+            name: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+            for name, shape in self.shapes.items()
+        }
+        first, last = values.pop("t0"), values.pop(self.tail)
+        graph = helper.make_graph(self.nodes, "chain", [first], [last], value_info=list(values.values()))
+        opsets = [helper.make_opsetid("", 17), helper.make_opsetid(RTL, 1)]
+        model = ModelWrapper(helper.make_model(graph, opset_imports=opsets))
+        for name, kind in self.kinds.items():
+            model.set_tensor_datatype(name, DataType[kind])
         for name, (array, kind) in self.weights.items():
             model.set_initializer(name, array.astype(np.float32))
             model.set_tensor_datatype(name, DataType[kind])
         return model
+
+
+def padding(chain, simd):
+    _, size, _, channels = chain.shape
+    chain.add(
+        "FMPadding_rtl", (1, size + 2, size + 2, channels), chain.kind, ImgDim=(size, size), Padding=(1, 1, 1, 1),
+        NumChannels=channels, SIMD=simd, inputDataType=chain.kind, numInputVectors=1,
+    )  # fmt: skip
 
 
 def window(chain, size, channels, simd, kind):
@@ -82,13 +115,68 @@ def convolutions(folder, seed=1):
     """
     rng = np.random.default_rng(seed)
     chain = Chain((1, 2, 2, 2), "UINT2")
-    chain.add(
-        "FMPadding_rtl", (1, 4, 4, 2), "UINT2", ImgDim=(2, 2), Padding=(1, 1, 1, 1), NumChannels=2, SIMD=1,
-        inputDataType="UINT2", numInputVectors=1,
-    )  # fmt: skip
+    padding(chain, 1)
     window(chain, 4, 2, 1, "UINT2")
     product(chain, rng, (1, 2, 2, 18), 32, 2, 1, "UINT2")
     thresholds(chain, rng, (1, 2, 2, 32), 1)
     product(chain, rng, (1, 2, 2, 32), 9, 1, 1, "UINT2")
     thresholds(chain, rng, (1, 2, 2, 9), 3)
+    return stitched(chain, folder)
+
+
+def fork(chain, pe):
+    """Return the names of two equal tensors."""
+    channels = chain.shape[-1]
+    return chain.add(
+        "DuplicateStreams_rtl", chain.shape, chain.kind, outputs=2, NumChannels=channels, PE=pe,
+        NumOutputStreams=2, inputDataType=chain.kind, numInputVectors=chain.shape[:-1],
+    )  # fmt: skip
+
+
+def join(chain, first, second, pe):
+    chain.add(
+        "ElementwiseAddInt_rtl", chain.shapes[first], "UINT3", inputs=[first, second], lhs_shape=chain.shapes[first],
+        rhs_shape=chain.shapes[second], out_shape=chain.shapes[first], lhs_style="input", rhs_style="input",
+        lhs_dtype="UINT2", rhs_dtype="UINT2", out_dtype="UINT3", PE=pe,
+    )  # fmt: skip
+
+
+@st.composite
+def circuits(draw):
+    """Draw a chain of convolutions, products and sums of two branches, each folded somehow."""
+    rng = np.random.default_rng(draw(st.integers(0, 99)))
+    size = draw(st.integers(1, 5))
+    chain = Chain((1, size, size, draw(st.sampled_from([2, 3, 4]))), "UINT2")
+
+    def divisor(number, below=None):
+        return draw(st.sampled_from([n for n in range(1, below or number + 1) if number % n == 0]))
+
+    def layer(channels):
+        if draw(st.booleans()):
+            before = chain.shape[-1]
+            padding(chain, divisor(before))
+            window(chain, size + 2, before, divisor(before), chain.kind)
+        length = chain.shape[-1]
+        product(chain, rng, chain.shape, channels, divisor(length, length), divisor(channels), chain.kind)
+        thresholds(chain, rng, chain.shape, divisor(channels))
+
+    def branches():
+        channels = chain.shape[-1]
+        first, second = fork(chain, divisor(channels))
+        ends = []
+        for tensor, layers in ((first, draw(st.integers(1, 2))), (second, draw(st.integers(0, 1)))):
+            chain.tail = tensor
+            for _ in range(layers):
+                layer(channels)
+            ends.append(chain.tail)
+        join(chain, *ends, divisor(channels))
+
+    layer(draw(st.sampled_from([2, 4, 6])))
+    branches()
+    if draw(st.booleans()):
+        layer(draw(st.sampled_from([2, 3, 5])))
+    return chain
+
+
+def stitched(chain, folder):
     return stitch(generate_layers(chain.model(), folder, PART))

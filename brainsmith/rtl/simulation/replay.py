@@ -1,0 +1,127 @@
+"""Replay a schedule: beats without values that arrive when they are due, at a design that is never stalled."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from brainsmith.errors import SimulationError
+from brainsmith.plugin.processes import Workers
+from brainsmith.rtl.simulation import native
+from brainsmith.rtl.simulation.simulator import SLICE
+from brainsmith.rtl.simulation.states import RESET_CYCLES, run_state
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
+
+    from numpy.typing import NDArray
+
+    from brainsmith.rtl.simulation.simulator import Simulator
+
+    Cycles = NDArray[np.uint64]
+
+_NEVER = (1 << 63) - 1
+
+
+class Replay:
+    """A fresh copy of a design that runs some cycles at a time: a context.
+
+    Its outputs are always taken. All beats are 0, so that what is remembered of them is the same for all of them.
+
+    Args:
+        simulator: Of the design.
+
+    Raises:
+        SimulationError: It does not start.
+    """
+
+    def __init__(self, simulator: Simulator) -> None:
+        self._simulator = simulator
+        self._library = simulator._library
+        streams = simulator.interface.streams
+        ports = simulator.ports
+        self._states = (native.StreamState * len(streams))()
+        self._at = {stream.name: at for at, stream in enumerate(streams)}
+        for state, stream in zip(self._states, streams, strict=True):
+            state.data, state.valid, state.ready = map(
+                ports.number, (stream.data, stream.valid, stream.ready)
+            )
+            state.is_output = not ports.data(stream).is_input
+            state.stall_kind = native.STALL_KINDS["none"] if state.is_output else native.SCHEDULE
+        self._run = run_state(
+            simulator.interface, ports, self._states, (native.MonitorState * 0)(), _NEVER, _NEVER, range(0)
+        )
+
+    def __enter__(self) -> Replay:
+        error = ctypes.create_string_buffer(1024)
+        self._handle = self._library.brainsmith_open(None, error, len(error))
+        if not self._handle:
+            raise SimulationError(
+                f"the simulation of {self._simulator.plan.top!r} does not start: {error.value.decode()}"
+            )
+        self._library.brainsmith_start(self._handle, self._run)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._library.brainsmith_close(self._handle)
+
+    @property
+    def cycle(self) -> int:
+        """The next cycle; 0 is the first after the reset."""
+        return int(self._run.cycle)
+
+    def state(self) -> bytes | None:
+        """Return all that the design remembers, and what is offered to it; None where Verilator keeps that in several places."""
+        size = self._library.brainsmith_state_bytes(self._handle)
+        if not size:
+            return None
+        held = ctypes.string_at(self._library.brainsmith_state(self._handle), size)
+        return held + bytes(bool(state.offered) for state in self._states if not state.is_output)
+
+    def skip(self, cycle: int) -> None:
+        """Go on to a later cycle, where a design that changes nothing in itself would be as it is now."""
+        self._run.cycle = cycle
+
+    def run(self, cycles: int, due: Mapping[str, Cycles]) -> dict[str, Cycles]:
+        """Run some cycles.
+
+        Args:
+            cycles: How many.
+            due: By input, the cycles from which the beats that it has not taken yet may move, in order: all that are due
+                until the end.
+
+        Returns:
+            By stream, the cycles in which beats moved.
+
+        Raises:
+            SimulationError: The design reported an error.
+        """
+        moved = {}
+        for name, at in self._at.items():
+            state = self._states[at]
+            room = cycles if state.is_output else len(due[name])
+            moved[name] = np.empty(room, np.uint64)
+            state.moved_at = native.buffer_address(moved[name])
+            state.beats, state.done = room, 0
+            if not state.is_output:
+                state.schedule = native.buffer_address(due[name])
+        self._step(cycles)
+        return {name: times[: self._states[self._at[name]].done] for name, times in moved.items()}
+
+    def _step(self, cycles: int) -> None:
+        end = self.cycle + cycles
+        while self.cycle < end:
+            if (
+                self._library.brainsmith_step(self._handle, self._run, min(SLICE, end - self.cycle))
+                == native.FAULT
+            ):
+                text = self._library.brainsmith_messages(self._handle).decode(errors="replace").strip()
+                raise SimulationError(
+                    f"{self._simulator.plan.top!r} reports an error in cycle {self.cycle}: {text}"
+                )
+            Workers.go_on()

@@ -1,0 +1,212 @@
+"""Gauge a design layer by layer: each is simulated alone, and its beats arrive when the layers before it give them.
+
+With FIFOs that take all beats no layer is ever stalled, so a layer sees of the others only when its beats arrive. What a
+simulation of the whole design would show is therefore what its layers show one after the other, each with the arrivals
+that those before it gave. By induction over the cycles, each layer is in the same state in both: a beat that goes into a
+FIFO in cycle a is offered behind it in cycle a + 2, or in the one after that in which the beat before it was taken, if that
+is later; and the depth of a FIFO is the most beats that went in and were not taken yet.
+
+A layer is simulated until its state, at the end of an interval, is one that it had before, while what arrives repeats.
+From then on everything does, for a circuit does in each cycle what its state and its inputs say. So the depths hold for
+any number of frames. Of a layer whose state does not return (a pointer may go around once in many frames) as many frames
+are simulated as the whole design would run, and the last one is taken to repeat.
+
+Values are left out: all beats, weights and thresholds are 0. When beats move does not follow from them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import TYPE_CHECKING
+
+from brainsmith.errors import SimulationError
+from brainsmith.plugin.processes import Workers, processors
+from brainsmith.progress import Task, carried, wait_for
+from brainsmith.rtl.simulation.simulator_build import build_simulator
+from brainsmith.rtl.sizing.fifo_hardware import depth_of
+from brainsmith.rtl.sizing.gauges import Gauge
+from brainsmith.rtl.sizing.layer_timing import THROUGH, SlowerError, time_layer
+from brainsmith.rtl.sizing.traces import Trace, most_waiting
+from brainsmith.rtl.stitching.design import DESIGN
+from brainsmith.rtl.stitching.sections import cut_out, layer_names, without_names
+from brainsmith.rtl.stitching.top_module import plan_design
+from brainsmith.rtl.verification.design_runs import SHORT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from brainsmith.rtl.simulation.simulation_plan import Memory, SimulationPlan
+    from brainsmith.rtl.simulation.simulator import Simulator
+    from brainsmith.rtl.sizing.layer_timing import LayerTiming
+    from brainsmith.rtl.stitching.design import Design, Link
+
+_FRAMES = 4
+"""After which the state of a layer returns, about."""
+
+_ATTEMPTS = 3
+_AT_ONCE = 8
+_WORD = re.compile(r"(?<![@\w])[0-9A-Fa-f]+")
+
+
+@dataclass(frozen=True)
+class LayerByLayer:
+    """What came of gauging layer by layer.
+
+    Attributes:
+        gauge: What the whole design's gauges would say.
+        fills: The most beats in each FIFO, by the names of links.
+        simulations: How many were run.
+        cycles: That these took together.
+        unsettled: The layers whose state did not return.
+    """
+
+    gauge: Gauge
+    fills: dict[str, int]
+    simulations: int
+    cycles: int
+    unsettled: tuple[str, ...]
+
+
+def gauge_layers(design: Design, cache: Path | None = None) -> LayerByLayer:
+    """Measure how full FIFOs without bounds become while frames come in at the rate at which they go out.
+
+    That rate is FINN's estimate, or what the slowest layer can do, if that is less.
+
+    Args:
+        design: Its FIFOs do not matter.
+        cache: Where simulations are kept; the user's cache folder by default.
+
+    Raises:
+        SimulationStalledError: A layer does not give its frames.
+        SimulationError: A layer cannot be built, or reported an error.
+        ToolError: A tool is missing or too old.
+    """
+    interval = max(design.interval, *(link.layout.beats for link in design.links if link.layout))
+    simulators = _build_alone(design, interval, cache)
+    for _ in range(_ATTEMPTS):
+        try:
+            return _Gauging(design, simulators, interval).run()
+        except SlowerError as slower:
+            interval = slower.interval
+    raise SimulationError(
+        f"the FIFOs of {design.top!r} cannot be sized: more and more beats wait in them\n"
+        "  the layers behind them take beats more slowly than those before give them, at any rate of the input"
+    )
+
+
+def plan_alone(design: Design, name: str) -> SimulationPlan:
+    """Return the plan of one layer without values: layers that differ in nothing else have the same."""
+    alone = without_names(cut_out(design, [name]))
+    return plan_design(replace(alone, top="layer", memories=tuple(map(_zeros, alone.memories))))
+
+
+def _zeros(memory: Memory) -> Memory:
+    return replace(memory, text=_WORD.sub("0", memory.text))
+
+
+def _build_alone(design: Design, interval: int, cache: Path | None) -> dict[str, Simulator]:
+    """Build the simulation of each layer, by its name; different ones side by side."""
+    keys, plans = {}, {}
+    for name in layer_names(design):
+        plan = plan_alone(design, name)
+        keys[name] = plan.digest()
+        plans[keys[name]] = plan
+    quick = _FRAMES * interval < SHORT
+
+    def build(plan: SimulationPlan) -> Simulator:
+        return build_simulator(plan, cache=cache, quick=quick)
+
+    with Task("compiling layers", len(plans), "layers") as task:
+        with Workers(min(_AT_ONCE, processors())) as pool:
+            pending = {key: pool.submit(carried(build), plan) for key, plan in plans.items()}
+            built = {}
+            for key, future in pending.items():
+                built[key] = wait_for(future)
+                task.add()
+    return {name: built[key] for name, key in keys.items()}
+
+
+class _Gauging:
+    """A design while it is gauged at a rate."""
+
+    def __init__(self, design: Design, simulators: Mapping[str, Simulator], interval: int) -> None:
+        self._design = design
+        self._simulators = simulators
+        self._interval = interval
+        self._links = [link for link in design.links if link.layout]
+        self._arrivals = {
+            link.name: Trace.steady(_beats(link), interval)
+            for link in self._links
+            if link.source.layer == DESIGN
+        }
+        self._fills: dict[str, int] = {}
+        self._latency = 0
+        self._cycles = 0
+        self._unsettled: list[str] = []
+
+    def run(self) -> LayerByLayer:
+        """Time each layer when all that it takes is known.
+
+        Raises:
+            SlowerError: A layer is slower.
+        """
+        waiting = list(self._simulators)
+        with Task("gauging layers", len(waiting), "layers") as task:
+            while waiting:
+                name = next(
+                    name
+                    for name in waiting
+                    if all(link.name in self._arrivals for link in self._before(name))
+                )
+                waiting.remove(name)
+                self._time(name)
+                task.add()
+        bits = {link.name: link.bits for link in self._links}
+        # One more than it held: a FIFO that waits for its output register is full with one place left.
+        depths = {name: depth_of(self._fills[name] + 1, bits[name]) for name in bits}
+        gauge = Gauge(depths, (), self._interval, self._latency)
+        fills = {name: self._fills[name] for name in bits}
+        return LayerByLayer(gauge, fills, len(self._simulators), self._cycles, tuple(self._unsettled))
+
+    def _before(self, name: str) -> list[Link]:
+        return [link for link in self._links if link.target.layer == name]
+
+    def _time(self, name: str) -> None:
+        ins, outs = self._before(name), [link for link in self._links if link.source.layer == name]
+        # As `without_names` calls them.
+        ends = {f"end{at}": link for at, link in enumerate((*ins, *outs))}
+        taken = {end: self._arrivals[link.name] for end, link in ends.items() if link in ins}
+        given = {end: _beats(link) for end, link in ends.items() if link in outs}
+        try:
+            timing = time_layer(self._simulators[name], taken, given, self._interval)
+        except SimulationError as error:
+            raise type(error)(f"layer {name!r} alone: {error}") from error
+        self._note(name, timing, ends)
+
+    def _note(self, name: str, timing: LayerTiming, ends: Mapping[str, Link]) -> None:
+        self._cycles += timing.cycles
+        if not timing.repeats:
+            self._unsettled.append(name)
+        for end, fill in timing.fills.items():
+            self._fills[ends[end].name] = fill
+            del self._arrivals[ends[end].name]
+        for end, trace in timing.given.items():
+            link = ends[end]
+            if link.target.layer == DESIGN:
+                self._end(link, trace)
+            else:
+                self._arrivals[link.name] = trace
+
+    def _end(self, link: Link, trace: Trace) -> None:
+        """Note a stream that leaves the design, where nothing stalls it."""
+        times = trace.frames.reshape(-1)
+        self._fills[link.name] = most_waiting(times, times + THROUGH)
+        self._latency = max(self._latency, int(times[trace.beats - 1]) + THROUGH + 1)
+
+
+def _beats(link: Link) -> int:
+    assert link.layout is not None
+    return link.layout.beats
