@@ -9,12 +9,13 @@ import numpy as np
 
 from brainsmith.errors import SimulationError
 from brainsmith.plugin.processes import Workers
+from brainsmith.progress import tick
 from brainsmith.rtl.simulation import native
 from brainsmith.rtl.simulation.simulator import SLICE
-from brainsmith.rtl.simulation.states import RESET_CYCLES, run_state
+from brainsmith.rtl.simulation.states import run_state
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from types import TracebackType
 
     from numpy.typing import NDArray
@@ -40,7 +41,7 @@ class Replay:
 
     def __init__(self, simulator: Simulator) -> None:
         self._simulator = simulator
-        self._library = simulator._library
+        self._library = simulator.library
         streams = simulator.interface.streams
         ports = simulator.ports
         self._states = (native.StreamState * len(streams))()
@@ -76,7 +77,7 @@ class Replay:
         return int(self._run.cycle)
 
     def state(self) -> bytes | None:
-        """Return all that the design remembers, and what is offered to it; None where Verilator keeps that in several places."""
+        """Return all that the design remembers, and what is offered to it; None where that is not known."""
         size = self._library.brainsmith_state_bytes(self._handle)
         if not size:
             return None
@@ -125,3 +126,4 @@ class Replay:
                     f"{self._simulator.plan.top!r} reports an error in cycle {self.cycle}: {text}"
                 )
             Workers.go_on()
+            tick()

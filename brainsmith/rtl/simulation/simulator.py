@@ -47,6 +47,7 @@ class Simulator:
         plan: What it was made of.
         ports: The design's ports.
         interface: How it is driven.
+        library: The driver and the design; `native` says what it has.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class Simulator:
         self.plan = plan
         self.ports = Ports(ports)
         self.interface = interface
-        self._library = library
+        self.library = library
 
     def run(
         self,
@@ -131,7 +132,7 @@ class Simulator:
         self, state: native.RunState, trace: Path | None, held: Mapping[str, int]
     ) -> tuple[int, float, dict[str, int], str]:
         """Run to the end; return how it ended, the seconds, the other outputs' values, and what was printed."""
-        library = self._library
+        library = self.library
         error = ctypes.create_string_buffer(1024)
         handle = library.brainsmith_open(str(trace).encode() if trace else None, error, len(error))
         if not handle:
@@ -161,7 +162,7 @@ class Simulator:
         total = sum(state.streams[number].beats for number in outputs)
         cycles, before = _FIRST_SLICE, time.monotonic()
         with Task(f"simulating {self.plan.top!r}", total, "beats") as task:
-            while (outcome := self._library.brainsmith_step(handle, state, cycles)) == native.RUNNING:
+            while (outcome := self.library.brainsmith_step(handle, state, cycles)) == native.RUNNING:
                 task.at(sum(state.streams[number].done for number in outputs))
                 Workers.go_on()
                 now = time.monotonic()
@@ -172,7 +173,7 @@ class Simulator:
     def _values(self, handle: int) -> dict[str, int]:
         of_streams = {name for s in self.interface.streams for name in (s.data, s.valid, s.ready)}
         return {
-            port.name: int(self._library.brainsmith_value(handle, number))
+            port.name: int(self.library.brainsmith_value(handle, number))
             for number, port in enumerate(self.ports.ports)
             if not port.is_input and port.bits <= 64 and port.name not in of_streams
         }

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.rtl.library.sources import RtlSource
+from brainsmith.rtl.sizing.fifo_hardware import held
 from brainsmith.rtl.stitching.top_module import plan_design
 
 if TYPE_CHECKING:
@@ -32,6 +33,17 @@ def plan_adjustable(design: Design, capacities: Mapping[str, int]) -> Simulation
     """
     fifo = RtlSource(SOURCE.name, SOURCE.read_text(encoding="utf-8"))
     return plan_design(design, capacities=capacities, more=(fifo,))
+
+
+def capacities_of(design: Design, depths: Mapping[str, int]) -> dict[str, int]:
+    """Return what FIFOs need that are never deeper than some depths, by the names of links.
+
+    Args:
+        design: Says how wide they are.
+        depths: In beats, by the names of links.
+    """
+    bits = {link.name: link.bits for link in design.links}
+    return {name: 1 << (held(depth, bits[name]) + _SPARE - 1).bit_length() for name, depth in depths.items()}
 
 
 def usual_capacities(design: Design) -> dict[str, int]:

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import SimulationError
 from brainsmith.figures import plural
 from brainsmith.progress import Task
-from brainsmith.rtl.sizing.adjustable import usual_capacities
+from brainsmith.rtl.sizing.adjustable import capacities_of
 from brainsmith.rtl.sizing.fifo_hardware import held
-from brainsmith.rtl.sizing.gauges import enough_frames, gauge
+from brainsmith.rtl.sizing.gauge_reading import read_gauges
+from brainsmith.rtl.sizing.gauges import enough_frames
 from brainsmith.rtl.sizing.shrink import Budget, Rate, shrink
 from brainsmith.rtl.sizing.sizing_runs import Runner
 from brainsmith.rtl.sizing.values_left_out import leave_values_out
-from brainsmith.rtl.verification.design_runs import estimated_cycles, is_short
+from brainsmith.rtl.verification.design_runs import is_short
+from brainsmith.rtl.verification.frame_time import predict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from brainsmith.rtl.sizing.gauge_reading import Gauged
     from brainsmith.rtl.sizing.gauges import Gauge
     from brainsmith.rtl.stitching.design import Design
 
@@ -32,9 +35,13 @@ TOLERANCE = 1.01
 """How much longer than the estimate an interval may be."""
 
 _LONGER = 8
-_USUAL_RUNS = 40
-_QUICK = 1_500_000
 _ATTEMPTS = 3
+
+_LEAST_RUNS = 8
+"""Of a search that is worth its compile."""
+
+_MEASURED = 300
+"""Seconds that a run may take, as it is predicted, which shows the rate of the design that is shipped."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,7 @@ class Sizing:
     Attributes:
         design: With its FIFOs.
         gauges: The depths with which no FIFO ever stalls a beat at the steady rate, by the names of links.
-        interval: Cycles from one frame to the next, measured in `design`.
+        interval: Cycles from one frame to the next, measured in `design`; that of its layers where a note says so.
         minimal: Whether it is shown that no FIFO can be smaller while the others stay.
         simulations: How many were run.
         cycles: How many those took.
@@ -109,8 +116,9 @@ def size_fifos(
     What is simulated computes no values where a layer's cycles do not depend on them (`leave_values_out`); the design that
     is shipped is then measured, and if it is slower, all is done again with values.
 
-    One simulation with gauges tells how full FIFOs become at that rate; with such depths they never stall a beat. A
-    search then makes them smaller, one after the other, as long as the frames come at the same interval. Every link
+    Gauges tell how full FIFOs become at that rate; with such depths they never stall a beat. They are read in one
+    simulation of the whole design, or layer by layer where it is large: both say the same. A search then makes the FIFOs
+    smaller, one after the other, as long as the frames come at the same interval. Every link
     gets a FIFO, also where a wire would do: FINN's FIFO has registers at both ends, which keep the longest paths within
     the layers.
 
@@ -149,9 +157,17 @@ def _size(
     cache: Path | None,
 ) -> Sizing | None:
     """Size the FIFOs of a design by the cycles of another; None if those are not its own."""
-    runner, gauged = _gauged(timed, inputs, search, cache)
-    depths, minimal, notes = _searched(runner, gauged, chosen) if search else (gauged.depths, False, [])
+    found = read_gauges(timed, inputs, search, cache)
+    gauged = found.gauge
+    searched = _searched_in_budget(found, timed, inputs, chosen, cache) if search else None
+    depths, minimal, notes = searched or (gauged.depths, False, [])
+    notes = list(notes)
+    if search and searched is None:
+        notes.append(_unsearched(gauged, chosen))
     sized = design.with_depths(depths)
+    if not _is_measurable(design, gauged):
+        notes.append(_unmeasured(gauged))
+        return _sizing(sized, found, minimal, notes, float(gauged.interval), None)
     interval, speed = _real_interval(sized, inputs, gauged, cache)
     if interval > TOLERANCE * gauged.interval and timed is not design:
         return None
@@ -162,34 +178,54 @@ def _size(
         )
         sized, minimal = design.with_depths(gauged.depths), False
         interval, speed = _real_interval(sized, inputs, gauged, cache)
-    if interval > TOLERANCE * design.interval:
+    return _sizing(sized, found, minimal, notes, interval, speed)
+
+
+def _sizing(
+    sized: Design, found: Gauged, minimal: bool, notes: list[str], interval: float, speed: int | None
+) -> Sizing:
+    if interval > TOLERANCE * sized.interval:
         notes.append(
-            f"a frame takes {interval:,.1f} cycles, and FINN's estimate is {design.interval:,}: deeper FIFOs do not help"
+            f"a frame takes {interval:,.1f} cycles, and FINN's estimate is {sized.interval:,}: deeper FIFOs do not help"
         )
-    runs, cycles = runner.simulations, runner.cycles
     return Sizing(
-        sized, gauged.depths, interval, minimal, runs, cycles, 0.0, tuple(notes), gauged.latency, speed
+        sized, found.gauge.depths, interval, minimal, found.simulations, found.cycles, 0.0, tuple(notes),
+        found.gauge.latency, speed,
+    )  # fmt: skip
+
+
+def _searched_in_budget(
+    found: Gauged, design: Design, inputs: Mapping[str, NDArray[Any]], budget: Budget, cache: Path | None
+) -> tuple[dict[str, int], bool, list[str]] | None:
+    """Search in a simulation of the whole design; None where its runs are too long for a budget."""
+    if found.runner is None:
+        if _LEAST_RUNS * _run_cycles(found.gauge) > budget.cycles:
+            return None
+        found.runner = Runner(design, inputs, capacities_of(design, found.gauge.depths), cache)
+    return _searched(found.runner, found.gauge, budget)
+
+
+def _run_cycles(gauged: Gauge) -> int:
+    """Return how many cycles a run of the whole design takes that shows its rate."""
+    return enough_frames(gauged.in_flight) * gauged.interval + gauged.latency
+
+
+def _is_measurable(design: Design, gauged: Gauge) -> bool:
+    """Tell whether a run of the whole design takes no longer than what it shows is worth: its layers show it, too."""
+    return _run_cycles(gauged) / predict(design).cycles_per_second <= _MEASURED
+
+
+def _unsearched(gauged: Gauge, budget: Budget) -> str:
+    return (
+        f"the FIFOs are as deep as the gauges say: a search needs {_LEAST_RUNS} runs of {_run_cycles(gauged):,} cycles "
+        f"at least, and may simulate {budget.cycles:,}"
     )
 
 
-def _gauged(
-    design: Design, inputs: Mapping[str, NDArray[Any]], search: bool, cache: Path | None
-) -> tuple[Runner, Gauge]:
-    """Build the design with adjustable FIFOs, as large as they must be, and measure it."""
-    capacities = usual_capacities(design)
-    runs = _USUAL_RUNS if search else 1
-    frames = enough_frames(ceil(design.latency / design.interval))
-    quick = runs * estimated_cycles(design, frames) < _QUICK
-    for _ in range(_ATTEMPTS):
-        runner = Runner(design, inputs, capacities, cache, quick)
-        gauged = gauge(runner)
-        if not gauged.full:
-            return runner, gauged
-        capacities |= {name: 8 * capacities[name] for name in gauged.full}
-    names = ", ".join(gauged.full)
-    raise SimulationError(
-        f"the FIFOs of {design.top!r} cannot be sized: more and more beats wait in {names}\n"
-        "  the layers behind them take beats more slowly than those before give them, at any rate of the input"
+def _unmeasured(gauged: Gauge) -> str:
+    return (
+        f"the interval of {gauged.interval:,} cycles is that of the layers, each simulated alone: a run of the whole "
+        f"circuit, of {_run_cycles(gauged):,} cycles, would take too long"
     )
 
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import SimulationError
@@ -119,13 +118,12 @@ def _build_alone(design: Design, interval: int, cache: Path | None) -> dict[str,
     def build(plan: SimulationPlan) -> Simulator:
         return build_simulator(plan, cache=cache, quick=quick)
 
-    with Task("compiling layers", len(plans), "layers") as task:
-        with Workers(min(_AT_ONCE, processors())) as pool:
-            pending = {key: pool.submit(carried(build), plan) for key, plan in plans.items()}
-            built = {}
-            for key, future in pending.items():
-                built[key] = wait_for(future)
-                task.add()
+    with Task("compiling layers", len(plans), "layers") as task, Workers(min(_AT_ONCE, processors())) as pool:
+        pending = {key: pool.submit(carried(build), plan) for key, plan in plans.items()}
+        built = {}
+        for key, future in pending.items():
+            built[key] = wait_for(future)
+            task.add()
     return {name: built[key] for name, key in keys.items()}
 
 

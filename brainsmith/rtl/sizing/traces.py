@@ -38,7 +38,7 @@ class Trace:
     @property
     def beats(self) -> int:
         """Return how many beats a frame has."""
-        return self.frames.shape[1]
+        return len(self.frames[0])
 
     @property
     def settled(self) -> int:
@@ -50,18 +50,14 @@ class Trace:
         """Return the cycles of the beats from a number on that move before a cycle."""
         begin, known = first // self.beats, len(self.frames)
         last = int(self.frames[-1, 0])
-        count = known + max(0, -(-(end - last) // self.interval)) + 1
+        count = known + max(0, -(-(end - last) // self.interval)) + self.repeated
         if begin >= count:
             return np.empty(0, np.int64)
         numbers = np.arange(begin, count)
         turns = np.maximum(0, numbers - known + self.repeated) // self.repeated
         rows = self.frames[numbers - turns * self.repeated]
-        times = (rows + (turns * (self.repeated * self.interval))[:, None]).reshape(-1)[first % self.beats :]
-        return times[: np.searchsorted(times, end)]
-
-    def later(self, cycles: int) -> Trace:
-        """Return the same beats so many cycles later."""
-        return Trace(self.frames + cycles, self.repeated, self.interval)
+        times: Cycles = (rows + (turns * (self.repeated * self.interval))[:, None]).reshape(-1)
+        return times[first % self.beats : np.searchsorted(times, end)]
 
     def shortest(self) -> Trace:
         """Return the same beats with as few frames as say all: a frame that is like the one before it is left out."""
