@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from brainsmith.errors import SimulationError, SimulationStalledError
+from brainsmith.figures import plural
 from brainsmith.rtl.simulation.replay import Replay
 from brainsmith.rtl.sizing.gauges import enough_frames
 from brainsmith.rtl.sizing.traces import Trace, most_waiting
@@ -167,7 +168,7 @@ class _Timing:
             gone = self._counts[name] - before[name]
             if not gone:
                 raise SimulationStalledError(
-                    f"it took {self._counts[name]} beats of its input {name!r}, and takes no more"
+                    f"it took {plural(self._counts[name], 'beat')} of its input {name!r}, and takes no more"
                 )
             if gone < frames * trace.beats:
                 raise SlowerError(ceil(frames * self._interval * trace.beats / gone))
@@ -181,8 +182,9 @@ class _Timing:
         gone = {name: count - before[name] for name, count in self._counts.items()}
         for name, beats in self._given.items():
             if gone[name] != frames * beats:
+                count, each = plural(frames, "frame"), plural(beats, "beat")
                 raise SimulationError(
-                    f"output {name!r} gives {gone[name]} beats for {frames} frames of {beats} beats"
+                    f"output {name!r} gives {plural(gone[name], 'beat')} for {count} of {each}"
                 )
         given = {
             name: repeated(self._times(name), before[name], beats, frames, self._interval)
@@ -218,7 +220,7 @@ class _Timing:
             count = len(times) // beats
             if not count:
                 raise SimulationStalledError(
-                    f"output {name!r} gave {len(times)} of the {beats} beats of a frame"
+                    f"output {name!r} gave {len(times)} of the {plural(beats, 'beat')} of a frame"
                 )
             given[name] = Trace(times[: count * beats].reshape(count, beats), 1, self._interval).shortest()
         return LayerTiming(self._fills(), given, False, self._cycles)

@@ -22,6 +22,7 @@ from brainsmith.rtl.simulation.verilator import (
     compile_model,
     compile_runtime,
     driven_text,
+    has_plain_state,
     translation_units,
     unit_text,
     verilate,
@@ -50,6 +51,17 @@ def test_the_commands_of_a_plan_are_data(tmp_path):
     assert driven_text("TABLE", Path("/kept/memories")) == (
         '\nTABLE\n#define BRAINSMITH_MEMORIES "/kept/memories/"\n#include "design.cpp"\n'
     )
+    assert driven_text("", Path("/kept"), state=True).endswith(
+        '\n#define BRAINSMITH_STATE\n#include "design.cpp"\n'
+    )
+
+
+def test_state_is_plain_unless_a_module_points_elsewhere():
+    plain = (
+        "class Vtop___024root final {\n    VlUnpacked<CData/*7:0*/, 4> Mem;\n    VlWide<3>/*69:0*/ sum;\n};"
+    )
+    assert has_plain_state([plain, plain])
+    assert not has_plain_state([plain, plain.replace("VlWide<3>", "VlQueue<CData>")])
 
 
 def test_a_large_design_is_compiled_in_parts():
