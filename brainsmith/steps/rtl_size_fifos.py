@@ -27,8 +27,9 @@ def rtl_size_fifos(
 ) -> ModelWrapper:
     """Put FIFOs into the design, write it again, and write `report/rtl_fifos.json` in `cfg.output_dir`.
 
-    A simulation with gauges tells how full FIFOs become; a search by simulation makes them smaller until none can
-    be smaller while the others stay. The circuit runs on random values: when a layer takes and gives beats does not
+    A simulation with gauges tells how full FIFOs become; of a large circuit each layer is simulated alone, which tells the
+    same. A search by simulation makes them smaller until none can be smaller while the others stay; a circuit whose runs
+    are too long for that keeps the depths of the gauges. The circuit runs on random values: when a layer takes and gives beats does not
     depend on what they hold. The nodes get `inFIFODepths` and `outFIFODepths` as FINN's InsertFIFO reads them: each
     depth stands at the layer before its FIFO, and that of an input at the layer behind it.
 
