@@ -29,9 +29,11 @@ def rtl_size_fifos(
 
     A simulation with gauges tells how full FIFOs become; of a large circuit each layer is simulated alone, which tells the
     same. A search by simulation makes them smaller until none can be smaller while the others stay; a circuit whose runs
-    are too long for that keeps the depths of the gauges. The circuit runs on random values: when a layer takes and gives beats does not
-    depend on what they hold. The nodes get `inFIFODepths` and `outFIFODepths` as FINN's InsertFIFO reads them: each
-    depth stands at the layer before its FIFO, and that of an input at the layer behind it.
+    are too long for that keeps the depths of the gauges. It runs on random values, and a layer alone on zeros: when a layer
+    takes and gives beats does not depend on what they hold.
+
+    The nodes get `inFIFODepths` and `outFIFODepths` as FINN's InsertFIFO reads them: each depth stands at the layer before
+    its FIFO, and that of an input at the layer behind it.
 
     Args:
         model: With a stitched design.
