@@ -20,6 +20,7 @@ from brainsmith.build.keys import key_of
 from brainsmith.build.messages import Said
 from brainsmith.build.side_files import SideChanges
 from brainsmith.errors import OutputError
+from brainsmith.store.files import read_json_table
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.folders import KeptFolders
 from brainsmith.store.quota import quota_of
@@ -164,10 +165,7 @@ class BuildCache:
 
 def _read_meta(entry: Path) -> dict[str, Any] | None:
     """Return what an entry says of itself, whose digest agreed; None if another version wrote it, or it is gone."""
-    try:
-        meta: dict[str, Any] = json.loads((entry / "meta.json").read_text())
-    except (OSError, ValueError, RecursionError):
-        return None
+    meta = read_json_table(entry / "meta.json")
     return meta if meta.get("format") == _FORMAT else None
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.build.relocate import relocate_files
 from brainsmith.errors import OutputError
+from brainsmith.store.files import read_json_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -159,11 +160,9 @@ def _remove(path: Path) -> None:
 
 
 def _manifest(output: Path) -> set[str]:
-    try:
-        entries = json.loads((output / _MANIFEST).read_text())["entries"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return set()
-    return {name for name in entries if isinstance(name, str) and name and Path(name).name == name}
+    entries = read_json_table(output / _MANIFEST).get("entries")
+    names = entries if isinstance(entries, list) else []
+    return {name for name in names if isinstance(name, str) and name and Path(name).name == name}
 
 
 def _sweep(output: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from brainsmith import TYPE_CHECKING
 from brainsmith.cli.plugins_list import warn_of_problems
 from brainsmith.errors import PluginLoadError, PluginNotFoundError
-from brainsmith.plugin.collections import backends_of
+from brainsmith.plugin.collections import backends_of, means_kernel
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.node_claims import op_type_of
@@ -108,7 +108,10 @@ def _facts(info: PluginInfo, registry: Registry) -> Iterable[tuple[str, str]]:
             f"{backend.qualified} ({backend.backend_type})" for backend in backends_of(registry, info)
         ]
         yield "backends", ", ".join(backends) or "none"
-        yield "inferred by", ", ".join(transform.qualified for transform in _inferring(info, registry))
+        inferring = [
+            one.qualified for one in registry.records("transform") if means_kernel(registry, one, info)
+        ]
+        yield "inferred by", ", ".join(inferring)
     else:
         yield "kernel", info.kernel or ""
     yield "backend type", info.backend_type or ""
@@ -128,16 +131,6 @@ def _facts(info: PluginInfo, registry: Registry) -> Iterable[tuple[str, str]]:
     for name, value in info.extra.items():
         if name not in ("domain", "op_type", "license"):
             yield name.replace("_", " "), ", ".join(value) if isinstance(value, tuple) else str(value)
-
-
-def _inferring(kernel: PluginInfo, registry: Registry) -> Iterable[PluginInfo]:
-    """Yield the transforms that infer a kernel: a bare name means their own framework's kernel, if it has one."""
-    owners = [info.framework for info in registry.providers("kernel", kernel.name)]
-    for info in registry.records("transform"):
-        framework, bare = split_name(info.kernel or "")
-        meant = framework or (info.framework if info.framework in owners else owners[0])
-        if bare == kernel.name and meant == kernel.framework:
-            yield info
 
 
 def _bounds(info: PluginInfo) -> Iterable[str]:

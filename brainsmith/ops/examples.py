@@ -17,6 +17,7 @@ from brainsmith.autodiff.primitives.normalisations import LAYER_NORM
 from brainsmith.autodiff.special import erf
 from brainsmith.errors import DuplicatePluginError, OpError
 from brainsmith.forks import lock_of
+from brainsmith.ops.quantiser import float_of_first
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.plugin_registry import REGISTRY
 from brainsmith.plugin.precedence import ADAPTED, OURS
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from brainsmith.autodiff.builder import BuiltOp
-    from brainsmith.autodiff.op import Array, Dtypes
+    from brainsmith.autodiff.op import Array
 
 EPSILON = 1e-5
 """What layer_norm adds to the variance."""
@@ -191,7 +192,7 @@ def layer_norm() -> BuiltOp:
         .forward(forward)
         .backward(backward)
         .validate(validate)
-        .output_dtype(_float_of_first)
+        .output_dtype(float_of_first)
         .samples(samples)
         .build()
     )
@@ -202,19 +203,14 @@ def _elementwise(name: str, function: Callable[[Any], Any], derivative: Callable
         CustomOpBuilder(name, 1)
         .forward(lambda inputs: function(_as_float(inputs[0])))
         .backward(lambda grad, ids, shapes, dtypes, devices, inputs: {ids[0]: grad * derivative(inputs[0])})
-        .output_dtype(_float_of_first)
+        .output_dtype(float_of_first)
         .build()
     )
 
 
-def _float_of_first(dtypes: Dtypes) -> np.dtype[Any]:
-    """Return the first input's dtype; for integers the float that holds them: half a unit matters here."""
-    return dtypes[0] if dtypes[0].kind == "f" else np.result_type(dtypes[0], np.float32)
-
-
 def _as_float(x: Any) -> Any:
     """Convert integers, whose own negative or absolute value may overflow; what is traced has floats."""
-    return x.astype(_float_of_first([x.dtype])) if isinstance(x, np.ndarray) and x.dtype.kind != "f" else x
+    return x.astype(float_of_first([x.dtype])) if isinstance(x, np.ndarray) and x.dtype.kind != "f" else x
 
 
 def _bounded(x: Any) -> Any:

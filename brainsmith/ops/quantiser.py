@@ -22,7 +22,7 @@ class QuantiserOp(Op):
 
     def output_dtype(self, dtypes: Dtypes, **attributes: Any) -> np.dtype[Any]:
         """Return x's dtype; of integers the float that holds them."""
-        return dtypes[0] if dtypes[0].kind == "f" else np.result_type(dtypes[0], np.float32)
+        return float_of_first(dtypes)
 
     def expect_scale(self, scale: Array, x: Array) -> None:
         """Refuse a scale that is not finite, is 0, or does not fit x.
@@ -48,6 +48,11 @@ class QuantiserOp(Op):
             raise OpError(
                 f"{what} of {self.name} must be one element or broadcast to x, of shape {x.shape}, not {given.shape}"
             )
+
+
+def float_of_first(dtypes: Dtypes) -> np.dtype[Any]:
+    """Return the first input's dtype; for integers the float that holds them: half a unit matters here."""
+    return dtypes[0] if dtypes[0].kind == "f" else np.result_type(dtypes[0], np.float32)
 
 
 def is_traced(value: Any) -> bool:

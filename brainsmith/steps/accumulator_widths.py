@@ -9,6 +9,7 @@ from qonnx.transformation.base import Transformation
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
+BYTE = 8
 WEIGHTED = ("MVAU", "VVAU", "EmbeddedMVAU", "EmbeddedVVAU")
 
 
@@ -30,7 +31,7 @@ class MinimiseAccumulators(Transformation):
             if layer is None or not hasattr(layer, "minimize_accumulator_width"):
                 continue
             if _gives_zeros(model, layer):
-                _give_bit(model, layer)
+                give_accumulator(model, layer, "UINT", 1)
             else:
                 layer.minimize_accumulator_width(model)
                 _hold_a_product(model, layer)
@@ -56,20 +57,24 @@ def _hold_a_product(model: ModelWrapper, layer: Any) -> None:
     weights, inputs = (DataType[layer.get_nodeattr(f"{name}DataType")] for name in ("weight", "input"))
     kind = DataType[layer.get_nodeattr("accDataType")]
     bits = weights.bitwidth() + inputs.bitwidth() - inputs.signed()
-    alone = layer.get_nodeattr("noActivation")
-    if kind.bitwidth() >= bits or not kind.is_integer():
-        return
-    if alone and not model.find_direct_successors(node):
-        bits = 8 * -(-bits // 8)
-    name = f"{'INT' if kind.signed() else 'UINT'}{bits}"
-    layer.set_nodeattr("accDataType", name)
-    if alone:
-        layer.set_nodeattr("outputDataType", name)
+    if kind.bitwidth() < bits and kind.is_integer():
+        give_accumulator(model, layer, "INT" if kind.signed() else "UINT", bits)
 
 
-def _give_bit(model: ModelWrapper, layer: Any) -> None:
+def give_accumulator(model: ModelWrapper, layer: Any, kind: str, bits: int) -> None:
+    """Set the datatype of a layer's sums, and of its output where that is the sums.
+
+    At the end of a network the output has whole bytes, which is FINN's rule.
+
+    Args:
+        model: The layer's.
+        layer: One with an accumulator.
+        kind: INT or UINT.
+        bits: What the sums need.
+    """
     alone = layer.get_nodeattr("noActivation")
-    kind = "UINT1" if model.find_direct_successors(layer.onnx_node) or not alone else "UINT8"
-    layer.set_nodeattr("accDataType", kind)
+    if alone and not model.find_direct_successors(layer.onnx_node):
+        bits = -(-bits // BYTE) * BYTE
+    layer.set_nodeattr("accDataType", f"{kind}{bits}")
     if alone:
-        layer.set_nodeattr("outputDataType", kind)
+        layer.set_nodeattr("outputDataType", f"{kind}{bits}")

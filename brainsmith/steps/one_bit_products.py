@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from qonnx.transformation.base import Transformation
 
+from brainsmith.steps.accumulator_widths import give_accumulator
+
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
 KERNELS = ("MVAU", "BinaryMVAU", "EmbeddedMVAU")
 
 DEPTHWISE = ("VVAU", "EmbeddedVVAU")
-
-BYTE = 8
 
 
 class KeepOneBitWeights(Transformation):
@@ -45,15 +45,8 @@ class RangesOfCounts(Transformation):
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
         """Set the datatypes of the accumulator and, where the node gives it, of the output."""
         for layer in _products(model):
-            if not layer.get_nodeattr("binaryXnorMode"):
-                continue
-            bits = int(layer.get_nodeattr("MW")).bit_length()
-            alone = layer.get_nodeattr("noActivation")
-            if alone and not model.find_direct_successors(layer.onnx_node):
-                bits = -(-bits // BYTE) * BYTE  # FINN's rule for the last layer: whole bytes
-            layer.set_nodeattr("accDataType", f"UINT{bits}")
-            if alone:
-                layer.set_nodeattr("outputDataType", f"UINT{bits}")
+            if layer.get_nodeattr("binaryXnorMode"):
+                give_accumulator(model, layer, "UINT", int(layer.get_nodeattr("MW")).bit_length())
         return model, False
 
 

@@ -9,6 +9,7 @@ from brainsmith import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
 
     Stamp = tuple[int, int, int]
 
@@ -47,6 +48,17 @@ def read_bytes(path: str, check: Callable[[os.stat_result], None] | None = None)
         return data
     finally:
         os.close(descriptor)
+
+
+def read_json_table(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the table that a JSON file holds; an empty one of a file that is missing, damaged or holds something else."""
+    import json  # only what builds and imports leave is JSON
+
+    try:
+        found = json.loads(read_bytes(os.fspath(path)))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def is_endless(path: str | os.PathLike[str]) -> bool:

@@ -16,12 +16,12 @@ import os
 import secrets
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from brainsmith.errors import SimulationError
 from brainsmith.store.about import noted
 from brainsmith.store.entry_locks import EntryLocks
-from brainsmith.store.files import read_bytes
+from brainsmith.store.files import read_bytes, read_json_table
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.quota import is_abandoned, quota_of
 from brainsmith.store.quota import trim as trim_entries
@@ -144,11 +144,8 @@ class KeptFolders:
 
     def about(self, key: str) -> About:
         """Return what is known of an entry; nothing where it is damaged."""
-        try:
-            about: About = json.loads(read_bytes(str(self.entry(key) / _MANIFEST)))["about"]
-        except (OSError, ValueError, LookupError, TypeError, RecursionError):
-            return {}
-        return about if isinstance(about, dict) else {}
+        about = read_json_table(self.entry(key) / _MANIFEST).get("about")
+        return cast("About", about) if isinstance(about, dict) else {}
 
     def use_as_long_as(self, key: str, user: object) -> None:
         """Keep an entry that was obtained from being removed as long as an object lives."""

@@ -36,13 +36,10 @@ class Kept:
 
     def load(self, stamp: Any) -> Any | None:
         """Return the value that was saved with this stamp; None if there is none, or it is damaged."""
-        body = _whole(self.path)
-        if body is None:
+        saved = _saved(self.path)
+        if saved is None:
             return None
-        try:
-            key, saved_stamp, value, *_ = marshal.loads(body)
-        except (ValueError, EOFError, TypeError):
-            return None
+        key, saved_stamp, value, *_ = saved
         if key != self.key or (stamp is not None and saved_stamp != stamp):
             return None
         try:
@@ -93,24 +90,22 @@ class Kept:
 
 def inspect(path: str) -> tuple[str, Any, About] | None:
     """Return key, value and what is known of what lies in a file; None if it is damaged."""
-    body = _whole(path)
-    if body is None:
+    saved = _saved(path)
+    if saved is None:
         return None
-    try:
-        key, _, value, *about = marshal.loads(body)
-    except (ValueError, EOFError, TypeError):
-        return None
+    key, _, value, *about = saved
     return key, value, about[0] if about else {}  # earlier versions noted nothing here
 
 
-def _whole(path: str) -> memoryview | None:
-    """Return what stands behind the checksum of a file; None if there is none, or it is damaged."""
+def _saved(path: str) -> tuple[Any, ...] | None:
+    """Return key, stamp, value and what is known of it; None if there is no such file, or it is damaged."""
     try:
         data = read_bytes(path)
-    except OSError:
+        start = len(_MAGIC) + 8
+        body = memoryview(data)[start:]
+        if data[: len(_MAGIC)] != _MAGIC or checksum(body) != data[len(_MAGIC) : start]:
+            return None
+        key, stamp, value, *about = marshal.loads(body)
+    except (OSError, ValueError, EOFError, TypeError):
         return None
-    start = len(_MAGIC) + 8
-    body = memoryview(data)[start:]
-    if data[: len(_MAGIC)] != _MAGIC or checksum(body) != data[len(_MAGIC) : start]:
-        return None
-    return body
+    return key, stamp, value, *about

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from brainsmith.execution.align import align
 from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.rtl.package.frame_order import value_type
 from brainsmith.rtl.package.reading import read_package
+from brainsmith.store.files import read_json_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -97,7 +97,7 @@ def read_build_folder(folder: Path) -> BuildFolder:
         return BuildFolder(package, None, own)
     host = _host(folder)
     now = own if host is None else host.signature
-    before = _original(_report(folder / REPORT))
+    before = _original(read_json_table(folder / REPORT))
     found = None if before is None else align(before, now)
     if before is None or found is None or found.reason or found.classes:
         return BuildFolder(package, host, now)
@@ -128,15 +128,6 @@ def _own_signature(package: AcceleratorPackage) -> ModelSignature:
 def carried_in(layout: Layout) -> str:
     """Return the type of numpy in which a model passes what a stream carries."""
     return "float32" if layout.lane_bits <= EXACT_BITS else "int64"
-
-
-def _report(path: Path) -> dict[str, Any]:
-    """Return a build's report; nothing if it cannot be read, which is no reason not to run its accelerator."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _original(report: Mapping[str, Any]) -> ModelSignature | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import UnsupportedResourceError
+from brainsmith.execution.foreign_failures import text_of
 from brainsmith.figures import plural
 from brainsmith.plugin.core import target
 from brainsmith.plugin.info import Priority
@@ -84,7 +85,7 @@ class PynqBoard(Target):
         try:
             devices = list(_runtime().Device.devices)
         except Exception as error:  # noqa: BLE001  (without its drivers PYNQ raises anything)
-            return f"PYNQ does not start: {str(error).strip() or type(error).__name__}"
+            return f"PYNQ does not start: {text_of(error)}"
         return "" if devices else NO_DEVICE
 
     def supports(self, resource: Any) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import TargetError
+from brainsmith.execution.foreign_failures import text_of
 from brainsmith.figures import plural
 from brainsmith.rtl.package.transfers import Transfer, plan_transfers
 
@@ -68,7 +69,7 @@ class Board:
         try:
             self._overlay = pynq.Overlay(str(bitfile), device=self._device)
         except Exception as error:
-            raise TargetError(f"pynq: {bitfile} cannot be loaded: {_text(error)}") from error
+            raise TargetError(f"pynq: {bitfile} cannot be loaded: {text_of(error)}") from error
         self.transfers = self._plan(design, engines)
         self._frames = min(self._most_frames(one) for one in self.transfers)
         if self._frames < packet:
@@ -144,7 +145,7 @@ class Board:
             self._failed = True
             if isinstance(error, TargetError):
                 raise
-            raise TargetError(f"pynq: a transfer failed: {_text(error)}") from error
+            raise TargetError(f"pynq: a transfer failed: {text_of(error)}") from error
         return {name: np.concatenate(parts) for name, parts in found.items()}
 
     def _receive(self, one: Transfer) -> None:
@@ -222,7 +223,3 @@ def find_device(pynq: Any, device_id: int) -> Any:
     if not 0 <= device_id < len(devices):
         raise TargetError(f"pynq: there is no device {device_id}; PYNQ finds {len(devices)}")
     return devices[device_id]
-
-
-def _text(error: Exception) -> str:
-    return str(error).strip() or type(error).__name__

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
+from brainsmith.store.files import read_json_table
 from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def planned(contents: Mapping[Path, bytes], record: Path) -> Update:
         contents: What would be written.
         record: Of the last import; without it every file that is there and comes out otherwise counts as edited.
     """
-    recorded = _read(record)
+    recorded = read_json_table(record)
     update = Update([], [], [])
     for path, data in contents.items():
         here = content_of(path)
@@ -63,11 +64,3 @@ def content_of(path: Path) -> bytes | None:
         return path.read_bytes()
     except OSError:
         return None
-
-
-def _read(record: Path) -> dict[str, str]:
-    try:
-        found = json.loads(record.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
