@@ -105,6 +105,29 @@ def test_the_host_adds_what_no_quantiser_follows(model):
     np.testing.assert_allclose(run(made, PAIRS), run(model, PAIRS), rtol=1e-6, atol=1e-6)
 
 
+FOUR = (0.1070194, 0.1262471, 0.2242513, 0.3216781)
+
+
+@pytest.mark.parametrize("turned", [1.0, pytest.param(-1.0, marks=pytest.mark.slow)])
+def test_factors_that_need_more_than_24_bits_are_two_digits(turned):
+    weights = turned * np.random.default_rng(0).integers(-15, 16, (4, 3)).astype(np.float32)
+    model = product(FOUR, 6, weights, datatype="INT6")
+    made = same(model, np.random.default_rng(1).integers(-32, 32, (12, 1, 4)).astype(np.float32))
+    assert op_types(made).count("MatMul") == 2
+
+
+def test_so_are_those_of_a_sum_of_two_branches_of_many_bits():
+    graph = Graph(1, 2)
+    graph.node("Mul", [[1.0, -1.0]])
+    first = graph.quant(8, 0.3712).tail
+    graph.tail = "in"
+    graph.quant(8, 0.2117)
+    graph.node("MatMul", graph.weights(np.asarray([[31.0, -17.0], [-23.0, 29.0]]), bits=6)).node("Add", first)
+    graph.quant(4, 71.3)
+    model = graph.model(1, 2, datatype="INT8")
+    same(model, np.random.default_rng(2).integers(-128, 128, (12, 1, 2)).astype(np.float32))
+
+
 def wide():
     """A product of 30 channels, each with a scale of its own, whose combinations nobody can try."""
     rng = np.random.default_rng(3)

@@ -129,7 +129,7 @@ def test_scales_that_are_multiples_but_for_rounding_have_exact_units():
 def dyadic_row(scales, ends):
     one = np.ones(1, np.int64)
     terms = [Term(scale, one, one * low, one * high) for scale, (low, high) in zip(scales, ends, strict=True)]
-    return row_of(terms, np.zeros(1), 0)
+    return row_of(terms, np.zeros(len(terms)), 0)
 
 
 @settings(deadline=None)

@@ -150,6 +150,10 @@ class LayerBuilder:
         )  # fmt: skip
         return IntegerTensor(name, tensor.shape, low, high, scale, offset, order=tensor.order)
 
+    def counted_thresholds(self, tensor: IntegerTensor, found: ThresholdRows, base: str) -> IntegerTensor:
+        """Return how many thresholds integers reach."""
+        return self._steps(tensor, found, np.ones(1), np.zeros(1), base)
+
     def scaled(self, tensor: IntegerTensor, factor: Whole, base: str) -> IntegerTensor:
         """Return a tensor of which the integers are multiplied by whole numbers, one or one for each channel.
 
@@ -325,7 +329,7 @@ class LayerBuilder:
         found = [multiples(scales[:, at]) for at in range(channels)]
 
         def layers(factors: Sequence[Whole]) -> IntegerTensor:
-            return self._added(plain, np.stack(factors), base)
+            return self.added(plain, np.stack(factors), base)
 
         if None in found:
             return sum_of(plain, layers)
@@ -334,7 +338,7 @@ class LayerBuilder:
         offset = np.asarray(reduce(np.add, (each.offset for each in plain)))
         return replace(added, scale=np.asarray([unit for unit, _ in units]), offset=offset)
 
-    def _added(self, tensors: Sequence[IntegerTensor], factors: Whole, base: str) -> IntegerTensor:
+    def added(self, tensors: Sequence[IntegerTensor], factors: Whole, base: str) -> IntegerTensor:
         """Return the sum of integers times whole factors, (channels or 1, tensors)."""
         total, *others = (
             replace(self.scaled(each, factors[:, at], f"{base}_{at}"), scale=np.ones(1), offset=np.zeros(1))

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from brainsmith.transforms.lattice.array_types import Doubles, Singles, Whole
     from brainsmith.transforms.lattice.links import ChainLink
 
+_WHOLE = 2.0**-32
+"""By which part a shift that is whole may seem off, as it is computed in doubles."""
+
 MOST_POINTS = 1 << 20
 """Combinations of integers, of all channels, that are tried one by one."""
 
@@ -34,8 +37,9 @@ class SumRow:
         high: Greatest.
         values: All n of each term, rising; None if they are too many to be combined.
         weights: The greatest weight, without its sign, by which an integer of a term is multiplied already.
-        offsets: What is added: to each term, or one number to their sum.
+        offsets: What is added to each term.
         summands: How many numbers the network adds.
+        constant: What is added to their sum.
     """
 
     scales: Doubles
@@ -45,16 +49,36 @@ class SumRow:
     weights: Whole
     offsets: Doubles
     summands: int
+    constant: float = 0.0
 
     @property
-    def offset(self) -> float:
-        """What is added in all."""
-        return float(self.offsets.sum())
+    def shifts(self) -> Doubles:
+        """What is added to n, so that `scale * (n + shift)` is a term with its offset: whole where it is a zero point."""
+        with np.errstate(all="ignore"):
+            found = np.where(self.scales != 0, self.offsets / self.scales, 0.0)
+        whole = np.rint(found)
+        return np.asarray(
+            np.where(np.abs(found - whole) <= _WHOLE * np.maximum(np.abs(whole), 1.0), whole, found)
+        )
+
+    @property
+    def fixed(self) -> float:
+        """What is added in all beside the shifts of terms."""
+        return float(self.offsets[self.scales == 0].sum()) + self.constant
+
+    def offset_in(self, unit: float, factors: Whole) -> float:
+        """Return what is added in all where the scales are factors times a unit: where each value is 0, so is their sum."""
+        return unit * float(factors @ self.shifts) + self.fixed
 
     @property
     def largest(self) -> Whole:
         """The greatest n of each term, without its sign."""
         return np.maximum(np.abs(self.low), np.abs(self.high))
+
+    @property
+    def farthest(self) -> Doubles:
+        """The greatest n + shift of each term, without its sign."""
+        return np.maximum(np.abs(self.low + self.shifts), np.abs(self.high + self.shifts))
 
     def points(self) -> Whole | None:
         """Return all combinations, (terms, combinations); None if they are too many."""
@@ -98,9 +122,10 @@ class ScaledSum:
 
     def values(self, row: SumRow, points: Whole) -> Singles:
         """Return the network's floats of combinations of integers, (terms, any), in front of pending operators."""
-        parts = row.scales[:, None] * points
         if not self.added:
-            return np.asarray(parts.sum(axis=0) + row.offset, np.float32)
+            shifted = row.scales[:, None] * (points + row.shifts[:, None])
+            return np.asarray(shifted.sum(axis=0) + row.fixed, np.float32)
+        parts = row.scales[:, None] * points
         return np.asarray(reduce(np.add, np.asarray(parts + row.offsets[:, None], np.float32)))
 
     def row_of(self, channel: int) -> SumRow:
@@ -118,13 +143,14 @@ class Term:
     high: Whole
 
 
-def row_of(terms: Sequence[Term], offsets: Doubles, most: int) -> SumRow:
+def row_of(terms: Sequence[Term], offsets: Doubles, most: int, constant: float = 0.0) -> SumRow:
     """Return a row of terms.
 
     Args:
         terms: They.
-        offsets: What is added.
+        offsets: What is added to each.
         most: How many combinations may be listed.
+        constant: What is added to their sum.
     """
     ends = [IntegerRange(term.low, term.high).sums(term.weights[:, None]).ends for term in terms]
     low, high = np.asarray(ends, np.int64).reshape(-1, 2).T
@@ -142,6 +168,7 @@ def row_of(terms: Sequence[Term], offsets: Doubles, most: int) -> SumRow:
         np.asarray([np.abs(term.weights).max() for term in terms], np.int64),
         offsets,
         sum(len(term.weights) for term in terms),
+        constant,
     )
 
 

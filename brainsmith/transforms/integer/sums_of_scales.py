@@ -11,6 +11,7 @@ from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.scaled_sum import MOST_POINTS, ScaledSum, Term, row_of
 from brainsmith.transforms.integer.threshold_rows import trimmed
+from brainsmith.transforms.integer.two_digits import in_two_digits
 from brainsmith.transforms.integer.whole_factors import (
     CommonUnit,
     common_units,
@@ -103,6 +104,9 @@ class SumsOfScales:
             return self._build.levels(summed, trimmed(found[1], low, high), staircase, padded, base)
         near = self._near(total)
         if near is None:
+            digits = in_two_digits(self._build, total, staircase, base)
+            if digits is not None:
+                return replace(self._build.levels(*digits, staircase, padded, base), is_near=True)
             near = self._closest(total, reader, staircase)
         return replace(self._build.thresholds(near, staircase, padded, base), is_near=near.is_near)
 
@@ -164,7 +168,9 @@ def _listed_scales(total: ScaledSum) -> str:
 def _in_units(total: ScaledSum, units: Sequence[CommonUnit]) -> IntegerTensor:
     made = total.layers([unit.factors for unit in units])
     scale = np.asarray([unit.unit for unit in units])
-    offset = np.asarray([row.offset for row in total.rows])
+    offset = np.asarray(
+        [row.offset_in(unit.unit, unit.factors) for row, unit in zip(total.rows, units, strict=True)]
+    )
     is_near = any(unit.is_near for unit in units)
     return replace(made, scale=scale, offset=offset, links=total.chain.links, is_near=is_near)
 
@@ -219,7 +225,7 @@ def product_of(
     signs = np.sign(of_channel).astype(np.int64)
     weights = taps * signs[None, :, None]
     low, high = (np.broadcast_to(tensor.each(end)[:, None], taps.shape[1:]) for end in tensor.range)
-    offsets = taps.sum(axis=2) @ tensor.each(tensor.offset) * scale
+    offsets = taps.sum(axis=2) * tensor.each(tensor.offset) * scale.reshape(-1, 1)
     used = (weights != 0) & (np.broadcast_to(scale, (results,)) != 0)[:, None, None]
     held: list[list[int]] = []
     rows = []
@@ -230,7 +236,8 @@ def product_of(
         own = [(place, mask) for place, mask in found if mask.any()]
         factor = float(scale[at % scale.size])
         terms = [Term(factor * sizes[place], weights[at][mask], low[mask], high[mask]) for place, mask in own]
-        rows.append(row_of(terms, offsets[at : at + 1], MOST_POINTS // results))
+        added = np.asarray([offsets[at][np.abs(of_channel) == sizes[place]].sum() for place, _ in own])
+        rows.append(row_of(terms, added, MOST_POINTS // results, float(offsets[at][of_channel == 0].sum())))
         held.append([place for place, _ in own])
 
     def spread(factors: Sequence[Whole]) -> Whole:
@@ -252,7 +259,9 @@ def product_of(
         found = []
         for place, size in enumerate(sizes):
             made = layers(spread([np.asarray([int(each == place) for each in own]) for own in held]))
-            found.append(replace(made, scale=size * scale, offset=offsets if place == 0 else np.zeros(1)))
+            found.append(
+                replace(made, scale=size * scale, offset=offsets.sum(axis=1) if place == 0 else np.zeros(1))
+            )
         return found
 
     chain = of_range("", tuple(shape), 0, 0)

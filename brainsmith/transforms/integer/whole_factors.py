@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
     from brainsmith.transforms.integer.scaled_sum import ScaledSum, SumRow
-    from brainsmith.transforms.lattice.array_types import Doubles, Singles, Whole
+    from brainsmith.transforms.lattice.array_types import Singles, Whole
     from brainsmith.transforms.lattice.staircases import Staircase
 
 MOST_FACTOR = 1 << 12
@@ -200,10 +200,11 @@ def common_units(rows: Sequence[SumRow], exact: bool, near: bool = False) -> lis
     Returns:
         One for each row; None if a row has none.
     """
-    known: dict[tuple[bytes, ...], CommonUnit | None] = {}
+    known: dict[tuple[object, ...], CommonUnit | None] = {}
     found = []
     for row in rows:
-        key = (row.scales.tobytes(), row.weights.tobytes(), row.largest.tobytes())
+        arrays = (row.scales, row.weights, row.largest, row.offsets)
+        key = (*(array.tobytes() for array in arrays), row.constant, row.summands)
         if key not in known:
             known[key] = _exact_unit(row) if exact else _closest_unit(row, near)
         unit = known[key]
@@ -215,19 +216,23 @@ def common_units(rows: Sequence[SumRow], exact: bool, near: bool = False) -> lis
 
 def _exact_unit(row: SumRow) -> CommonUnit | None:
     """Return factors that float32's rounding hides; where it rounds no sum of the row, those that are exact alone."""
-    allowed = 0.0 if is_exact(row) else row.summands * _HALF_ULP
-    return next((each for each in _units(row) if each.error <= max(allowed, _DOUBLES)), None)
+    return next((each for each in _units(row) if each.error <= rounding_of(row)), None)
+
+
+def rounding_of(row: SumRow) -> float:
+    """Return by which part of itself each scale may be off, so that float32's rounding of the sum hides it."""
+    return max(0.0 if is_exact(row) else row.summands * _HALF_ULP, _DOUBLES)
 
 
 def is_exact(row: SumRow) -> bool:
     """Tell whether float32 holds each sum of a row: whole multiples, less than 2^24, of one power of two."""
-    numbers = [Fraction(float(each)) for each in (*row.scales, *row.offsets) if each]
+    numbers = [Fraction(float(each)) for each in (*row.scales, *row.offsets, row.constant) if each]
     units = [Fraction(each.numerator & -each.numerator, each.denominator) for each in numbers]
     unit = min(units, default=Fraction(1))
     reached = sum(
         abs(Fraction(float(scale))) * int(most) for scale, most in zip(row.scales, row.largest, strict=True)
     )
-    reached += sum((abs(Fraction(float(each))) for each in row.offsets), Fraction())
+    reached += sum((abs(Fraction(float(each))) for each in (*row.offsets, row.constant)), Fraction())
     return reached < MOST_SUM * unit
 
 
@@ -241,7 +246,7 @@ def _closest_unit(row: SumRow, near: bool) -> CommonUnit | None:
 
 def error_bound(row: SumRow, unit: CommonUnit) -> float:
     """Return by how much a sum in a unit can be off at most."""
-    return float((np.abs(row.scales - unit.factors * unit.unit) * row.largest).sum())
+    return float((np.abs(row.scales - unit.factors * unit.unit) * row.farthest).sum())
 
 
 def _units(row: SumRow) -> Iterator[CommonUnit]:
@@ -276,7 +281,8 @@ def differing(
         own, sign = steps[at % len(steps)], way[at % len(way)]
         points = total.draw(at, count)
         right = np.searchsorted(own, sign * total.values(row, points), "right")
-        near = np.asarray(unit.unit * (unit.factors @ points) + row.offset, np.float32)
+        offset = row.offset_in(unit.unit, unit.factors)
+        near = np.asarray(unit.unit * (unit.factors @ points) + offset, np.float32)
         wrong += int((np.searchsorted(own, sign * near, "right") != right).sum())
         bound = error_bound(row, unit)
         low, high = _ends(row)
@@ -287,5 +293,5 @@ def differing(
 
 
 def _ends(row: SumRow) -> tuple[float, float]:
-    sizes: Doubles = np.abs(row.scales) @ row.largest
-    return -float(sizes) - abs(row.offset), float(sizes) + abs(row.offset)
+    size = float(np.abs(row.scales) @ row.farthest) + abs(row.fixed)
+    return -size, size

@@ -27,7 +27,7 @@ def test_they_are_listed_exactly_where_they_are_few(given_terms, most):
         Term(0.5 + at, *(np.asarray(each, np.int64) for each in zip(*taps, strict=True)))
         for at, taps in enumerate(given_terms)
     ]
-    row = row_of(terms, np.zeros(1), most)
+    row = row_of(terms, np.zeros(len(terms)), most)
     expected = [reached(taps) for taps in given_terms]
     assert row.low.tolist() == [each[0] for each in expected]
     assert row.high.tolist() == [each[-1] for each in expected]
