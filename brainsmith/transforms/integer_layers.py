@@ -26,7 +26,7 @@ from brainsmith.transforms.integer.layouts import Layouts
 from brainsmith.transforms.integer.level_record import LevelRecord, note_levels
 from brainsmith.transforms.integer.moved_tensor import MovedTensor
 from brainsmith.transforms.integer.no_layer import NO_REASON, OTHER_OPERATORS, NoLayerError, Reason
-from brainsmith.transforms.integer.padding import meets_padding
+from brainsmith.transforms.integer.padding import meets_padding, meets_sum
 from brainsmith.transforms.integer.position_constants import with_positions
 from brainsmith.transforms.integer.quantised_constants import fold_what_is_no_weight
 from brainsmith.transforms.integer.read_staircase import check_levels, staircase_of
@@ -172,8 +172,8 @@ class _Reading:
         if not datatype.is_integer():
             self._known[name] = HostTensor(name, shape, True, _FLOATS.behind(f"input '{name}'"))
             return
-        if datatype.name == "BIPOLAR" and meets_padding(self._view, name):
-            # Zeros will stand beside the values; what else INT2 holds may come in, too.
+        if datatype.name == "BIPOLAR" and (meets_padding(self._view, name) or meets_sum(self._view, name)):
+            # Zeros may stand beside the values; what else INT2 holds may come in, too.
             datatype = DataType["INT2"]
             model.set_tensor_datatype(name, datatype)
         low, high = int(datatype.min()), int(datatype.max())

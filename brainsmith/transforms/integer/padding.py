@@ -12,7 +12,9 @@ from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.lattice.staircases import is_quantiser
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from onnx import NodeProto
 
     from brainsmith.transforms.graph_view import GraphView
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 _PARTS = (1, 2, 4, 8, 16)
 """Into how many parts a scale is divided for 0 to be one of the values: -1 and 1 are whole numbers of 2, less 1."""
+
+_SUMS = ("AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum")
 
 _LARGEST = 1 << 24
 """Integers beyond are not exact in float32."""
@@ -57,11 +61,21 @@ def with_border(
 
 def meets_padding(view: GraphView, name: str) -> bool:
     """Tell whether zeros are put beside a tensor's values, as convolutions and pools do."""
+    return _meets(
+        view, name, lambda node: any(attribute(node, "pads", [])) or node.op_type in ("ConvTranspose", "Pad")
+    )
+
+
+def meets_sum(view: GraphView, name: str) -> bool:
+    """Tell whether a tensor's values are summed as they are: FINN takes the sum of two signs for an INT2."""
+    return _meets(view, name, lambda node: node.op_type in _SUMS)
+
+
+def _meets(view: GraphView, name: str, wanted: Callable[[NodeProto], bool]) -> bool:
+    """Tell whether a tensor's values reach a node, in front of quantisers and products."""
     for node in view.nodes_reading(name):
-        if any(attribute(node, "pads", [])) or node.op_type in ("ConvTranspose", "Pad"):
-            return True
         ends = is_quantiser(node) or node.op_type in ("MatMul", "Conv", "Gemm")
-        if not ends and meets_padding(view, node.output[0]):
+        if wanted(node) or (not ends and _meets(view, node.output[0], wanted)):
             return True
     return False
 
