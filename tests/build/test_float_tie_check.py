@@ -5,7 +5,10 @@ import pytest
 from onnx import helper
 from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
+from qonnx.transformation.infer_shapes import InferShapes
 
+from brainsmith.build.baseline import Baseline
+from brainsmith.build.float_tie_check import FloatTieCheck, TieVerdict
 from brainsmith.build.golden import GoldenData
 from brainsmith.build.verifier import Verifier
 from brainsmith.comparison.float_ties.float_network import FloatNetwork
@@ -289,3 +292,27 @@ def test_more_ties_than_are_tried_explain_nothing():
     found = search.explain({model.graph.output[0].name: np.full((1, 40), 7.0)}, None)
     assert search.gave_up
     assert found.wrong.endswith("at most; more than 64 combinations of float ties may explain it")
+
+
+def test_a_batch_may_be_on_the_other_side_of_a_tie_than_its_samples_alone():
+    """A network adds a batch in another order; here it is given what the layers give, as ties of its own."""
+    one, stack = two_layers(0.7, 1.4), samples()[::4]
+    stack = stack[: len(stack) // 2 * 2].reshape(-1, 2, 3)
+    model = ModelWrapper(one.model, make_deepcopy=True)
+    del model.graph.value_info[:]
+    for value in (*model.graph.input, *model.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_value = 2
+    model = model.transform(InferShapes())
+    made = layers(model)
+    executor, ends = Executor(model), made.graph.output[0].name
+    feed = {"x": stack}
+    given = Executor(made)
+    assert given.signature.batch == 1
+    given = given.run({"x": stack.reshape(-1, 1, 3)})[ends].reshape(len(stack), 2, -1)
+    assert (given != executor.run(feed)[ends]).any()
+    base = Baseline(executor, executor.signature, feed, {ends: given})
+    verdict = FloatTieCheck(model).judge(base, made, np.arange(len(stack)), np.arange(0), None)
+    assert verdict.wrong == ""
+    assert verdict.ties.ties > 0
+    far = Baseline(executor, executor.signature, feed, {ends: given + 30.0})
+    assert FloatTieCheck(model).judge(far, made, np.arange(len(stack)), np.arange(0), None) == TieVerdict()

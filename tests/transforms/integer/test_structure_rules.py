@@ -95,6 +95,14 @@ def test_sums_hold_whatever_the_datatype_of_an_input_beside_zeros_holds(seed):
     Executor(made).run({"x": every[None, None].astype(np.float32)})  # checks each tensor's datatype
 
 
+def test_an_input_of_signs_that_is_summed_is_int2():
+    """FINN takes the sum of two signs, of which the greatest is 2, for an INT2."""
+    network = MovingNetwork(0, (1, 4, 1, 2), "BIPOLAR")
+    network.node("GlobalAveragePool", (1, 4, 1, 1))
+    network.quant()
+    assert layers(network).get_tensor_datatype("x").name == "INT2"
+
+
 def test_branches_of_one_dimension_meet_as_they_lie():
     network = MovingNetwork(0, (1, 4, 9), "INT4")
     network.node("Conv", (1, 3, 9), network.weights((3, 4, 1)), kernel_shape=[1])

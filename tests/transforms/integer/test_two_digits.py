@@ -38,4 +38,3 @@ def test_an_upper_digit_with_too_many_steps_is_not_joined():
     assert few is not None
     assert few.counted.rows.tolist() == [[2 * MOST_STEPS - 1, 2 * MOST_STEPS]]
     assert many is None
-
