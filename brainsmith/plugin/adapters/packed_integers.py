@@ -41,7 +41,7 @@ def packed(values: Any, datatype: Any, bits: int, backwards: bool, prefix: str) 
     Returns:
         None for values that are no integers of the datatype, and for words that are too short or no whole digits.
     """
-    import numpy as np
+    import numpy as np  # a mend comes before numpy is wanted
 
     array = np.asarray(values, np.float32)
     if not array.size or not datatype.is_integer() or datatype.is_fixed_point():
