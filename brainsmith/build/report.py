@@ -120,8 +120,14 @@ def summary_text(report: dict[str, Any], output: Path, *, warnings: bool = True)
     """
     text = [f"{name:<10} {value}" for name, value in summary_pairs(report, output)]
     if warnings:
-        text.extend(f"warning: {warning}" for warning in report["warnings"])
+        text += warning_lines(report)
     return "\n".join(text)
+
+
+def warning_lines(report: dict[str, Any]) -> list[str]:
+    """Return a line for each warning of a build; those that are why it is not proven begin with `shortfall`."""
+    lacking = {shortfall["text"] for shortfall in report["shortfalls"]}
+    return [f"{'shortfall' if text in lacking else 'warning'}: {text}" for text in report["warnings"]]
 
 
 def summary_pairs(report: dict[str, Any], output: Path) -> list[tuple[str, str]]:

@@ -102,10 +102,11 @@ def _show(result: Any, terminal: Terminal, begin: float) -> None:
 
 def _warn(result: Any, strict: bool) -> None:
     """Print the warnings; what a strict build lacks is its error, and no warning besides."""
-    reported = {shortfall.text for shortfall in result.shortfalls} if strict else set()
-    for warning in result.warnings:
-        if warning not in reported:
-            complain(f"warning: {warning}")
+    from brainsmith.build.report import warning_lines
+
+    for line in warning_lines(result.report):
+        if not (strict and line.startswith("shortfall: ")):
+            complain(line)
 
 
 def one_line(

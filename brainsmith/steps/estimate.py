@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
 from brainsmith.plugin.core import step
+from brainsmith.rtl.cores.frame_cycles import frame_cycles
 from brainsmith.steps.converters import with_converters
 from brainsmith.steps.hardware_nodes import backend_type
 from brainsmith.steps.resources import RESOURCES, estimated_resources
@@ -76,7 +77,7 @@ def _state_cycles(node: NodeProto) -> int:
     from qonnx.custom_op.registry import getCustomOp
 
     layer = getCustomOp(node)
-    cycles = int(layer.get_exp_cycles())
+    cycles = frame_cycles(layer)
     if "cycles_estimate" in layer.get_nodeattr_types():
         layer.set_nodeattr("cycles_estimate", cycles)
     return cycles
@@ -87,7 +88,7 @@ def _layer(node: NodeProto, part: str) -> dict[str, Any]:
     from qonnx.custom_op.registry import getCustomOp
 
     layer = getCustomOp(node)
-    cycles = int(layer.get_exp_cycles())
+    cycles = frame_cycles(layer)
     known = layer.get_nodeattr_types()
     return {
         "name": node.name,

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.core import step
+from brainsmith.rtl.cores.frame_cycles import frame_cycles
 from brainsmith.steps.backend_choice import choose_backends, chosen_before
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.dividing_widths import prefer_dividing_widths
@@ -85,9 +86,7 @@ def _slowest(model: ModelWrapper) -> tuple[str, int]:
     """Return the name and cycles of the first of the slowest layers that have a backend."""
     from qonnx.custom_op.registry import getCustomOp
 
-    cycles = {
-        node.name: int(getCustomOp(node).get_exp_cycles()) for node in model.graph.node if has_backend(node)
-    }
+    cycles = {node.name: frame_cycles(getCustomOp(node)) for node in model.graph.node if has_backend(node)}
     return max(cycles.items(), key=lambda entry: entry[1], default=("", 0))
 
 

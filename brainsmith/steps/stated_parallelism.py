@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.rtl.cores.frame_cycles import WINDOW, frame_cycles
 from brainsmith.rtl.cores.parallelism import PARALLEL_WINDOW
 from brainsmith.steps.hardware_nodes import has_backend, is_layer
 
@@ -38,10 +39,13 @@ def fold_as_stated(model: ModelWrapper, node: NodeProto, cycles: int) -> None:
         one = layer.parallelism()[at]
         if not _may_change(one, window):
             continue
-        for value in one.values:
+        for before, value in zip((None, *one.values), one.values, strict=False):
             _set(layer, window, one, value)
+            if before is not None and one.window and _is_wrong(window):
+                _set(layer, window, one, before)
+                break
             followed = window if one.window else None
-            if max(each.get_exp_cycles() for each in (layer, followed) if each is not None) <= cycles:
+            if max(frame_cycles(each) for each in (layer, followed) if each is not None) <= cycles:
                 return
 
 
@@ -74,6 +78,13 @@ def _set(layer: Any, window: Any, one: Parallelism, value: int) -> None:
         window.set_nodeattr(one.window, value)
     if PARALLEL_WINDOW in window.get_nodeattr_types():
         window.set_nodeattr(PARALLEL_WINDOW, int(one.window == PARALLEL_WINDOW and value > 1))
+
+
+def _is_wrong(window: Any) -> bool:
+    """Tell whether FINN's circuit of a sliding window, as it is folded, loses values."""
+    from brainsmith.rtl.cores.window_faults import why_wrong
+
+    return window is not None and window.onnx_node.op_type == WINDOW and bool(why_wrong(window))
 
 
 def _window_in_front(model: ModelWrapper, node: NodeProto) -> Any:

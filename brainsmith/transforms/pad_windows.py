@@ -1,7 +1,8 @@
-"""PadWindows: padding of sliding windows that is not 0."""
+"""PadWindows: padding of sliding windows that is not 0, and images of two pixels."""
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from qonnx.transformation.base import Transformation
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
 
 @transform(
     stage="hardware",
-    description="Pad sliding windows in front where the padding is another integer than 0, as that of a maximum is",
+    description="Pad in front of sliding windows: other integers than 0, as a maximum needs, and images of two pixels",
     requires=("finn-plus",),
 )
 class PadWindows(Transformation):
-    """Put a Pad kernel in front of each Im2Col of integers that pads with another value than 0.
+    """Put a Pad kernel in front of each Im2Col of integers that pads with another value than 0, or has two pixels in all.
 
-    FINN's FMPadding pads with 0 only; a max-pool of signed integers pads with the least.
+    FINN's FMPadding pads with 0 only; a max-pool of signed integers pads with the least. FINN's sliding window never ends
+    an image of two beats, so one of two pixels gets a third, over which no window slides.
     """
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
@@ -30,9 +32,16 @@ class PadWindows(Transformation):
         view, modified = GraphView(model), False
         for node in [node for node in model.graph.node if node.op_type == "Im2Col"]:
             pads, value = list(attribute(node, "pad_amount", [0] * 4)), attribute(node, "pad_value", 0)
-            if value == 0 or not any(pads) or not model.get_tensor_datatype(node.input[0]).is_integer():
-                continue
+            datatype = model.get_tensor_datatype(node.input[0])
             _, height, width, channels = model.get_tensor_shape(node.input[0])
+            sizes = [height + pads[0] + pads[2], width + pads[1] + pads[3]]
+            pair = prod(sizes) == 2 and list(attribute(node, "kernel_size")) == sizes
+            if not (pair or (value and any(pads))) or not datatype.is_integer():
+                continue
+            if pair:
+                value = value if any(pads) else datatype.min()
+                pads[2 + sizes.index(2)] += 1
+                set_attribute(node, "stride", sizes)
             new = pad_in_front(view, node, pads[:2], pads[2:], int(value))
             assert new is not None
             model.graph.node.insert(list(model.graph.node).index(node), new)

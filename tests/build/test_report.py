@@ -125,9 +125,9 @@ def test_the_summary():
         "accuracy   not measured after the build, 96.39 % before (360 samples)",
         "proven     no: 3 shortfalls, named below",
         "output     /out",
-        f"warning: {UNVERIFIED}",
-        f"warning: {SLOW}",
-        f"warning: {BOUND}",
+        f"shortfall: {UNVERIFIED}",
+        f"shortfall: {SLOW}",
+        f"shortfall: {BOUND}",
         "warning: look here",
     ]
 
@@ -138,7 +138,7 @@ def test_the_summary_without_estimates():
         "steps      3 in 2.2 s, 1 reused",
         "proven     no: 1 shortfall, named below",
         "output     /out",
-        f"warning: {UNVERIFIED}",
+        f"shortfall: {UNVERIFIED}",
     ]
 
 
@@ -183,7 +183,7 @@ def test_the_summary_of_a_circuit_of_which_little_is_known(tmp_path):
         "synthesis  1 LUT, unknown FF, unknown BRAM18, unknown DSP",
         "proven     no: 1 shortfall, named below",
         f"output     {tmp_path}",
-        "warning: the circuit's frames were not compared with the model's",
+        "shortfall: the circuit's frames were not compared with the model's",
     ]
 
 

@@ -89,8 +89,8 @@ def test_a_missing_tool_is_one_message_before_the_first_step(job, elsewhere, cap
 def test_warnings_go_to_standard_error(job, capsys):
     done = in_this_process(capsys, *job)
     assert done.returncode == 0
-    assert "warning: " not in done.stdout
-    assert any("random inputs" in line for line in done.stderr.splitlines() if line.startswith("warning: "))
+    assert "shortfall: " not in done.stdout
+    assert any("random inputs" in line for line in done.stderr.splitlines() if line.startswith("shortfall: "))
 
 
 @pytest.mark.slow

@@ -55,7 +55,7 @@ def test_quiet_prints_warnings_and_errors_only(saying, capsys):
     assert main([*saying(), "--quiet"]) == 0
     shown = capsys.readouterr()
     assert shown.out == ""
-    assert [line.partition(":")[0] for line in shown.err.splitlines()] == ["warning"]
+    assert [line.partition(":")[0] for line in shown.err.splitlines()] == ["shortfall"]
 
 
 @pytest.mark.parametrize("verb", ["run", "compare"])
@@ -100,7 +100,7 @@ def test_a_log_file_has_all_of_it(saying, elsewhere, capsys):
     ]
     assert lines[4].startswith("INFO brainsmith.cli: [1/1] saying  ")
     assert f"INFO brainsmith.cli: output     {elsewhere}/out" in lines
-    assert lines[-2].startswith("INFO brainsmith.cli: warning: nothing was verified: ")
+    assert lines[-2].startswith("INFO brainsmith.cli: shortfall: nothing was verified: ")
     assert re.fullmatch(r"DEBUG brainsmith: done after \d+\.\d s", lines[-1])
     printed = capsys.readouterr()
     assert (printed.out, len(printed.err.splitlines())) == ("", 1)

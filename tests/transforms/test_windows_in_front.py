@@ -1,5 +1,7 @@
 """PadWindows and CropBetweenWindows: sliding windows compute the same behind what is put in front of them."""
 
+from math import prod
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -148,8 +150,26 @@ def test_pools_that_do_not_touch(drawn):
 @settings(max_examples=30, deadline=None)
 @given(drawn=windows(), value=st.integers(-8, 7))
 def test_padding_that_is_not_0(drawn, value):
+    image, kernel, _, pads = drawn
+    pair = kernel == [size + pads[at] + pads[at + 2] for at, size in enumerate(image)] and prod(kernel) == 2
     _, modified = assert_same(window_model(*drawn, value), PadWindows())
-    assert modified == (value != 0 and any(drawn[3]))
+    assert modified == (pair or (value != 0 and any(pads)))
+
+
+@pytest.mark.parametrize(
+    ("image", "kernel", "pads", "depthwise"),
+    [
+        ([2, 1], [2, 1], [0] * 4, 0),
+        ([1, 2], [1, 2], [0] * 4, 1),
+    ],
+)
+def test_an_image_of_two_pixels_gets_a_third(image, kernel, pads, depthwise):
+    model = window_model(image, kernel, [1, 1], pads, kind="BIPOLAR", depthwise=depthwise)
+    after, modified = assert_same(model, PadWindows())
+    assert modified
+    pad, window = after.graph.node
+    assert getCustomOp(pad).get_nodeattr("value") == -1
+    assert getCustomOp(window).get_nodeattr("stride") == image
 
 
 @pytest.mark.parametrize(

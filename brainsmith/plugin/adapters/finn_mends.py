@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from functools import wraps
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.adapters.graph_edits import bypass_node
@@ -87,6 +89,15 @@ def mend_moves(module: ModuleType) -> None:
     """
     _parted(module.MoveOpPastFork, _part_outputs)
     _parted(module.MoveIdenticalOpPastJoinOp, _part_inputs)
+
+
+def mend_windows(module: ModuleType) -> None:
+    """Let FINN generate a sliding window whose loops are all of one turn, or none but the innermost of two.
+
+    FINN+ 1.6.1 ends in a "math domain error": it takes the logarithm of 0 for the width of a counter that only windows of
+    `dynamic_mode` have.
+    """
+    module.math = SimpleNamespace(ceil=math.ceil, log2=lambda number: math.log2(max(1, number)))  # type: ignore[attr-defined]
 
 
 def mend_builder(module: ModuleType) -> None:

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.forks import lock_of
 from brainsmith.plugin.adapters.completing_loader import CompletingFinder
-from brainsmith.plugin.adapters.finn_mends import mend_builder, mend_flattens, mend_moves, mend_pools
+from brainsmith.plugin.adapters.finn_mends import (
+    mend_builder,
+    mend_flattens,
+    mend_moves,
+    mend_pools,
+    mend_windows,
+)
 from brainsmith.plugin.adapters.graph_edits import bypass_node, rename_tensors, shapes_stated
 from brainsmith.plugin.adapters.packed_integers import mend_packing
 from brainsmith.plugin.manager import get_plugin_manager
@@ -167,5 +173,6 @@ _FINDER = CompletingFinder(
         "finn.transformation.streamline.reorder": mend_moves,
         "finn.builder.build_dataflow": mend_builder,
         "finn.util.data_packing": mend_packing,
+        "finn.custom_op.fpgadataflow.rtl.convolutioninputgenerator_rtl": mend_windows,
     }
 )

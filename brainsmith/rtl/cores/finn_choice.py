@@ -11,6 +11,7 @@ import numpy as np
 
 from brainsmith.plugin.info import FINN_RTL
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
+from brainsmith.rtl.cores.window_faults import why_not_generated, why_wrong
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,25 +109,18 @@ def _unfit_window(node: NodeProto) -> str:
     for entry in [entry for entry in asked.attribute if entry.name == STYLE]:
         asked.attribute.remove(entry)
     window = getCustomOp(asked)
-    taps, steps = (list(window.get_nodeattr(name)) for name in ("ConvKernelDim", "Stride"))
-    size, stride = ("x".join(map(str, each)) for each in (taps, steps))
-    image = "x".join(map(str, window.get_nodeattr("IFMDim")))
+    size, stride, image = (
+        "x".join(map(str, window.get_nodeattr(name))) for name in ("ConvKernelDim", "Stride", "IFMDim")
+    )
     for simd in {1, int(window.get_nodeattr("IFMChannels"))}:
         window.set_nodeattr("SIMD", simd)
-        try:
-            style = window.select_impl_style()
-            window.prepare_codegen_parallel() if style == "parallel" else window.prepare_codegen_default()
-        except (AssertionError, ValueError) as error:
-            said = str(error).removeprefix("ERROR: ")
+        if said := why_not_generated(window):
             return (
                 f"FINN's circuit cannot slide a window of {size} with stride {stride} over an image of {image} ({said}): "
                 "change the stride, the padding or the window"
             )
-    if taps != [1, 1] and any(step > count for step, count in zip(steps, taps, strict=True)):
-        return (
-            f"FINN's circuit loses values of a window of {size} with stride {stride}, which steps beyond its taps: change "
-            "the stride or the window"
-        )
+        if why := why_wrong(window):
+            return f"FINN's circuit loses values of a window of {size} with stride {stride}, {why}"
     return ""
 
 

@@ -157,12 +157,12 @@ class Design:
 
     @property
     def interval(self) -> int:
-        """FINN's estimate of the cycles from one frame to the next: those of the slowest layer."""
+        """The estimate of the cycles from one frame to the next: those of the slowest layer."""
         return max(layer.cycles for layer in self.layers)
 
     @property
     def latency(self) -> int:
-        """FINN's estimate of the cycles of one frame: those of all layers, one after the other."""
+        """The estimate of the cycles of one frame: those of all layers, one after the other."""
         return sum(layer.cycles for layer in self.layers)
 
     @property

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BuildError
 from brainsmith.figures import plural
 from brainsmith.graph.ends import input_values
+from brainsmith.rtl.cores.frame_cycles import frame_cycles
 from brainsmith.rtl.library.sources import find_library
 from brainsmith.rtl.stitching.codegen import read_layer
 from brainsmith.rtl.stitching.design import DESIGN, Design, DesignStream, End, Layer, Layout, Link
@@ -81,7 +82,7 @@ def stitch(model: ModelWrapper) -> Design:
 
 def _layers(name: str, node: Any, code: LayerCode, early: bool) -> list[Layer]:
     """Return a layer's instance, and that of the memory of its weights before it."""
-    layer = Layer(name, code.module, node.onnx_node.op_type, code.ports, int(node.get_exp_cycles()), early)
+    layer = Layer(name, code.module, node.onnx_node.op_type, code.ports, frame_cycles(node), early)
     return (
         [Layer(code.memory, code.memory, "memstream", code.memory_ports), layer] if code.memory else [layer]
     )

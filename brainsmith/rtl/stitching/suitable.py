@@ -10,7 +10,9 @@ from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.plugin.precedence import split_name
 from brainsmith.rtl.cores.finn_choice import DOTS, FRAMEWORK, dot_length, finn_supports
+from brainsmith.rtl.cores.frame_cycles import WINDOW
 from brainsmith.rtl.cores.node_support import SUPPORTED
+from brainsmith.rtl.cores.window_faults import why_wrong
 from brainsmith.rtl.stitching.orders import check_windows
 
 if TYPE_CHECKING:
@@ -106,6 +108,11 @@ def check_attributes(nodes: Mapping[str, Any]) -> None:
             f"pumpedCompute and pumpedMemory must be 0 in {', '.join(dict.fromkeys(pumped))}: a stitched design "
             "has no clock of twice the rate"
         )
+    windows = {name: node for name, node in nodes.items() if node.onnx_node.op_type == WINDOW}
+    lossy = {name: why for name, node in windows.items() if (why := why_wrong(node))}
+    if lossy:
+        lines = "".join(f"\n  {name}: a window {why}" for name, why in lossy.items())
+        raise BuildError(f"FINN's circuits of these sliding windows lose values:{lines}")
     check_windows(nodes)
 
 

@@ -6,6 +6,7 @@ import pytest
 from onnx import TensorProto, helper
 from qonnx.core.modelwrapper import ModelWrapper
 
+from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.adapters.framework_mends import REPLACED
 from brainsmith.plugins import transforms as tfm
 from tests.plugin.installed import run_python
@@ -64,6 +65,14 @@ early(alone, alone.graph.node[0])
 print(json.dumps([[[node.op_type, *node.output] for node in graph.node] for graph in (model.graph, alone.graph)]))
 """
     assert run_python(code) == [[["Mul", "t"], ["Add", "z"]], [["Identity", "y"]]]
+
+
+def test_windows_of_which_no_loop_turns_twice_are_generated():
+    """The width that FINN fails to compute is read by circuits of `dynamic_mode` alone."""
+    prepare_finn()
+    from finn.custom_op.fpgadataflow.rtl import convolutioninputgenerator_rtl as module
+
+    assert [module.math.ceil(module.math.log2(number)) for number in (0, 1, 2, 5)] == [0, 0, 1, 3]
 
 
 def test_importing_the_hub_imports_nothing_of_qonnx():
