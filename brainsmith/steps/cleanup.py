@@ -33,7 +33,6 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         GiveUniqueParameterTensors,
         RemoveStaticGraphInputs,
     )
-    from qonnx.transformation.infer_datatypes import InferDataTypes
     from qonnx.transformation.infer_shapes import InferShapes
     from qonnx.transformation.quant_constant_folding import FoldTransposeIntoQuantInit
 
@@ -55,7 +54,7 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         own_transform("RemoveIdentityOps")(),
         RemoveStaticGraphInputs(),
         own_transform("RemoveUnusedTensors")(),
-        InferDataTypes(),
+        own_transform("InferDataTypes")(),
     )
     names = [node.name for node in model.graph.node]
     if "" in names or len(set(names)) < len(names):

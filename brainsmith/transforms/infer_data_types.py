@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 MIXING = ("Concat", "Clip", "Pad", "Scatter", "ScatterElements", "ScatterND")
 """Operators whose output holds values of several inputs; QONNX gives it the first input's datatype."""
 
+PRODUCTS = ("Conv", "Gemm", "MatMul")
+"""Operators whose results QONNX annotates as INT32 or UINT32 where they are of integers, whatever they reach."""
+
+_WIDE = 1 << 31
+_FACTOR = 24
+"""Bits of a factor that a float32 holds: a wider type is QONNX's INT32, which says nothing of its values."""
+
 
 @transform(
     stage="graph_tidying",
@@ -33,7 +41,8 @@ class InferDataTypes(Transformation):
 
     A Concat of UINT3 and INT5 is INT5, where QONNX says UINT3, the first; a Pad of BIPOLAR by zeros holds zeros; a
     Clip whose bounds lie outside of its input's type, or are no whole numbers, gives them. Such an output gets the
-    smallest integer type that holds all, or FLOAT32 where an input does not hold integers.
+    smallest integer type that holds all, or FLOAT32 where an input does not hold integers. A sum of products that may
+    be beyond 32 bits, of 512 factors of 16 bits for example, is INT41 or what else it may need.
 
     Args:
         allow_scaledint_dtypes: Keep SCALEDINT annotations; else they are FLOAT32.
@@ -50,14 +59,39 @@ class InferDataTypes(Transformation):
         view = GraphView(model)
         modified = False
         for node in model.graph.node:
-            if not is_standard(node, *MIXING):
+            wide = _wide_sum(view, node) if is_standard(node, *PRODUCTS) else None
+            if wide is None and not is_standard(node, *MIXING):
                 modified |= infer_datatypes._infer_node_datatype(model, node, self.allow_scaledint_dtypes)
                 continue
-            inferred = _mixed(view, node)
+            inferred = _mixed(view, node) if wide is None else wide
             if model.get_tensor_datatype(node.output[0]) != inferred:
                 model.set_tensor_datatype(node.output[0], inferred)
                 modified = True
         return model, modified
+
+
+def _wide_sum(view: GraphView, node: NodeProto) -> BaseDataType | None:
+    """Return a type that holds what integers may come to beyond 32 bits; None within them, or of no integers."""
+    kinds = [view.model.get_tensor_datatype(name) for name in node.input if name]
+    if not all(kind.is_integer() for kind in kinds):
+        return None
+    if max(kind.bitwidth() for kind in kinds[:2]) > _FACTOR:
+        return None
+    left, right, *added = (int(max(-kind.min(), kind.max())) for kind in kinds)
+    most = _terms(view, node) * left * right + sum(added)
+    if most < _WIDE:
+        return None
+    return integer_datatype(-most if any(kind.signed() for kind in kinds) else 0, most)
+
+
+def _terms(view: GraphView, node: NodeProto) -> int:
+    """Return how many products a result is the sum of."""
+    shape = view.model.get_tensor_shape(node.input[1])
+    if not shape:
+        return 1
+    if node.op_type == "Conv":
+        return prod(map(int, shape[1:]))
+    return int(shape[-1] if attribute(node, "transB", 0) else shape[max(len(shape) - 2, 0)])
 
 
 def _mixed(view: GraphView, node: NodeProto) -> BaseDataType:

@@ -91,6 +91,42 @@ def test_a_dense_network_of_unusual_weights_becomes_a_circuit(part, fps, own, tm
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("inputs", "bits", "terms", "kind"),
+    [
+        (16, 16, 512, "INT41"),
+        (9, 16, 64, "INT31"),
+        (16, 10, 96, "INT32"),
+        (12, 14, 32, "INT31"),
+    ],
+)
+def test_sums_beyond_24_bits_become_a_circuit_and_float32_differs_by_ties_alone(
+    inputs, bits, terms, kind, tmp_path
+):
+    """Half of the terms cancel the other half but for the last one, so float32's sums are off by many levels."""
+    random, end = np.random.default_rng(7), 2 ** (bits - 1)
+    half = random.integers(-end, end, (terms // 2 - 1, 2))
+    half[0] = 0
+    cancelling = np.concatenate([half, np.minimum(-half, end - 1), [[1, -1], [1, 1]]])
+    least = np.full((terms, 1), -end)  # a sum with all of its bits
+    weights = np.concatenate([cancelling, least], axis=1).astype(np.float64)
+    network = Products(1, terms, datatype=f"INT{inputs}")
+    held = network.weights(weights / end, 1 / end, bits)
+    network.node("MatMul", held, shape=[1, 3]).quant(2.0 / end, bits=8)
+    network.dense(4, -7, 7, 4).quant(8.0 / end, bits=6)
+    given = random.integers(-(2 ** (inputs - 1)), 2 ** (inputs - 1), (3, terms // 2 - 1))
+    last = random.integers(-100, 100, (3, 2))
+    frames = np.concatenate([given, given, last], axis=1).astype(np.float32)
+    layers = circuit(network, tmp_path, frames, EXACT, 100_000)
+    assert [one["op_type"] for one in layers][1::2] == ["Thresholding_rtl"] * 2
+    report = json.loads((tmp_path / "out/report.json").read_text())
+    ties = {step["name"]: (step["verified"] or {}).get("float_ties") for step in report["steps"]}
+    assert ties.pop("integer")["ties"] > 0
+    assert not any(ties.values())
+    assert layers[0]["attributes"]["outputDataType"] == kind
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", ["Mul", "Sub"])
 def test_branches_that_are_multiplied_or_subtracted_become_a_circuit(operation, tmp_path):
     network = Products(1, 6, datatype="INT4")

@@ -78,3 +78,25 @@ def test_what_is_padded_holds_what_it_is_padded_by(name, value, then):
     model = inferred([helper.make_node("Pad", ["x", *constants], ["y"])], {"x": name}, constants)
     assert model.get_tensor_datatype("y").name == then
     assert holds(model, {"x": name})
+
+
+@pytest.mark.parametrize(
+    ("op_type", "left", "right", "found"),
+    [
+        ("MatMul", "INT16", "INT16", "INT41"),
+        ("MatMul", "UINT16", "UINT16", "UINT41"),
+        ("MatMul", "INT8", "INT8", "INT32"),
+        ("MatMul", "INT32", "INT8", "INT32"),  # QONNX's type of any sum
+        ("Gemm", "INT12", "BIPOLAR", "INT32"),
+        ("Gemm", "INT24", "BIPOLAR", "INT34"),
+    ],
+)
+def test_sums_beyond_32_bits_are_annotated_so(op_type, left, right, found):
+    node = helper.make_node(op_type, ["x", "w"], ["y"])
+    shape = (1, 512)
+    model = make_model([node], {"x": shape, "w": (512, 4)}, ["y"])
+    for name, datatype in (("x", left), ("w", right)):
+        model.set_tensor_datatype(name, DataType[datatype])
+    model = model.transform(tfm.InferDataTypes())
+    assert model.get_tensor_datatype("y").name == found
+    assert model.transform(tfm.InferDataTypes()).get_tensor_datatype("y").name == found
