@@ -105,14 +105,14 @@ def rtl_simulate(
     fitting = max(_LEAST_FRAMES, LAYER_CYCLES // design.interval)
     count = min(fitting, len(next(iter(golden.inputs.values()))))
     chosen = range(1, seeds + 1)
-    with Workers(1) as beside:  # two compilers on two processors
+    with Workers(1) as beside:  # of the layers and of the whole, and long before the layers ask for it
         built = beside.submit(carried(build_verified), design, golden.inputs, chosen)
         tensors = golden.tensors(count)
-        layers = check_layers(design, tensors)
-        own = own_frames(model, design, tensors)
-        if own is not None:  # in the same simulation
-            check_layers(design, own.fed, given=own.given, quick=is_short(design, count))
         wait_for(built)
+    layers = check_layers(design, tensors)
+    own = own_frames(model, design, tensors)
+    if own is not None:  # in the same simulation
+        check_layers(design, own.fed, given=own.given, quick=is_short(design, count))
     constant = _constant_outputs(golden, own)
     try:
         done = verify_design(

@@ -13,10 +13,9 @@ from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.rtl.cores.stimuli import enough, stimuli
 from brainsmith.rtl.cores.trial import Case, golden_tensors, make_design
-from brainsmith.rtl.simulation.simulator_build import build_simulator
-from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.design_runs import design_beats
 from brainsmith.rtl.verification.layers import take_apart, verify_layers
+from brainsmith.rtl.verification.watch import build_apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,7 +122,7 @@ def layer_intervals(
     """
     apart = take_apart(design)
     frames, words, counts = design_beats(apart, golden)
-    result = build_simulator(plan_design(apart), cache=cache, quick=True).run(words, counts, judge=False)
+    result = build_apart(design, cache, quick=True).run(words, counts, judge=False)
     found: dict[str, float] = {}
     for link in apart.links:
         if link.source.layer in {layer.name for layer in design.layers} and link.layout is not None:

@@ -61,6 +61,7 @@ class Interface:
         reset_is_low: Whether 0 resets.
         doubled: Whether the second clock really runs at twice the rate, which is slower. Otherwise it is
             the same as the first, which is right for a design that has the port and does not use it.
+        held: Inputs outside of streams that keep a value in every run, each with that.
     """
 
     streams: tuple[Stream, ...]
@@ -69,6 +70,7 @@ class Interface:
     reset: str = "ap_rst_n"
     reset_is_low: bool = True
     doubled: bool = False
+    held: tuple[tuple[str, int], ...] = ()
 
 
 def read_ports(header: str) -> tuple[Port, ...]:

@@ -91,7 +91,8 @@ class Simulator:
                 end, or of a layer that begins a frame with padding before its first beat.
             constant: Outputs that may have the same value in all their beats.
             trace: The VCD file to write; the plan must have been made with `trace=True`.
-            held: Values that inputs outside of streams keep for the whole run, such as a depth; 0 by default.
+            held: Values that inputs outside of streams keep for the whole run, such as a depth; beside those of the
+                interface, and 0 by default.
             watched: Streams inside of the design whose three ports are its outputs, and of each how many beats are
                 kept.
             window: The cycles for which the result says what each watched stream did.
@@ -104,7 +105,8 @@ class Simulator:
             OutputError: The VCD file cannot be written.
         """
         chosen = dict(stalls or {})
-        check_request(self, inputs, outputs, chosen, idle, trace, held or {}, watched or {})
+        values_held = {**dict(self.interface.held), **(held or {})}
+        check_request(self, inputs, outputs, chosen, idle, trace, values_held, watched or {})
         used = [stream for stream in self.interface.streams if stream.name not in idle]
         runs = stream_runs(used, self.ports, inputs, outputs, chosen)
         states = (native.StreamState * len(runs))(*(run.state for run in runs))
@@ -114,7 +116,7 @@ class Simulator:
         monitors = (native.MonitorState * len(looks))(*(look.state for look in looks))
         given = limit if limit is not None else default_limit(inputs, outputs, chosen, estimate)
         state = run_state(self.interface, self.ports, states, monitors, given, drain, window)
-        outcome, seconds, values, messages = self._execute(state, trace, held or {})
+        outcome, seconds, values, messages = self._execute(state, trace, values_held)
         traffic = {run.name: run.traffic(after) for run, after in zip(runs, states, strict=True)}
         seen = {look.name: look.watched(after) for look, after in zip(looks, monitors, strict=True)}
         result = SimulationResult(state.cycle - state.drained, seconds, traffic, values, messages, seen)

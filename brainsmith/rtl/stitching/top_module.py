@@ -24,6 +24,9 @@ _TIED = (("s_axilite_", ""), ("s_axis_0_", "memstream"), ("in1_V_", "Thresholdin
 
 _KINDS = ("data", "valid", "ready")
 
+APART = "apart"
+"""The input of a design with probes that takes it apart: 1 while each layer is fed and emptied by itself."""
+
 DEPTH, FILL = "_depth", "_maxcount"
 """What follows a link's name at the ports of an adjustable FIFO: its depth goes in, the most beats in it come out."""
 
@@ -35,7 +38,8 @@ def top_module(design: Design, capacities: Mapping[str, int] | None = None, prob
         design: What is in it.
         capacities: Of links, in beats, that get an adjustable FIFO instead of one with their depth. Then the module
             has an input `<link>_depth` and an output `<link>_maxcount` for each.
-        probes: Whether the streams of `probe_design` are outputs.
+        probes: Whether the streams of `probe_design` are outputs, and those of `switch_design` ports: in place of its
+            links while the input `apart` is 1.
 
     Raises:
         BuildError: An input of a layer would be left open.
@@ -51,8 +55,12 @@ def top_module(design: Design, capacities: Mapping[str, int] | None = None, prob
         ports += [f"input [31:0] {name}{DEPTH}", f"output [31:0] {name}{FILL}"]
     watched = probe_design(design) if probes else ()
     ports += [port for probe in watched for port in _probe_ports(probe)]
+    switches = switch_design(design) if probes else ()
+    ports += [f"input {APART}"] if switches else []
+    ports += [port for switch in switches for port in _switch_ports(switch)]
     parts = [f"module {design.top} (\n    " + ",\n    ".join(ports) + "\n);"]
-    parts += [_link(link, chosen.get(link.name, 0)) for link in design.links]
+    switched = {link.name for link in design.links if probes and link.layout}
+    parts += [_link(link, chosen.get(link.name, 0), link.name in switched) for link in design.links]
     parts += [_probe(probe) for probe in watched]
     parts += [_instance(layer, design.links) for layer in design.layers]
     return "\n\n".join([*parts, "endmodule\n"])
@@ -108,11 +116,80 @@ def probe_design(design: Design) -> tuple[Probe, ...]:
     )
 
 
-def _link(link: Link, capacity: int) -> str:
+@dataclass(frozen=True)
+class Switch:
+    """One end of a link at a layer, to which the design connects its own ports while it is taken apart.
+
+    Attributes:
+        link: It carries a tensor.
+        side: `source`, where the layer gives its beats to the design's end, or `target`, where it takes them from there.
+    """
+
+    link: Link
+    side: Literal["source", "target"]
+
+    @property
+    def stream(self) -> Stream:
+        """The ports, named as `take_apart` names them; what a layer gives is seen by the probe there."""
+        name = self.link.name
+        if self.side == "target":
+            return Stream(f"{name}_fed", *(f"fed_{name}_{kind}" for kind in _KINDS))
+        seen = Probe(self.link, "source").stream
+        return Stream(f"{name}_given", seen.data, seen.valid, f"given_{name}_ready")
+
+
+def switch_design(design: Design) -> tuple[Switch, ...]:
+    """Return where a design with probes can be taken apart: at each end of a tensor's link that is a layer's."""
+    carrying = [link for link in design.links if not link.weights]
+    given = [Switch(link, "source") for link in carrying if link.source.layer != DESIGN]
+    return (*given, *(Switch(link, "target") for link in carrying if link.target.layer != DESIGN))
+
+
+def _switch_ports(switch: Switch) -> list[str]:
+    stream = switch.stream
+    if switch.side == "source":
+        return [f"input {stream.ready}"]
+    return [
+        f"input [{switch.link.bits - 1}:0] {stream.data}", f"input {stream.valid}", f"output {stream.ready}"
+    ]  # fmt: skip
+
+
+def _link(link: Link, capacity: int, switched: bool) -> str:
     """Return the nets at both ends of a link, and what lies between them."""
-    nets = [f"wire [{link.bits - 1}:0] {link.name}_{side}_data;" for side in ("from", "to")]
-    nets += [f"wire {link.name}_{side}_{kind};" for side in ("from", "to") for kind in ("valid", "ready")]
-    return "\n".join([*nets, *_design_ends(link), _between(link, capacity)])
+    sides = ("from", "to", "in", "out") if switched else ("from", "to")
+    nets = [f"wire [{link.bits - 1}:0] {link.name}_{side}_data;" for side in sides]
+    nets += [f"wire {link.name}_{side}_{kind};" for side in sides for kind in ("valid", "ready")]
+    if switched:
+        nets += [*_switched_source(link), *_switched_target(link)]
+    inner = ("in", "out") if switched else ("from", "to")
+    return "\n".join([*nets, *_design_ends(link), _between(link, capacity, *inner)])
+
+
+def _switched_source(link: Link) -> list[str]:
+    """Connect the end where a link begins with what lies in it; a layer that is by itself, with the design's port."""
+    name = link.name
+    if link.source.layer == DESIGN:
+        return _joined(f"{name}_from_", f"{name}_in_")
+    ready = Switch(link, "source").stream.ready
+    return [
+        f"assign {name}_in_data = {name}_from_data;",
+        f"assign {name}_in_valid = {name}_from_valid && !{APART};",
+        f"assign {name}_from_ready = {APART} ? {ready} : {name}_in_ready;",
+    ]
+
+
+def _switched_target(link: Link) -> list[str]:
+    """Connect what lies in a link with the end where it ends; a layer that is by itself, with the design's ports."""
+    name = link.name
+    if link.target.layer == DESIGN:
+        return _joined(f"{name}_out_", f"{name}_to_")
+    fed = Switch(link, "target").stream
+    return [
+        f"assign {name}_to_data = {APART} ? {fed.data} : {name}_out_data;",
+        f"assign {name}_to_valid = {APART} ? {fed.valid} : {name}_out_valid;",
+        f"assign {name}_out_ready = {name}_to_ready && !{APART};",
+        f"assign {fed.ready} = {name}_to_ready;",
+    ]
 
 
 def _probe_ports(probe: Probe) -> list[str]:
@@ -143,10 +220,12 @@ def _joined(source: str, target: str) -> list[str]:
     ]
 
 
-def _between(link: Link, capacity: int) -> str:
+def _between(link: Link, capacity: int, begin: str, end: str) -> str:
+    """Return what lies between two sides of a link."""
     name = link.name
+    before, behind = f"{name}_{begin}_", f"{name}_{end}_"
     if not capacity and not link.depth:
-        return "\n".join(_joined(f"{name}_from_", f"{name}_to_"))
+        return "\n".join(_joined(before, behind))
     module, parameters = "fifo", f".DEPTH({link.depth}), .DATA_WIDTH({link.bits})"
     more = ".count(), .maxcount()"
     if capacity:
@@ -155,8 +234,8 @@ def _between(link: Link, capacity: int) -> str:
     return (
         f"{module} #({parameters}) {name}_fifo (\n"
         "    .clk(ap_clk), .rst(!ap_rst_n),\n"
-        f"    .idat({name}_from_data), .ivld({name}_from_valid), .irdy({name}_from_ready),\n"
-        f"    .odat({name}_to_data), .ovld({name}_to_valid), .ordy({name}_to_ready),\n"
+        f"    .idat({before}data), .ivld({before}valid), .irdy({before}ready),\n"
+        f"    .odat({behind}data), .ovld({behind}valid), .ordy({behind}ready),\n"
         f"    {more}\n);"
     )
 

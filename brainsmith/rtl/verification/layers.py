@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError, VerificationError
 from brainsmith.figures import plural, share
-from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.stitching.design import DESIGN
 from brainsmith.rtl.stitching.sections import cut_out, layer_names
-from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.beat_comparison import compare_words
 from brainsmith.rtl.verification.chances import stall_chance
 from brainsmith.rtl.verification.design_runs import (
@@ -22,6 +20,7 @@ from brainsmith.rtl.verification.design_runs import (
     is_short,
     side_by_side,
 )
+from brainsmith.rtl.verification.watch import build_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -113,12 +112,12 @@ def verify_layers(
 ) -> list[LayerCheck]:
     """Simulate each layer with its golden inputs, and compare its outputs with the golden ones.
 
-    All layers are in one simulation, so that one build serves them, but none is connected to another: each is fed and
-    emptied by itself. They run without stalls, and again with random ones at all of their streams; a few frames at a
+    All layers are in one simulation, that of the whole design with probes, but none is connected to another: each is fed
+    and emptied by itself. They run without stalls, and again with random ones at all of their streams; a few frames at a
     time, so that not all beats of all links are in memory at once, and side by side.
 
     Args:
-        design: What the layers are of; its FIFOs are left out.
+        design: What the layers are of; nothing moves through its FIFOs.
         golden: (frames, *shape of one), by the tensors of all links: what each layer takes.
         given: Likewise, what each layer must give; `golden` by default.
         seed: Of the stalls.
@@ -137,7 +136,7 @@ def verify_layers(
     apart = take_apart(design)
     frames = frame_count(golden)
     quick = is_short(design, frames) if quick is None else quick
-    simulator = build_simulator(plan_design(apart), cache=cache, quick=quick)
+    simulator = build_apart(design, cache, quick)
     at_once = max(_LEAST_FRAMES, _BEATS // sum(s.layout.beats for s in (*apart.inputs, *apart.outputs)))
     fed, given = golden, golden if given is None else given
     first = _part(fed, 0, at_once)

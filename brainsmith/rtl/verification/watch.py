@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.rtl.simulation.ports import Interface
 from brainsmith.rtl.simulation.simulator_build import build_simulator
-from brainsmith.rtl.stitching.top_module import plan_design, probe_design
+from brainsmith.rtl.stitching.top_module import APART, plan_design, probe_design, switch_design
 from brainsmith.rtl.verification.design_runs import design_beats, estimated_cycles
 
 if TYPE_CHECKING:
@@ -57,6 +58,26 @@ def build_watched(design: Design, cache: Path | None = None, quick: bool = False
         ToolError: A tool is missing or too old.
     """
     return build_simulator(plan_design(design, probes=True), cache=cache, quick=quick)
+
+
+def build_apart(design: Design, cache: Path | None = None, quick: bool = False) -> Simulator:
+    """Build the simulation of a design's layers, none of which is connected to another; `take_apart` has its streams.
+
+    It is that of `build_watched`, so that whoever runs the whole design too compiles its layers once: an input connects
+    each layer to the simulation's own streams instead of its neighbours.
+
+    Args:
+        design: What the layers are of.
+        cache: As for `build_watched`.
+        quick: As for `build_watched`.
+
+    Raises:
+        SimulationError: It cannot be built.
+        ToolError: A tool is missing or too old.
+    """
+    streams = tuple(switch.stream for switch in switch_design(design))
+    interface = Interface(streams, held=((APART, 1),))
+    return build_simulator(plan_design(design, probes=True), interface=interface, cache=cache, quick=quick)
 
 
 def watch_design(
