@@ -18,7 +18,7 @@ from brainsmith.graph.integer_range import FLOAT32_END, FLOAT64_END
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.plugin.core import kernel
-from brainsmith.rtl.cores.parallelism import Parallelism, divisors
+from brainsmith.rtl.cores.parallelism import Parallelism, divisors, folded
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -127,11 +127,11 @@ class MatMulKernel(Products, HWCustomOp):
 
     def get_folded_input_shape(self, ind: int = 0) -> tuple[int, ...]:
         """Return the shape of an input in beats."""
-        return _folded(self.get_normal_input_shape(ind), self.get_nodeattr("PE" if ind else "SIMD"))
+        return folded(self.get_normal_input_shape(ind), self.get_nodeattr("PE" if ind else "SIMD"))
 
     def get_folded_output_shape(self, ind: int = 0) -> tuple[int, ...]:
         """Return the shape of the product in beats."""
-        return _folded(self.get_normal_output_shape(), self.get_nodeattr("PE"))
+        return folded(self.get_normal_output_shape(), self.get_nodeattr("PE"))
 
     def get_instream_width(self, ind: int = 0) -> int:
         """Return the bits of a beat of an input."""
@@ -209,7 +209,3 @@ class MatMulKernel(Products, HWCustomOp):
             for name, datatype in zip(names, (lhs, rhs, product), strict=True):
                 self.set_nodeattr(name, datatype.name)
         model.set_tensor_datatype(node.output[0], self.get_output_datatype())
-
-
-def _folded(shape: tuple[int, ...], lanes: int) -> tuple[int, ...]:
-    return (*shape[:-1], shape[-1] // lanes, lanes)

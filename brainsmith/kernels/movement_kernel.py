@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from finn.custom_op.fpgadataflow.hwcustomop import HWCustomOp
 from qonnx.core.datatype import DataType
 
+from brainsmith.rtl.cores.parallelism import folded
+
 if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
@@ -55,15 +57,11 @@ class MovementKernel(HWCustomOp):
 
     def get_folded_input_shape(self, ind: int = 0) -> tuple[int, ...]:
         """Return the input's shape in beats."""
-        return self._folded(self.get_normal_input_shape())
+        return folded(self.get_normal_input_shape(), self.get_nodeattr("SIMD"))
 
     def get_folded_output_shape(self, ind: int = 0) -> tuple[int, ...]:
         """Return the output's shape in beats."""
-        return self._folded(self.get_normal_output_shape())
-
-    def _folded(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        lanes = self.get_nodeattr("SIMD")
-        return (*shape[:-1], shape[-1] // lanes, lanes)
+        return folded(self.get_normal_output_shape(), self.get_nodeattr("SIMD"))
 
     def get_instream_width(self, ind: int = 0) -> int:
         """Return the bits of a beat."""

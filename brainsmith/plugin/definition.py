@@ -76,8 +76,8 @@ def make_record(
     defaults, extra = {}, _extra_of(plugin_type, name, values)
     if framework == "brainsmith":
         defaults = {**_OUR_DEFAULTS, "requires": _OUR_REQUIREMENTS.get(plugin_type, ())}
-        if plugin_type in ("kernel", "backend"):  # our folders of these are domains
-            extra.setdefault("domain", reference.partition(":")[0].rpartition(".")[0])
+        if plugin_type in ("kernel", "backend"):
+            extra.setdefault("domain", _our_domain(reference, values))
     return PluginInfo(
         **{**defaults, **stated, "name": name},
         type=plugin_type,
@@ -86,6 +86,16 @@ def make_record(
         origin=origin,
         extra=extra,
     )
+
+
+def _our_domain(reference: str, values: dict[str, Any]) -> str:
+    """Return the domain of one of our kernels or backends: its folder, or FINN's where it implements FINN's kernel.
+
+    FINN's own passes look for the backends of its kernels there.
+    """
+    if (values.get("kernel") or "").startswith("finn:"):
+        return f"finn.custom_op.fpgadataflow.{values['backend_type']}"
+    return reference.partition(":")[0].rpartition(".")[0]
 
 
 def _extra_of(plugin_type: str, name: str, values: dict[str, Any]) -> dict[str, Any]:

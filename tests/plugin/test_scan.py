@@ -63,7 +63,9 @@ def as_ours(info, fast):
     """
     ours = {"version": brainsmith.__version__, "author": "BrainSmith"}
     ours["requires"] = REQUIRED.get(info.type, ()) if fast.requires else ()
-    domain = {"domain": ""} if info.type in ("kernel", "backend") else {}  # its module lies in no package
+    domain = {"kernel": {"domain": ""}, "backend": {"domain": ""}}.get(info.type, {})  # it lies in no package
+    if (info.kernel or "").startswith("finn:") and info.type == "backend":
+        domain = {"domain": f"finn.custom_op.fpgadataflow.{info.backend_type}"}
     stated = {name: info[name] or ours[name] for name in ours}
     return info.replace(framework="brainsmith", extra={**domain, **info.extra}, **stated)
 

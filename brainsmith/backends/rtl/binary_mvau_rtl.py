@@ -30,7 +30,6 @@ BYTE = 8
     kernel="finn:MVAU",
     backend_type="rtl",
     description="Products with a matrix of 1-bit weights: XNOR and popcount, or additions and subtractions",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="BinaryMVAU_rtl",
 )
 class BinaryMVAURTL(EmbeddedMatrix):

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     kernel="finn:Thresholding",
     backend_type="rtl",
     description="Thresholds of BIPOLAR inputs: one of two levels for each channel",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="BipolarThresholding_rtl",
     priority=Priority.LOW,  # behind FINN's, which takes all other integers
 )

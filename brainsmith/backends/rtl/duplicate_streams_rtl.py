@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     kernel="finn:DuplicateStreams",
     backend_type="rtl",
     description="One stream given to several, one beat per cycle",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="DuplicateStreams_rtl",
 )
 class DuplicateStreamsRTL(CoreBackend, DuplicateStreams):

@@ -12,7 +12,6 @@ from brainsmith.plugin.core import backend
     kernel="finn:ElementwiseAdd",
     backend_type="rtl",
     description="Integers added value by value: two streams, or a stream and a constant",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="ElementwiseAddInt_rtl",
 )
 class ElementwiseAddRTL(ElementwiseBackend, ElementwiseAdd):

@@ -18,7 +18,6 @@ FEW = 3
     kernel="finn:ElementwiseMax",
     backend_type="rtl",
     description="The greater of two integers, value by value: of two streams, or of a stream and a constant",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="ElementwiseMaxInt_rtl",
 )
 class ElementwiseMaxRTL(ElementwiseBackend, ElementwiseMax):

@@ -14,7 +14,6 @@ from brainsmith.plugin.core import backend
     kernel="finn:ElementwiseMul",
     backend_type="rtl",
     description="Integers multiplied value by value: two streams, or a stream and a constant",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="ElementwiseMulInt_rtl",
 )
 class ElementwiseMulRTL(ElementwiseBackend, ElementwiseMul):

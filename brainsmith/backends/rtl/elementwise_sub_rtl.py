@@ -12,7 +12,6 @@ from brainsmith.plugin.core import backend
     kernel="finn:ElementwiseSub",
     backend_type="rtl",
     description="Integers subtracted value by value: two streams, or a stream and a constant",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="ElementwiseSubInt_rtl",
 )
 class ElementwiseSubRTL(ElementwiseBackend, ElementwiseSub):

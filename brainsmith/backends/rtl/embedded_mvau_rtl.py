@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     kernel="finn:MVAU",
     backend_type="rtl",
     description="Products with a matrix of any integers, its weights inside, on every part",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="EmbeddedMVAU_rtl",
     priority=Priority.LOW,  # behind FINN's, which takes several products into a DSP slice
 )

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     kernel="finn:VVAU",
     backend_type="rtl",
     description="Depthwise convolution of windows, its weights inside, on every part",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="EmbeddedVVAU_rtl",
     priority=Priority.LOW,  # behind FINN's, which takes three products into a DSP slice of Versal
 )

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     kernel="finn:GlobalAccPool",
     backend_type="rtl",
     description="The sum of all pixels of each channel, one beat per cycle",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="GlobalAccPool_rtl",
 )
 class GlobalAccPoolRTL(CoreBackend, GlobalAccPool):

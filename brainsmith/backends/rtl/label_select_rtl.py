@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     kernel="finn:LabelSelect",
     backend_type="rtl",
     description="The numbers of the greatest values, one frame taken while the last one's result goes out",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="LabelSelect_rtl",
 )
 class LabelSelectRTL(CoreBackend, LabelSelect):

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     kernel="finn:Lookup",
     backend_type="rtl",
     description="An embedding: each index replaced by a row of a table, one per cycle",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="Lookup_rtl",
 )
 class LookupRTL(CoreBackend, Lookup):

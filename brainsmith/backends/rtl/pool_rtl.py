@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     kernel="finn:Pool",
     backend_type="rtl",
     description="Greatest value, sum or shifted sum of each window, one beat of a window per cycle",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="Pool_rtl",
 )
 class PoolRTL(CoreBackend, Pool):

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     kernel="finn:StreamingConcat",
     backend_type="rtl",
     description="Streams joined along their last axis, one beat per cycle",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="StreamingConcat_rtl",
 )
 class StreamingConcatRTL(TurnBackend, StreamingConcat):

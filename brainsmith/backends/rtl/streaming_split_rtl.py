@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     kernel="finn:StreamingSplit",
     backend_type="rtl",
     description="A stream split along its last axis, one beat per cycle",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="StreamingSplit_rtl",
 )
 class StreamingSplitRTL(TurnBackend, StreamingSplit):

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     kernel="finn:UpsampleNearestNeighbour",
     backend_type="rtl",
     description="Images enlarged by whole factors, one row in memory, one output beat per cycle",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="UpsampleNearestNeighbour_rtl",
 )
 class UpsampleNearestNeighbourRTL(CoreBackend, UpsampleNearestNeighbour):

@@ -24,7 +24,6 @@ PAIR = 2
     kernel="finn:StreamingDataWidthConverter",
     backend_type="rtl",
     description="A stream in beats of another width, at the rate of the narrower side for any ratio",
-    domain="finn.custom_op.fpgadataflow.rtl",
     op_type="StreamingDataWidthConverterAny_rtl",
 )
 class WidthConverterRTL(CoreBackend, StreamingDataWidthConverter):

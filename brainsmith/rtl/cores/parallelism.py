@@ -31,6 +31,11 @@ class Parallelism:
             )
 
 
+def folded(shape: tuple[int, ...], lanes: int) -> tuple[int, ...]:
+    """Return the shape of a tensor in beats of so many values of its last axis: (..., beats, lanes)."""
+    return (*shape[:-1], shape[-1] // lanes, lanes)
+
+
 def divisors(number: int) -> tuple[int, ...]:
     """Return what divides a positive number, ascending."""
     if number < 1:

@@ -14,6 +14,7 @@ from brainsmith.errors import ModelError
 from brainsmith.figures import plural
 from brainsmith.rtl.cores.expressions import evaluate, fill
 from brainsmith.rtl.cores.integers import WHOLE
+from brainsmith.rtl.cores.parallelism import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -86,8 +87,7 @@ class StreamKernel(HWCustomOp):
         return tuple(evaluate(size, values) for size in stream.shape)
 
     def _folded(self, stream: StreamType) -> tuple[int, ...]:
-        shape, lanes = self._shape(stream), self._lanes(stream)
-        return (*shape[:-1], shape[-1] // lanes, lanes)
+        return folded(self._shape(stream), self._lanes(stream))
 
     def _datatype(self, stream: StreamType) -> BaseDataType:
         return DataType[fill(stream.datatype, self.attribute_values())]
