@@ -22,8 +22,7 @@ LAST = {
     "stitched": f"steps: [{FRONT}, rtl_codegen, rtl_stitch]",
     "simulated": "output: simulated",
     "unsearched": (
-        f"steps: [{FRONT}, rtl_codegen, rtl_stitch, {{step: rtl_size_fifos, args: {{search: false}}}}, "
-        "{step: rtl_simulate, args: {seeds: 1, frames: 3}}, rtl_package]\n  output: simulated"
+        "args: {rtl_size_fifos: {search: false}, rtl_simulate: {seeds: 1, frames: 3}}\n  output: simulated"
     ),
 }
 """The blueprint's last line, by how far is built; `unsearched` is `simulated` with FIFOs as deep as first measured."""
@@ -64,6 +63,8 @@ class Ended:
         error: The largest difference from torch's outputs.
         megabytes: Peak memory of the process that built it, and of those that it started.
         layers: How many hardware layers there are, and how many of them have RTL.
+        alone: How many layers are right, simulated alone with all of a frame, and how many were simulated; width
+            converters are layers there.
     """
 
     kind: str
@@ -76,6 +77,7 @@ class Ended:
     error: float = 0.0
     megabytes: float = 0.0
     layers: tuple[int, int] = (0, 0)
+    alone: tuple[int, int] = (0, 0)
 
     @property
     def ratio(self) -> float | None:
@@ -138,17 +140,23 @@ def _built(folder: Path, name: str, produce: str, keep: Path, fps: int) -> Ended
         return Ended(RAW, _one_line(traceback.format_exc(limit=-2)), time.perf_counter() - begin)
     seconds = time.perf_counter() - begin
     with contextlib.redirect_stdout(None):
-        circuit = produce in CIRCUITS
+        rtl: dict[str, Any] = result.report["rtl"] or {}
+        # Where a frame of the whole circuit takes too long, it is not simulated here either.
+        circuit = produce in CIRCUITS and not rtl.get("parts")
         built, device = (out / "out", "rtlsim") if circuit else (result.model, "numpy")
         found = (0, 0, 0.0) if produce == "stitched" else _compared(folder, name, built, device)
-    rtl: dict[str, Any] = result.report["rtl"] or {}
     differing, ties, furthest = found
     text = f"error {furthest:.3g}, allowed {ERROR[name]:g}" if name in ERROR else ""
+    text = rtl["parts"]["text"] if rtl.get("parts") else text
     ended = Ended(WRONG if differing else RIGHT, text, seconds, differing, ties, error=furthest)
     layers = result.report["layers"] or []
     with_rtl = sum(layer["op_type"].endswith("_rtl") for layer in layers)
     cycles = rtl.get("interval_cycles"), rtl.get("interval_estimate")
-    return replace(ended, interval=cycles[0], estimated=cycles[1], layers=(len(layers), with_rtl))
+    ran = rtl.get("layers") or ()
+    alone = sum(layer["wrong"] == 0 and layer["share"] == 1 for layer in ran), len(ran)
+    return replace(
+        ended, interval=cycles[0], estimated=cycles[1], layers=(len(layers), with_rtl), alone=alone
+    )
 
 
 def blueprint_of(name: str, produce: str, fps: int = 0) -> str:
