@@ -164,6 +164,8 @@ def _outputs(layer: Any, old: Any, model: ModelWrapper) -> dict[str, Shape]:
         shape = tuple(model.get_tensor_shape(name))
         if given != before and shape != before:
             raise _RefusalError(f"gives {_text(before)} as {_text(shape)}, whose values would be others")
+        if min(given) < 1:
+            raise _RefusalError(f"gives nothing of {_text(given)}")
         found[name] = shape if given == before else given
     return found
 
@@ -261,6 +263,9 @@ def _rows(change: _Change) -> Attributes:
 def _moved(change: _Change) -> Attributes:
     """Padding or a cut of a picture, whose rows may be read in groups, or another order of its axes."""
     kinds, shape, new = change.layer.get_nodeattr_types(), change.before[0], change.after[0]
+    known = ({"perm", "transpose_in_shape"}, {"starts", "sizes"}, {"before", "after"})
+    if "loop_coeffs" in kinds or not any(names <= set(kinds) for names in known):
+        raise _RefusalError("rearranges values by a stated shape")
     if "perm" in kinds:
         order = change.get("perm")
         if change.get("transpose_in_shape") != list(shape) or change.get("out_shape") != [
@@ -272,7 +277,7 @@ def _moved(change: _Change) -> Attributes:
             "transpose_in_shape": list(new),
             "out_shape": [new[at] for at in order],
         }
-    stated = change.get("within_shape")
+    stated = change.get("within_shape") if "within_shape" in kinds else []
     groups = _groups(shape, stated or list(shape))
     within = [size for group, total in zip(groups, new, strict=True) for size in _regrouped(group, total)]
     if "sizes" in kinds:

@@ -20,7 +20,7 @@ class Layers:
     def __init__(self, *shape):
         self.nodes, self.values, self.weights = [], [helper.make_tensor_value_info("in", 1, shape)], {}
 
-    def add(self, op_type, weights=None, shape=None, **attributes):
+    def add(self, op_type, weights=None, shape=None, domain=RTL, **attributes):
         at, tail = len(self.nodes), self.values[-1].name
         inputs = [tail] if weights is None else [tail, f"weights{at}"]
         if weights is not None:
@@ -30,7 +30,7 @@ class Layers:
             inputs,
             [f"out{at}"],
             name=f"{op_type}_{at}",
-            domain=RTL,
+            domain=domain,
             backend="fpgadataflow",
             **attributes,
         )
@@ -130,6 +130,13 @@ def test_layers_that_take_no_smaller_picture_are_named():
         "no layer of the circuit takes a smaller picture: MVAU_rtl_2 (MVAU_rtl) takes 1 x 4 x 4 x 4 as 1 x 64, one row of "
         "values, whose number would change"
     )
+    turned = Layers(1, 4, 4, 2).add(
+        "InnerShuffle_rtl", data_type="UINT4", in_shape=[1, 4, 4, 2], transpose_in_shape=[1, 4, 4, 2], SIMD=1
+    )
+    assert refusal(turned) == (
+        "no layer of the circuit takes a smaller picture: InnerShuffle_rtl_0 (InnerShuffle_rtl) rearranges values by a "
+        "stated shape"
+    )
     whole = Layers(1, 6, 6, 2).window(6, 6, 1)
     assert refusal(whole) == (
         "no layer of the circuit takes a smaller picture: ConvolutionInputGenerator_rtl_0 (ConvolutionInputGenerator_rtl) "
@@ -137,4 +144,22 @@ def test_layers_that_take_no_smaller_picture_are_named():
     )
     assert refusal(Layers(1, 16).products(16, 4, [1])) == (
         "there is no smaller picture: the circuit does not take one picture, but (1, 16)"
+    )
+
+
+def test_cuts_and_padding_follow_the_picture_and_read_it_in_groups():
+    def cut(size):  # every second row and column
+        return Layers(1, size, size, 2).add(
+            "CropRTL", domain="brainsmith.backends.rtl", in_shape=[1, size, size, 2], SIMD=1, inputDataType="UINT4",
+            within_shape=[1, size // 2, 2, size // 2, 2, 2], starts=[0] * 6, sizes=[1, size // 2, 1, size // 2, 1, 2],
+            out_shape=[1, size // 2, size // 2, 2],
+        )  # fmt: skip
+
+    small, size = smallest_picture(cut(8).model())
+    assert size == (2, 2)
+    (node,), (wanted,) = small.graph.node, cut(2).model().graph.node
+    assert {one.name: one for one in node.attribute} == {one.name: one for one in wanted.attribute}
+    given = np.arange(8, dtype=np.float32).reshape(1, 1, 2, 2, 2)
+    np.testing.assert_array_equal(
+        Executor(small).run({"in": given})["out0"].reshape(-1), given.reshape(-1)[:2]
     )
