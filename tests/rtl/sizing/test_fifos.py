@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from brainsmith.rtl.simulation import simulator_build
+from brainsmith.rtl.sizing import fifos, gauge_reading
 from brainsmith.rtl.sizing.adjustable import usual_capacities
 from brainsmith.rtl.sizing.fifo_hardware import held
 from brainsmith.rtl.sizing.fifos import _searched, size_fifos
@@ -79,6 +80,34 @@ def test_the_circuit_is_verified_in_the_simulation_that_sizing_has_built(
     monkeypatch.setattr(simulator_build, "_build_model", None)
     simulator = build_verified(searched.design, random_frames(design), cache=simulations)
     assert simulator.plan == plan_design(searched.design, probes=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("search", [False, True])
+def test_a_large_design_is_sized_layer_by_layer(searched, design, simulations, monkeypatch, search):
+    """The depths are the same; a search then begins with them, in a simulation of the whole."""
+    monkeypatch.setattr(gauge_reading, "_QUICK", 0)
+    done = sized(design, simulations, search=search)
+    assert done.gauges == searched.gauges
+    assert done.design == (searched.design if search else design.with_depths(searched.gauges))
+    assert (done.interval, done.minimal, done.notes) == (design.interval, search, ())
+    assert done.latency == searched.latency
+    assert done.simulations > 20 if search else done.simulations == 8
+
+
+@pytest.mark.slow
+def test_what_would_take_too_long_is_left_out_and_noted(searched, design, simulations, monkeypatch):
+    monkeypatch.setattr(gauge_reading, "_QUICK", 0)
+    monkeypatch.setattr(fifos, "_MEASURED", 0)
+    done = sized(design, simulations, budget=Budget(cycles=100_000))
+    assert done.design == design.with_depths(searched.gauges)
+    assert (done.interval, done.minimal, done.cycles_per_second) == (design.interval, False, None)
+    assert done.notes == (
+        "the FIFOs are as deep as the gauges say: a search needs 8 runs of 20,893 cycles at least, and may simulate "
+        "100,000",
+        "the interval of 1,152 cycles is that of the layers, each simulated alone: a run of the whole circuit, of 20,893 "
+        "cycles, would take too long",
+    )
 
 
 @pytest.mark.slow
