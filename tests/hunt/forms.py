@@ -67,7 +67,10 @@ def _insert_identities(graph: object, rng: np.random.Generator) -> bool:
         for name in node.output:
             if name not in outputs and rng.random() < 0.2:
                 renamed[name] = f"{name}_again"
-                kind = "Identity" if rng.random() < 0.7 else "Dropout"
+                floats = (
+                    node.op_type != "Constant"
+                )  # a Dropout of whole numbers, such as shapes, is no valid ONNX
+                kind = "Dropout" if rng.random() >= 0.7 and floats else "Identity"
                 nodes.append(helper.make_node(kind, [name], [renamed[name]], name=f"{kind}_{name}"))
     _set_nodes(graph, nodes)
     return bool(renamed)

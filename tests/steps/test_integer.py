@@ -125,6 +125,20 @@ def test_weights_of_signs_behind_an_input_of_signs_are_integers(config):
     assert [made.get_tensor_datatype(name).name for name in product.input] == ["BIPOLAR", "INT2"]
 
 
+def test_thresholds_of_minus_one_and_zero_are_no_signs():
+    """Integers of -2 and -1: one channel's level changes at -1, and the other one's never."""
+    graph = Graph(1, 2)
+    graph.node("Add", [1.0]).quant(3, 1.0)
+    graph.node("MatMul", graph.weights(np.asarray([[-1.0, 0.0], [0.0, -1.0]]), bits=3))
+    scales = [[2.5, 1.4]]
+    graph.node("Quant", scales, 0.0, 2.0, domain=QONNX, signed=1, narrow=0, rounding_mode="ROUND")
+    model = graph.model(1, 2, datatype="UINT1")
+    made = steps.integer(steps.cleanup(model, None), None)
+    last = [node for node in made.graph.node if node.op_type == "MultiThreshold"][-1]
+    assert made.get_tensor_datatype(last.input[0]).name == "INT2"
+    assert made.get_initializer(last.input[1]).tolist() == [[-1.0, 1.0], [0.0, 1.0]]
+
+
 @pytest.mark.slow
 def test_layers_of_an_input_of_signs_compute_the_same(config):
     model = steps.cleanup(signs_times_signs(), config)

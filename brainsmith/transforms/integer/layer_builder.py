@@ -138,7 +138,8 @@ class LayerBuilder:
         if (rows.min() == -1 and rows.max() == 0) or (found.low == -1 and rows.shape[1] == 1):
             # FINN gives thresholds of -1 and 0 the datatype BIPOLAR, which has no 0, and its core gives levels of -1 and 0
             # one bit, which their datatype has not: one more, which is never reached, prevents both.
-            rows = np.concatenate([rows, np.full((len(rows), 1), int(tensor.high.max()) + 1)], axis=1)
+            never = max(int(tensor.high.max()) + 1, 1)
+            rows = np.concatenate([rows, np.full((len(rows), 1), never)], axis=1)
         turned = ThresholdRows(found.rows, np.ones(1, np.int64), found.low)
         ends = turned.levels(np.stack(np.broadcast_arrays(*tensor.range), axis=-1))
         low, high = ends[:, 0], ends[:, 1]
