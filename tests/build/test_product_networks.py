@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from brainsmith.build import build
+from brainsmith.plugins import steps
+from tests.steps.conftest import config as config
 from tests.transforms.quantised_nets import Net
 
 BLUEPRINT = """\
@@ -124,6 +126,36 @@ def test_sums_beyond_24_bits_become_a_circuit_and_float32_differs_by_ties_alone(
     assert ties.pop("integer")["ties"] > 0
     assert not any(ties.values())
     assert layers[0]["attributes"]["outputDataType"] == kind
+
+
+@pytest.mark.slow
+def test_thresholds_beyond_24_bits_are_exact_in_the_circuit(tmp_path, config):
+    """Each frame brings a sum next to a threshold that float32 would round."""
+    random = np.random.default_rng(11)
+    weights = random.integers(-(2**15), 2**15, (64, 2)).astype(np.float64)
+    weights[-2:, 0] = 2**14, 1
+    network = Products(1, 64, datatype="INT16")
+    network.node("MatMul", network.weights(weights, 1.0, 16), shape=[1, 2]).quant(2.0**26 * 1.1, bits=6)
+    network.dense(4, -7, 7, 4).quant(2.0**28, bits=6)
+    made = steps.integer(steps.cleanup(network.model(), config), config)
+    thresholds = next(
+        made.get_initializer(n.input[1]) for n in made.graph.node if n.op_type == "MultiThreshold"
+    )[0]
+    rounded = np.flatnonzero(thresholds.astype(np.float32).astype(np.int64) != thresholds)
+    assert len(rounded) > 40
+    frames = []
+    for at in rounded[5:35:10]:
+        values, found = random.integers(-(2**15), 2**15, 64), int(thresholds.astype(np.float32)[at])
+        wanted = int(thresholds[at]) - (found < thresholds[at])  # where both thresholds give other levels
+        values[-2:] = 0
+        while abs(wanted - int(values @ weights[:, 0])) >= 2**28:
+            values[:-2] = random.integers(-(2**15), 2**15, 62)
+        rest = wanted - int(values @ weights[:, 0])
+        values[-2:] = rest >> 14, rest & (2**14 - 1)
+        assert int(values @ weights[:, 0]) == wanted
+        frames.append(values)
+    layers = circuit(network, tmp_path, np.asarray(frames, np.float32), EXACT, 100_000)
+    assert layers[1]["op_type"] == "Thresholding_rtl"
 
 
 @pytest.mark.slow

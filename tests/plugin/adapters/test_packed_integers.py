@@ -52,3 +52,18 @@ def test_an_example():
 )
 def test_what_is_no_word_of_integers_is_left_to_finn(values, kind, bits):
     assert packed(np.asarray(values, np.float32), DataType[kind], bits, False, "") is None
+
+
+def test_integers_beyond_float32_are_exact_where_they_come_in_float64():
+    values = np.asarray([[2.0**40 - 1], [-(2.0**40)], [2.0**24 + 1], [-1.0]])
+    words = pack_innermost_dim_as_hex_string(values, DataType["INT48"], 48, prefix="")
+    assert words.tolist() == ["00ffffffffff", "ff0000000000", "000001000001", "ffffffffffff"]
+    assert packed(values, DataType["INT54"], 56, False, "") is None
+
+
+@given(st.data(), st.integers(25, 53))
+def test_words_of_wide_integers_are_their_digits(data, bits):
+    numbers = data.draw(st.lists(st.integers(-(1 << bits - 1), (1 << bits - 1) - 1), min_size=1, max_size=5))
+    width = -(-bits // 4) * 4
+    words = packed(np.asarray(numbers, np.float64)[:, None], DataType[f"INT{bits}"], width, False, "")
+    assert [int(word, 16) for word in words] == [number & (1 << bits) - 1 for number in numbers]
