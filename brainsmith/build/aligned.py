@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from brainsmith.build.output_comparison import OutputComparison, compare, first_changed_tensor
 from brainsmith.execution.align import align
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from brainsmith.build.baseline import Baseline
     from brainsmith.execution.align import Alignment
     from brainsmith.execution.execute import Executor
 
-Array = np.ndarray[Any, Any]
 
 STEP_SAMPLES = 32
 _FAST_SECONDS = 1.0

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from brainsmith.build.golden import RANDOM_SAMPLES, RANDOM_SEED, samples_in_a_run
 from brainsmith.build.output_comparison import predictions
 from brainsmith.comparison.tensors import largest_magnitude
 from brainsmith.execution.align import align_inputs
 from brainsmith.execution.inputs import random_inputs
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
     from brainsmith.execution.execute import Executor
     from brainsmith.execution.signature import ModelSignature
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from brainsmith.build.output_comparison import predictions
+from brainsmith.graph.array_types import Array
 from brainsmith.web.step_result import FloatDistance
-
-Array = np.ndarray[Any, Any]
 
 
 def float_distance(floats: Array, classes: Array, outputs: Array | None) -> FloatDistance:

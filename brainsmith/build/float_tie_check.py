@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from brainsmith.comparison.float_ties.layer_levels import LayerLevels
 from brainsmith.comparison.float_ties.tie_search import TieSearch
 from brainsmith.execution.align import align
 from brainsmith.execution.execute import Executor
+from brainsmith.graph.array_types import Array
 from brainsmith.transforms.integer.batch_of_one import with_batch_of_one
 from brainsmith.transforms.integer.level_record import read_levels
 from brainsmith.transforms.lattice.staircases import is_quantiser
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
     from brainsmith.build.baseline import Baseline
     from brainsmith.execution.align import Alignment
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

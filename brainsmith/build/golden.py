@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from brainsmith.errors import BuildError, InputError
 from brainsmith.execution.inputs import random_inputs
 from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.figures import plural
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.ends import input_values
 from brainsmith.runtime.annotated_inputs import refuse_outside
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from brainsmith.blueprint.schema import ChangesOutputs
 
-Array = np.ndarray[Any, Any]
 
 INPUTS = Path("checkpoints", "00_inputs.npy")
 """Where golden inputs that were given as an array lie in the output folder."""

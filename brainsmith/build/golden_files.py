@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from brainsmith.array_files import ALONE, load_arrays, load_one_array
 from brainsmith.errors import ArrayFileError, BuildError
-
-Array = np.ndarray[Any, Any]
+from brainsmith.graph.array_types import Array
 
 REAL = "biuf"
 """The kinds of NumPy types that hold real numbers."""

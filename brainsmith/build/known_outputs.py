@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from brainsmith.build.output_comparison import OutputComparison, compare
 from brainsmith.errors import VerificationError
 from brainsmith.figures import plural
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from brainsmith.build.baseline import Baseline
     from brainsmith.build.float_tie_check import FloatTieCheck
     from brainsmith.build.golden import NewOutputs
     from brainsmith.web.step_result import FloatTies
-
-Array = np.ndarray[Any, Any]
 
 
 def check_expected(

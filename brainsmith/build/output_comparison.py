@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from brainsmith.comparison.tensors import are_whole, errors_of, is_on_grid, largest_magnitude, tolerance_of
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from brainsmith.comparison.tensors import RELATIVE_TOLERANCE, Difference
 from brainsmith.errors import AmbiguousPluginError, TargetError
 from brainsmith.execution.foreign_code import is_lasting
 from brainsmith.figures import plural
+from brainsmith.graph.array_types import Array
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.shown import error_text
 from brainsmith.runtime.resource_manager import ResourceManager
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from brainsmith.build.artifact import Artifact
     from brainsmith.plugin.info import PluginInfo
 
-Array = np.ndarray[Any, Any]
 Fields = dict[str, Any]
 
 SAMPLES = 8

@@ -13,7 +13,7 @@ largest error. A blueprint may state exceptions; the result of such a step is th
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from brainsmith.comparison.tensors import RELATIVE_TOLERANCE
 from brainsmith.errors import BuildError, UnverifiedStepError, VerificationError
 from brainsmith.execution.align import align, align_inputs
 from brainsmith.execution.execute import Executor
+from brainsmith.graph.array_types import Array
 from brainsmith.transforms.integer.level_record import read_levels
 from brainsmith.web.step_result import FloatDistance, FloatTies, Verified
 
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from brainsmith.build.baseline import Baseline
     from brainsmith.build.golden import GoldenData, NewOutputs
 
-Array = np.ndarray[Any, Any]
 
 DEVICE_SAMPLES = 8
 NAMED = "the blueprint names it in verify.unverified"

@@ -28,7 +28,8 @@ from brainsmith.runtime.devices import find_device
 from brainsmith.runtime.resource_manager import ResourceManager
 
 if TYPE_CHECKING:
-    from brainsmith.comparison.runs import Array, TargetRun, Tensors
+    from brainsmith.comparison.runs import TargetRun, Tensors
+    from brainsmith.graph.array_types import Array
 
 _FAILURES = (BrainsmithError, TypeError, ValueError, KeyError)
 """What a target may raise: what it states or returns is not checked in all."""

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from brainsmith.comparison.tensors import Difference
+    from brainsmith.graph.array_types import Array
 
-    Array = np.ndarray[Any, Any]
 
 FUNCTIONS = {"Floor": np.floor, "Ceil": np.ceil, "Round": np.rint}
 QUANTISERS = ("Quant", "IntQuant", "BipolarQuant", "MultiThreshold")

@@ -10,13 +10,13 @@ import numpy as np
 
 from brainsmith.errors import TargetError
 from brainsmith.execution.align import align
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from brainsmith.execution.signature import ModelSignature
     from brainsmith.runtime.resource_manager import ResourceManager
     from brainsmith.runtime.target import Target
 
-Array = np.ndarray[Any, Any]
 Tensors = dict[str, Array]
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from brainsmith.graph.array_types import Array
 
 RELATIVE_TOLERANCE = 1e-6
 _FLOAT_BITS = 24

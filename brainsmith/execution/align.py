@@ -5,17 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from brainsmith.figures import plural
+from brainsmith.graph.array_types import Array, Shape
 
 if TYPE_CHECKING:
     from brainsmith.execution.signature import ModelSignature, TensorSpec
 
-Array = np.ndarray[Any, Any]
-Shape = tuple[int, ...]
 Change = Callable[[Array], Array]
 
 

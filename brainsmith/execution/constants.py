@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.foreign_failures import foreign_call, text_of
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.node_view import NodeView, Unsupported
 from brainsmith.graph.operator_names import STANDARD
 from brainsmith.graph.well_formed import graphs_of
 
 if TYPE_CHECKING:
     from brainsmith.graph.model_facts import ModelFacts
-
-Array = np.ndarray[Any, Any]
 
 
 def stated_shape(view: NodeView) -> dict[str, Array] | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from brainsmith.execution.level_ends import quantisers
 from brainsmith.execution.operators.quantisers import Quantiser, Signs
 from brainsmith.execution.search_inputs import nearest_inputs, none_found
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.ends import input_values
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from brainsmith.execution.nearest_inputs import Generated
     from brainsmith.execution.operators.operator import Operator
 
-Array = np.ndarray[Any, Any]
 
 SEED = 20_130_101
 RANDOM = 8

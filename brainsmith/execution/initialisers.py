@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from brainsmith.execution.program.functions.datatype_checks import annotated
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
-
-Array = np.ndarray[Any, Any]
 
 
 def initialisers(model: ModelWrapper) -> dict[str, Array]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.execution.align import Shape
+    from brainsmith.graph.array_types import Shape
 
 Stack = np.ndarray[Any, Any]
 

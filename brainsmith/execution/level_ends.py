@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from brainsmith.execution.operators.quantisers import Quantiser, Signs
 from brainsmith.execution.operators.readers import read
 from brainsmith.execution.operators.thresholds import Threshold
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import NodeView, Unsupported
 from brainsmith.graph.operator_names import FINN, QONNX
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from brainsmith.execution.operators.operator import Operator
 
-Array = np.ndarray[Any, Any]
 
 PARTS = 1 << 20
 """Parts of a level: distances are whole numbers of them, so that sums of quantised values have exact ones."""

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from brainsmith.execution.level_ends import PARTS
 from brainsmith.figures import count, plural
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from brainsmith.execution.level_ends import Distances, Ends
 
-Array = np.ndarray[Any, Any]
 
 MOST_ENDS = 1 << 10
 """Of a quantiser with more levels several ends count as one."""

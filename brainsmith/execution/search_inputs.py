@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from brainsmith.execution.level_ends import inner_ends, varying_tensors
 from brainsmith.execution.nearest_inputs import Generated, NearestInputs
 from brainsmith.figures import count
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.execution.generated_inputs import Range
 
-Array = np.ndarray[Any, Any]
 
 SEED = 20_130_102
 CANDIDATES = 512

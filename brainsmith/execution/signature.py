@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 
 from brainsmith.errors import InputError
-
-Array = np.ndarray[Any, Any]
-Shape = tuple[int, ...]
+from brainsmith.graph.array_types import Array, Shape
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from brainsmith.graph.array_types import Array
+
 Span = tuple[int, int]
 
 FLOAT32_END = 1 << 24

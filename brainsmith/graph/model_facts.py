@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.integer_range import IntegerRange, Span, within
 from brainsmith.graph.levels_without_offset import levels_without_offset
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from qonnx.core.modelwrapper import ModelWrapper
 
-Array = np.ndarray[Any, Any]
 
 _FLOAT = 1
 """The number of float32 among ONNX's types."""

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.graph.array_types import Array, Shape
 from brainsmith.graph.integer_range import FLOAT32_END, IntegerRange, Span, within
 from brainsmith.graph.operator_names import known_as
 
 if TYPE_CHECKING:
     from brainsmith.graph.model_facts import ModelFacts
-
-Array = np.ndarray[Any, Any]
-Shape = tuple[int, ...]
 
 
 class Unsupported(Exception):  # noqa: N818 - a signal, no failure

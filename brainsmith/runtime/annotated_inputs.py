@@ -11,7 +11,8 @@ from brainsmith.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from brainsmith.execution.signature import Array, ModelSignature
+    from brainsmith.execution.signature import ModelSignature
+    from brainsmith.graph.array_types import Array
 
 
 def refuse_outside(signature: ModelSignature, arrays: Mapping[str, Array]) -> None:

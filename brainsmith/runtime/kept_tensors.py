@@ -9,7 +9,8 @@ from brainsmith.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from brainsmith.execution.signature import Array, ModelSignature
+    from brainsmith.execution.signature import ModelSignature
+    from brainsmith.graph.array_types import Array
 
 
 def chosen_tensors(

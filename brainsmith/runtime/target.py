@@ -12,7 +12,7 @@ from brainsmith.runtime.capabilities import Capabilities
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from brainsmith.execution.signature import Array
+    from brainsmith.graph.array_types import Array
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.runtime.prepared import Prepared
 

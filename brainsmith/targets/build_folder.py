@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from brainsmith.execution.align import Alignment, Shape
+    from brainsmith.execution.align import Alignment
     from brainsmith.execution.host_parts import HostParts
+    from brainsmith.graph.array_types import Shape
     from brainsmith.rtl.package.reading import AcceleratorPackage
     from brainsmith.rtl.stitching.design import Layout
 

@@ -19,7 +19,7 @@ from brainsmith.runtime.target_settings import checked_settings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from brainsmith.execution.signature import Array
+    from brainsmith.graph.array_types import Array
     from brainsmith.hls.mixed_model import Executed, MixedModel
 
 

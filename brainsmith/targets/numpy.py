@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from brainsmith.execution.program.array_program import Program
-    from brainsmith.execution.signature import Array
+    from brainsmith.graph.array_types import Array
 
 SETTINGS = {"faithful": FLAG}
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from brainsmith.execution.onnx.sessions import StandardSession
     from brainsmith.execution.onnx.standard_model import StandardModel
-    from brainsmith.execution.signature import Array
+    from brainsmith.graph.array_types import Array
 
 SETTINGS = {"intra_op_threads": OPTIONAL_COUNT}
 

@@ -24,7 +24,7 @@ from brainsmith.runtime.target_settings import ANYTHING, COUNT, SECONDS, checked
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from brainsmith.execution.signature import Array
+    from brainsmith.graph.array_types import Array
     from brainsmith.targets.build_folder import BuildFolder
     from brainsmith.targets.pynq_board import Board
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.execution.signature import Array
+    from brainsmith.graph.array_types import Array
 
 
 @target(

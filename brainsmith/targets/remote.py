@@ -29,7 +29,8 @@ from brainsmith.settings import Settings, load_settings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from brainsmith.execution.signature import Array, ModelSignature
+    from brainsmith.execution.signature import ModelSignature
+    from brainsmith.graph.array_types import Array
     from brainsmith.runtime.serving.client import Client
 
 NO_URL = (

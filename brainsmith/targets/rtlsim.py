@@ -20,7 +20,7 @@ from brainsmith.runtime.target_settings import FLAG, OPTIONAL_COUNT, checked_set
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from brainsmith.execution.signature import Array
+    from brainsmith.graph.array_types import Array
     from brainsmith.rtl.package.running import RunnablePackage
     from brainsmith.rtl.verification.design_runs import DesignRun
     from brainsmith.targets.build_folder import BuildFolder

@@ -6,7 +6,7 @@ Those that add and multiply tensors are in `bounded_sums`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,14 +18,13 @@ from brainsmith.comparison.float_ties.bounded_tensor import (
     enlarged,
 )
 from brainsmith.comparison.float_ties.dyadic_grid import UNKNOWN, DyadicGrid, grid_of
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from onnx import NodeProto
 
-
-Array = np.ndarray[Any, Any]
 
 LARGEST = ("GlobalMaxPool", "MaxPool")
 """Operators that take the largest of some."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,11 +11,11 @@ from brainsmith.comparison.float_ties.bounded_operators import BoundedOperator
 from brainsmith.comparison.float_ties.bounded_tensor import BoundedTensor, around, certain, gamma, rounded
 from brainsmith.comparison.float_ties.dyadic_grid import DyadicGrid, grid_of
 from brainsmith.comparison.float_ties.float_sums import OF_FACTORS, FloatSum
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Array = np.ndarray[Any, Any]
 
 _ONE = np.ones(())
 

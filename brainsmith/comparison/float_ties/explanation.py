@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from brainsmith.comparison.float_ties.bounded_operators import LargestPlaces
 from brainsmith.comparison.float_ties.bounded_tensor import gamma
 from brainsmith.comparison.float_ties.level_differences import FloatTie, compare_levels
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from brainsmith.comparison.float_ties.bounded_tensor import BoundedTensor
     from brainsmith.comparison.float_ties.float_network import FloatNetwork
 
-Array = np.ndarray[Any, Any]
 
 RELATIVE_ERROR = 1e-5
 """Of an output's largest value: the difference that is allowed where nothing is known of the rounding of floats."""

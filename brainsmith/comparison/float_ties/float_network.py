@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from brainsmith.execution.fallback.node_runners import make_runner
 from brainsmith.execution.initialisers import initialisers
 from brainsmith.execution.model_signature import signature_of
 from brainsmith.execution.runnable import runnable_copy
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.ends import input_values
 from brainsmith.transforms.graph_view import GraphView, attribute
 from brainsmith.transforms.lattice.staircases import is_quantiser
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.execution.fallback.node_runners import NodeRunner
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from brainsmith.comparison.float_ties.bounded_tensor import (
     rounded,
 )
 from brainsmith.comparison.float_ties.dyadic_grid import DyadicGrid, grid_of
+from brainsmith.graph.array_types import Array
 from brainsmith.transforms.graph_view import attribute, is_standard
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from brainsmith.transforms.graph_view import GraphView
 
-Array = np.ndarray[Any, Any]
 
 OF_FACTORS = 3
 """Roundings that are no additions: of the two factors of a product, and of the sum where integers become floats."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from brainsmith.comparison.float_ties.explanation import Explanation, explain_frame
 from brainsmith.execution.align import align
 from brainsmith.execution.execute import Executor
+from brainsmith.graph.array_types import Array
 from brainsmith.transforms.integer.level_record import read_levels
 
 if TYPE_CHECKING:
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
     from brainsmith.comparison.float_ties.float_network import FloatNetwork
     from brainsmith.execution.signature import ModelSignature
-
-Array = np.ndarray[Any, Any]
 
 
 class LayerLevels:

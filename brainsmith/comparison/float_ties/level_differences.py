@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from brainsmith.comparison.float_ties.bounded_operators import BoundedQuantiser
     from brainsmith.comparison.float_ties.bounded_tensor import BoundedTensor
 
-Array = np.ndarray[Any, Any]
 
 _SAME = 2.0**-5
 """Part of a step by which floats of one level differ at most."""

@@ -19,6 +19,7 @@ from brainsmith.comparison.float_ties.bounded_sums import Pair, Product, Sum
 from brainsmith.comparison.float_ties.dyadic_grid import DyadicGrid, grid_of
 from brainsmith.comparison.float_ties.float_sums import sum_of
 from brainsmith.errors import ModelError
+from brainsmith.graph.array_types import Array
 from brainsmith.transforms.graph_view import attribute, is_standard
 from brainsmith.transforms.integer.tabled_link import FUNCTIONS, JOINING
 from brainsmith.transforms.lattice.links import link_of
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from brainsmith.transforms.graph_view import GraphView
 
-Array = np.ndarray[Any, Any]
 
 MOVES = (
     "Concat", "DepthToSpace", "Dropout", "Expand", "Flatten", "Gather", "GlobalMaxPool", "Identity", "MaxPool", "Pad",

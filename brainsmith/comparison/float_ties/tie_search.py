@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from brainsmith.comparison.float_ties.explanation import Explanation, wrong_output
 from brainsmith.comparison.float_ties.level_differences import compare_levels
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from brainsmith.comparison.float_ties.float_network import FloatNetwork
     from brainsmith.comparison.float_ties.level_differences import FloatTie
 
-Array = np.ndarray[Any, Any]
 
 MOST_TRIED = 64
 """Combinations of levels that are tried for a frame."""

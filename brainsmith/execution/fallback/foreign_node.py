@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.model_facts import ModelFacts
 
-Array = np.ndarray[Any, Any]
-
 
 def emit_foreign(view: ProgramNode, node: Any, facts: ModelFacts) -> None:
     """Emit a node as itself."""

@@ -12,12 +12,11 @@ from brainsmith.execution.fallback.node_session import open_node
 from brainsmith.execution.fallback.runs_apart import keeps_runs_apart
 from brainsmith.execution.foreign_failures import foreign_call
 from brainsmith.execution.known_operators import has_python_model
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.well_formed import graphs_of
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
-
-Array = np.ndarray[Any, Any]
 
 
 def make_runner(model: ModelWrapper, node: Any, constants: dict[str, Array]) -> NodeRunner:

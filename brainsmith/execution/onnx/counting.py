@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.integer_range import FLOAT32_END
 from brainsmith.graph.node_view import Unsupported
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from brainsmith.execution.onnx.emitter import Emitter
     from brainsmith.graph.node_view import NodeView
 
-Array = np.ndarray[Any, Any]
 
 TABLE_LIMIT = 1 << 18
 """Entries of a table of results; a larger one falls out of the processor's cache."""

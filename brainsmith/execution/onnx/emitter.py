@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.graph.array_types import Array
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-Array = np.ndarray[Any, Any]
 
 _MARK = "~"
 """Parts the name of a tensor that is new from that of the tensor for which it is computed."""

@@ -10,11 +10,12 @@ rounded nor checked.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from brainsmith.errors import BuildError
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.integer_range import within
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
     from brainsmith.execution.onnx.emitter import Emitter
     from brainsmith.graph.model_facts import ModelFacts
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

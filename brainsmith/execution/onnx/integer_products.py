@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from brainsmith.execution.program.exact_products import sums_of
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:
     from brainsmith.execution.onnx.emitter import Emitter
     from brainsmith.graph.node_view import NodeView
-
-Array = np.ndarray[Any, Any]
 
 
 def write_product(node: NodeView, emit: Emitter, x: str, weights: Array, output: str = "") -> str:

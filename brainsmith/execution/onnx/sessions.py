@@ -11,6 +11,7 @@ from brainsmith.errors import InputError, ModelError
 from brainsmith.execution.foreign_failures import first_line_of, foreign_call
 from brainsmith.execution.program.functions.datatype_checks import annotated
 from brainsmith.forks import in_children, lock_of, never_freed
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from brainsmith.execution.onnx.standard_model import StandardModel
     from brainsmith.execution.signature import TensorSpec
 
-Array = np.ndarray[Any, Any]
 
 CHUNK_BYTES = 16 << 20
 """Tensors of the original graph that are in memory together; those in between come on top."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.program.exact_products import Sums, sums_of
 from brainsmith.execution.program.functions import windows
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.integer_range import FLOAT32_END, within
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import CHANNELS_LAST, STANDARD
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.integer_range import Span
     from brainsmith.graph.node_view import NodeView
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

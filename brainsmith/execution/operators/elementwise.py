@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from brainsmith.execution.operators.one_instruction import ValueByValue
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.spans import TRUTHS, span_held, span_of_result
 from brainsmith.execution.program.functions import arithmetic, shapes
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.model_facts import span_of
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import STANDARD
@@ -17,7 +18,6 @@ from brainsmith.graph.operator_names import STANDARD
 if TYPE_CHECKING:
     from brainsmith.graph.node_view import NodeView
 
-Array = np.ndarray[Any, Any]
 
 _EXACT = (
     "Abs", "Add", "Ceil", "Div", "Floor", "Max", "Min", "Mul", "Neg", "PRelu", "Reciprocal", "Relu", "Round", "Sign",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from brainsmith.execution.operators.thresholds import Threshold, activation
 from brainsmith.execution.program.exact_products import emit_product, sums_of
 from brainsmith.execution.program.functions import arithmetic, channel_products, shapes
 from brainsmith.execution.program.staircase import emit_staircase
+from brainsmith.graph.array_types import Array, Shape
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN, QONNX
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
-Array = np.ndarray[Any, Any]
-Shape = tuple[int, ...]
 
 IMAGE = 4
 ROWS = 2

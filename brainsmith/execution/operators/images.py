@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.program.functions import shapes
+from brainsmith.graph.array_types import Shape
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import STANDARD
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
-Shape = tuple[int, ...]
 
 _ATTRIBUTES = ("auto_pad", "ceil_mode", "dilations", "group", "kernel_shape", "pads", "strides")
 """What operators of ONNX take from nodes of QONNX that stand for them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from brainsmith.execution.operators.operator import APART, Apart
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.program.exact_products import emit_product, type_of_bound
 from brainsmith.execution.program.functions import arithmetic, matrix, shapes
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.model_facts import span_of
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import STANDARD
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
-Array = np.ndarray[Any, Any]
 
 _OWN = ("float64", "int32", "int64", "uint32", "uint64")
 """Types in which products of them are computed: what is beyond integers wraps around, as it does in ONNX Runtime."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.operators.operator import Apart, ByValue, Operator, along
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.node_view import Unsupported
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.integer_range import Span
     from brainsmith.graph.node_view import NodeView
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.windows import IMAGE
 from brainsmith.execution.program.exact_products import type_of_bound
 from brainsmith.execution.program.functions import images, reductions, windows
+from brainsmith.graph.array_types import Shape
 from brainsmith.graph.integer_range import FLOAT32_END
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import CHANNELS_LAST, FINN, QONNX, STANDARD
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
-Shape = tuple[int, ...]
 
 FUNCTION = "QuantAvgPool"
 """Whose sums are shifted.

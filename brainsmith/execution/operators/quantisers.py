@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from brainsmith.execution.operators.scaled import (
     rounding_of,
 )
 from brainsmith.execution.program.functions import quantisers
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import QONNX, STANDARD
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from brainsmith.execution.onnx.emitter import Emitter
     from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

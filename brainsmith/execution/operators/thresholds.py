@@ -12,6 +12,7 @@ from brainsmith.execution.operators.operator import Operator
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.program.functions import shapes
 from brainsmith.execution.program.staircase import emit_staircase
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN, QONNX
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from brainsmith.execution.program.program_node import ProgramNode
     from brainsmith.graph.node_view import NodeView
 
-Array = np.ndarray[Any, Any]
 
 _LAYOUTS = {2: "NC", 3: "NWC", 4: "NCHW"}
 """What QONNX takes a tensor without a layout for, by its rank."""

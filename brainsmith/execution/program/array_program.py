@@ -11,6 +11,7 @@ from brainsmith.errors import BrainsmithError, BuildError
 from brainsmith.execution.foreign_failures import foreign_call, text_of
 from brainsmith.execution.program.blas_threads import one_thread
 from brainsmith.execution.program.instruction_table import find
+from brainsmith.graph.array_types import Array, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from brainsmith.execution.program.instruction import Instruction
     from brainsmith.execution.signature import ModelSignature
 
-Array = np.ndarray[Any, Any]
-Shape = tuple[int, ...]
 
 CHUNK = 512
 """Runs that are computed together at most."""

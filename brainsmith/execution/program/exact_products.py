@@ -7,18 +7,17 @@ magnitudes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from brainsmith.execution.program.functions import matrix
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.integer_range import FLOAT32_END, FLOAT64_END, IntegerRange
 from brainsmith.graph.model_facts import span_of
 
 if TYPE_CHECKING:
     from brainsmith.execution.program.program_node import ProgramNode
-
-Array = np.ndarray[Any, Any]
 
 
 class Sums(NamedTuple):

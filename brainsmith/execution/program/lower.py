@@ -30,6 +30,7 @@ from brainsmith.execution.program.partitions import (
 from brainsmith.execution.program.program_node import LeftToReference, ProgramNode
 from brainsmith.execution.runnable import runnable_copy
 from brainsmith.execution.semantics import semantics_of
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.integer_range import within
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import Unsupported
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
     from brainsmith.graph.integer_range import IntegerRange
 
-Array = np.ndarray[Any, Any]
 
 _CHUNK_BYTES = 1 << 25
 """Of the largest tensor of a chunk."""

@@ -9,15 +9,13 @@ import numpy as np
 from brainsmith.execution.program.functions import shapes
 from brainsmith.execution.program.instruction import Instruction
 from brainsmith.execution.program.instruction_table import name_of
+from brainsmith.graph.array_types import Array, Shape
 from brainsmith.graph.node_view import NodeView, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from brainsmith.graph.model_facts import ModelFacts
-
-Array = np.ndarray[Any, Any]
-Shape = tuple[int, ...]
 
 
 class LeftToReference(Unsupported):

@@ -8,6 +8,7 @@ import numpy as np
 
 from brainsmith.execution.program.functions import thresholds as ways
 from brainsmith.execution.program.functions.thresholds import bin_numbers
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from brainsmith.execution.operators.thresholds import Threshold
     from brainsmith.execution.program.program_node import ProgramNode
 
-Array = np.ndarray[Any, Any]
 
 FEW = 6
 """Thresholds that are compared one by one faster than a level is looked up."""

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.program.instruction_table import instruction
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-Array = np.ndarray[Any, Any]
 
 
 def _fold(function: Callable[..., Any]) -> Callable[..., Any]:

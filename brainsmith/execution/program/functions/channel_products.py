@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from brainsmith.execution.program.instruction_table import instruction
-
-Array = np.ndarray[Any, Any]
+from brainsmith.graph.array_types import Array
 
 PIECE = 1 << 14
 """Results whose sums are gathered together, so that they stay in a cache."""

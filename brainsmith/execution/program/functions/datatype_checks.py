@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from brainsmith.errors import BuildError
 from brainsmith.execution.program.instruction_table import instruction
-
-Array = np.ndarray[Any, Any]
+from brainsmith.graph.array_types import Array
 
 
 @instruction

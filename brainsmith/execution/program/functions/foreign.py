@@ -9,11 +9,11 @@ import numpy as np
 from brainsmith.errors import BuildError
 from brainsmith.execution.program.instruction_table import factory
 from brainsmith.forks import lock_of
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Array = np.ndarray[Any, Any]
 
 COMPARED_RUNS = 32
 """Of those that a program computes: how many are compared with a Python model."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from brainsmith.execution.program.instruction_table import factory
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-Array = np.ndarray[Any, Any]
 
 
 @factory

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from brainsmith.execution.program.instruction_table import instruction
+from brainsmith.graph.array_types import Array
 
-Array = np.ndarray[Any, Any]
 Pair = tuple[int, int]
 
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from brainsmith.execution.program.functions.rounding_modes import ROUNDINGS
 from brainsmith.execution.program.instruction_table import instruction
+from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Array = np.ndarray[Any, Any]
 
 PIECE = 1 << 16
 """Elements that go through all passes of a quantiser together."""

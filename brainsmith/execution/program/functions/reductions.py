@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.execution.program.instruction_table import instruction
+from brainsmith.graph.array_types import Array, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Array = np.ndarray[Any, Any]
-Shape = tuple[int, ...]
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {
     "Max": np.max, "Min": np.min, "Prod": np.prod, "Sum": np.sum, "Mean": np.mean,

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from brainsmith.execution.program.instruction_table import instruction
 from brainsmith.figures import plural
-
-Array = np.ndarray[Any, Any]
-Shape = tuple[int, ...]
+from brainsmith.graph.array_types import Array, Shape
 
 
 @instruction

@@ -6,14 +6,11 @@ reaches none. The result is `scale * level + bias`.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from brainsmith.execution.program.functions.channels import by_channel
 from brainsmith.execution.program.instruction_table import instruction
-
-Array = np.ndarray[Any, Any]
+from brainsmith.graph.array_types import Array
 
 
 @instruction

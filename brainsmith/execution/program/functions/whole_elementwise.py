@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from brainsmith.execution.program.functions.arithmetic import FUNCTIONS
 from brainsmith.execution.program.instruction_table import instruction
-
-Array = np.ndarray[Any, Any]
-
+from brainsmith.graph.array_types import Array
 
 WHOLE = "float32"
 """The type in which whole numbers are combined where it holds all results."""

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from brainsmith.execution.program.instruction_table import instruction
-
-Array = np.ndarray[Any, Any]
+from brainsmith.graph.array_types import Array
 
 _OFF = 4
 """More than an estimate of a root is off by."""

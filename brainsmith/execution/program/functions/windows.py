@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from brainsmith.execution.program.functions.shapes import pad
 from brainsmith.execution.program.instruction_table import instruction
+from brainsmith.graph.array_types import Array, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-Array = np.ndarray[Any, Any]
-Shape = tuple[int, ...]
 
 _SMALL_IMAGE = 256
 """Pixels up to which several images go into one matrix product, at the cost of a transposition."""
