@@ -86,7 +86,7 @@ def test_the_circuit_is_verified_in_the_simulation_that_sizing_has_built(
 @pytest.mark.parametrize("search", [False, True])
 def test_a_large_design_is_sized_layer_by_layer(searched, design, simulations, monkeypatch, search):
     """The depths are the same; a search then begins with them, in a simulation of the whole."""
-    monkeypatch.setattr(gauge_reading, "_QUICK", 0)
+    monkeypatch.setattr(gauge_reading, "_LONG", 0)
     done = sized(design, simulations, search=search)
     assert done.gauges == searched.gauges
     assert done.design == (searched.design if search else design.with_depths(searched.gauges))
@@ -97,7 +97,7 @@ def test_a_large_design_is_sized_layer_by_layer(searched, design, simulations, m
 
 @pytest.mark.slow
 def test_what_would_take_too_long_is_left_out_and_noted(searched, design, simulations, monkeypatch):
-    monkeypatch.setattr(gauge_reading, "_QUICK", 0)
+    monkeypatch.setattr(gauge_reading, "_LONG", 0)
     monkeypatch.setattr(fifos, "_MEASURED", 0)
     done = sized(design, simulations, budget=Budget(cycles=100_000))
     assert done.design == design.with_depths(searched.gauges)
