@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from brainsmith.build.baseline import Baseline
     from brainsmith.execution.align import Alignment
 
+_LEVELS_BYTES = 1 << 26
+"""What the levels of the runs that are compared side by side take at most."""
+
 
 @dataclass(frozen=True)
 class TieVerdict:
@@ -113,9 +116,7 @@ class FloatTieCheck:
         if pair is None or not (noted or self.rounds):
             return TieVerdict() if len(wrong) else None
         few = chosen_runs(base, STEP_SAMPLES)
-        runs = np.union1d(
-            wrong, [run for run in few if run not in wrong and pair.differs_inside(run)]
-        ).astype(int)
+        runs = np.union1d(wrong, pair.differing_inside(np.setdiff1d(few, wrong))).astype(int)
         looked_at = np.union1d(wrong, few) if pair.levels.names else chosen
         if not len(runs):
             return None
@@ -186,7 +187,7 @@ class _Pair:
         base = self.network.base
         if base.batch == 1:
             return False
-        feed = self._fed(run)
+        feed = self._fed(np.asarray([run]))
         samples = len(next(iter(feed.values())))
         shapes = {spec.name: spec.shape for spec in self.network.executor.signature.outputs}
         own = {
@@ -200,15 +201,27 @@ class _Pair:
             for at in range(samples)
         )
 
-    def differs_inside(self, run: int) -> bool:
-        """Tell whether a level in the layers is another one than in the network."""
-        feed, found, _ = self._both(run)
-        own = self.network.executor.run(feed, keep=frozenset(found))
-        return any(name not in own or _differ(own[name], values) for name, values in found.items())
+    def differing_inside(self, runs: Array) -> list[int]:
+        """Return those of some runs in which a level in the layers is another one than in the network.
+
+        They are computed side by side, as many as have their levels in `_LEVELS_BYTES`, by the size of the first one's.
+        """
+        found: list[int] = []
+        most = 1
+        while len(runs):
+            part, runs = runs[:most], runs[most:]
+            feed, levels, _ = self._both(part)
+            own = self.network.executor.run(feed, keep=frozenset(levels))
+            for name, values in levels.items():
+                differ = name not in own or _differ(own[name], values, len(part))
+                found += part[np.broadcast_to(differ, len(part))].tolist()
+            size = sum(values.nbytes for values in levels.values()) // len(part)
+            most = max(1, _LEVELS_BYTES // max(size, 1))
+        return sorted(set(found))
 
     def explained(self, network: FloatNetwork, run: int, tolerance: float | None) -> Iterator[Explanation]:
         """Explain a run, sample by sample and value by value."""
-        feed, levels, outputs = self._both(run)
+        feed, levels, outputs = self._both(np.asarray([run]))
         for at in range(len(next(iter(feed.values())))):
             one, found, given = (
                 {name: stack[at] for name, stack in each.items()} for each in (feed, levels, outputs)
@@ -218,25 +231,26 @@ class _Pair:
             else:
                 yield TieSearch(network, one).explain(given, tolerance)
 
-    def _fed(self, run: int) -> dict[str, Array]:
-        """Return a run's inputs of the network."""
+    def _fed(self, runs: Array) -> dict[str, Array]:
+        """Return runs' inputs of the network."""
         base, alignment = self.network.base, self.network.alignment
-        return {new: change(base.feed[old][run : run + 1]) for new, (old, change) in alignment.feed.items()}
+        return {new: change(base.feed[old][runs]) for new, (old, change) in alignment.feed.items()}
 
-    def _both(self, run: int) -> tuple[dict[str, Array], dict[str, Array], dict[str, Array]]:
-        """Return a run's inputs of the network, the layers' levels as its values, and the layers' outputs as its own."""
-        feed = self._fed(run)
+    def _both(self, runs: Array) -> tuple[dict[str, Array], dict[str, Array], dict[str, Array]]:
+        """Return runs' inputs of the network, the layers' levels as its values, and the layers' outputs as its own."""
+        feed = self._fed(runs)
         results, values = self.levels.of(
             {new: change(feed[old]) for new, (old, change) in self.beside.feed.items()}
         )
         return feed, values, {old: change(results[new]) for old, (new, change) in self.beside.read.items()}
 
 
-def _differ(own: Array, found: Array) -> bool:
-    """Tell whether levels differ; those that are lost do not."""
-    return own.shape != found.shape or not np.allclose(
-        own, np.where(np.isnan(found), own, found), rtol=1e-4, atol=0.0
-    )
+def _differ(own: Array, found: Array, runs: int) -> Array | bool:
+    """Tell of each run whether levels differ; those that are lost do not."""
+    if own.shape != found.shape:
+        return True
+    same = np.isclose(own, np.where(np.isnan(found), own, found), rtol=1e-4, atol=0.0)
+    return np.asarray(~same.reshape(runs, -1).all(axis=1))
 
 
 def _counted(found: list[Explanation], compared: int) -> FloatTies:

@@ -112,7 +112,10 @@ class BuildJob:
         self._config.verify_input_npy = inputs_file(self.task.golden[0], golden, staging)
         if not verify:
             return
-        self._verification = BuildVerification(self.task, self._source, golden, self.runner.log, staging)
+        keep = self._cache is not None
+        self._verification = BuildVerification(
+            self.task, self._source, golden, self.runner.log, staging, keep
+        )
         if self._verification.told:
             self._tell("check", 0, self._verification.told)
 

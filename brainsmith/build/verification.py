@@ -11,6 +11,7 @@ from brainsmith.build.verification_device import VerificationDevice
 from brainsmith.build.verifier import Verifier
 from brainsmith.errors import BuildError, TargetError, VerificationError
 from brainsmith.execution.generated_inputs import generated_for_all
+from brainsmith.execution.kept_inputs import kept_for_all
 from brainsmith.figures import plural, share
 from brainsmith.steps.host_ends import parent_model
 from brainsmith.web.step_result import FloatTies, Verified
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from brainsmith.build.artifact import Artifact
     from brainsmith.build.messages import BuildLog
     from brainsmith.build.task import BuildTask
+    from brainsmith.execution.execute import Executor
     from brainsmith.web.step_result import StepResult
 
 Fields = dict[str, Any]
@@ -37,6 +39,7 @@ class BuildVerification:
         golden: What to run.
         log: Receives the messages.
         folder: Where the build works.
+        keep: Whether inputs that are made up may be those of earlier builds, and are kept.
 
     Attributes:
         running: Whether steps are verified: not where the input model cannot be executed.
@@ -50,7 +53,7 @@ class BuildVerification:
     """
 
     def __init__(
-        self, task: BuildTask, source: Artifact, golden: GoldenData, log: BuildLog, folder: Path
+        self, task: BuildTask, source: Artifact, golden: GoldenData, log: BuildLog, folder: Path, keep: bool
     ) -> None:
         self._golden = golden
         self._log = log
@@ -67,7 +70,7 @@ class BuildVerification:
         if self._verifier is None:
             return
         self._golden_ties = self._verifier.check_expected()
-        self._generate(source.peek(), task)
+        self._generate(source, task, self._verifier.network if keep else None)
         accuracy, coverage = self._verifier.accuracy, self._generated_told["generated_coverage"]
         right = "" if accuracy is None else f", accuracy {share(accuracy)}"
         made_up = "" if self._generated is None else f"; {plural(self._generated.samples, 'generated input')}"
@@ -92,16 +95,18 @@ class BuildVerification:
                 "without verification: --no-verify (verify=False)"
             ) from error
 
-    def _generate(self, model: ModelWrapper, task: BuildTask) -> None:
+    def _generate(self, source: Artifact, task: BuildTask, network: Executor | None) -> None:
         """Run inputs that the build makes up through the input model, beside the golden ones.
 
         They count in no accuracy. A stated exception (a step that approximates, gives other outputs or is not verified)
         is not compared on them, because what it states is meant for golden data; later steps are compared with its result.
         """
-        verify = task.verify
+        verify, model = task.verify, source.peek()
         stated = {*verify.approximate, *verify.unverified, *verify.changes_outputs}
         with self._log.taken("generated inputs"):
-            made, others = generated_for_all(model)
+            made, others = (
+                generated_for_all(model) if network is None else kept_for_all(model, source.digest, network)
+            )
             self._generated_told["generated_coverage"] = made.coverage
             golden = GoldenData(made.stack, random=True, others=others)
             try:

@@ -102,6 +102,11 @@ class Verifier:
         return self._golden.feed(self._exact.inputs)
 
     @property
+    def network(self) -> Executor:
+        """The input model as an array program."""
+        return self._exact
+
+    @property
     def reference(self) -> str:
         """The step with whose result later ones are compared; empty for the input model."""
         return self._baseline.step

@@ -64,6 +64,17 @@ class Executor:
         """What goes into the model and comes out of it."""
         return signature_of(self._model)
 
+    @property
+    def program(self) -> Program:
+        """The model as a program over arrays, made at the first use.
+
+        Raises:
+            BuildError: A node cannot be executed; the message names it.
+        """
+        if self._program is None:
+            self._program = lower(self._model, faithful=True, inner=self._inner)
+        return self._program
+
     def shape(self, tensor: str) -> tuple[int, ...]:
         """Return a tensor's shape as the graph states it."""
         return tuple(self._model.get_tensor_shape(tensor) or ())
@@ -82,6 +93,4 @@ class Executor:
         Raises:
             BuildError: A node cannot be executed; the message names it. Or a tensor holds what its datatype does not.
         """
-        if self._program is None:
-            self._program = lower(self._model, faithful=True, inner=self._inner)
-        return self._program.run({name: feed[name] for name in self.inputs}, keep)
+        return self.program.run({name: feed[name] for name in self.inputs}, keep)
