@@ -244,7 +244,10 @@ def _labels_are_floats(model: ModelWrapper) -> None:
     """Declare the labels that a layer gives as it gives them, in float32; the TopK before gave int64."""
     from onnx import TensorProto
 
-    labels = {node.output[0] for node in model.graph.node if node.op_type == "LabelSelect"}
+    labels: set[str] = set()
+    for node in model.graph.node:
+        if node.op_type == "LabelSelect" or (node.op_type == "Reshape" and node.input[0] in labels):
+            labels.add(node.output[0])
     for value in (*model.graph.output, *model.graph.value_info):
         if value.name in labels:
             value.type.tensor_type.elem_type = TensorProto.FLOAT

@@ -469,6 +469,11 @@ class _Reading:
     def _top_k(self, node: NodeProto, value: _Rows, base: str) -> list[_Value]:
         return list(largest_values(self._view, self._build, self._layouts, node, value, base))
 
+    def _arg_max(self, node: NodeProto, value: _Rows, base: str) -> list[_Value | HostTensor]:
+        _, places = largest_values(self._view, self._build, self._layouts, node, value, base)
+        shape = self._view.shape(node.output[0])
+        return [places if places.shape == shape else self._host.reshaped(self._host.floats(places), shape)]
+
     def _same(self, node: NodeProto, value: _Rows, base: str) -> _Value:
         return value
 
@@ -491,6 +496,7 @@ _FLOATS = Reason(
 
 _RULES: dict[str, Callable[[_Reading, NodeProto, Any, str], Any]] = {
     "Add": _Reading._sum,
+    "ArgMax": _Reading._arg_max,
     "Dropout": _Reading._same,
     "Gemm": _Reading._gemm,
     "MatMul": _Reading._matmul,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from brainsmith.transforms.graph_view import attribute
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.xnor_products import with_negatives
@@ -20,9 +22,10 @@ if TYPE_CHECKING:
 def largest_values(
     view: GraphView, build: LayerBuilder, layouts: Layouts, node: NodeProto, value: Value, base: str
 ) -> list[IntegerTensor]:
-    """Return what a TopK gives; the largest integers are the largest values, where one scale and one offset are all's.
+    """Return the values and places of a TopK, or the place of an ArgMax, which is that of a TopK of one.
 
-    Of equal values the one at the lower place comes first, in ONNX and in the layer.
+    The largest integers are the largest values, where one scale and one offset are all's. Of equal values the one at the
+    lower place comes first, in ONNX and in the layer.
 
     Raises:
         NoLayerError: It finds the smallest values, or in any order, or not in rows; or scales differ.
@@ -31,8 +34,16 @@ def largest_values(
     plain = tensor.affine()
     if plain is not None and view.readers(node.input[0]) == 1:
         plain = with_negatives(build.graph, plain)
-    count = None if len(node.input) < 2 else view.constant(node.input[1])
-    of_rows = attribute(node, "axis", -1) % len(tensor.shape) == len(tensor.shape) - 1 and not tensor.is_image
+    single = node.op_type == "ArgMax"
+    if single and attribute(node, "select_last_index", 0):
+        raise NoLayerError(
+            "it gives the last of equal values, and a layer the first", "set select_last_index to 0"
+        )
+    count = np.ones(1, np.int64) if single else view.constant(node.input[1])
+    of_rows = (
+        attribute(node, "axis", 0 if single else -1) % len(tensor.shape) == len(tensor.shape) - 1
+        and not tensor.is_image
+    )
     if (
         plain is None
         or plain.scale.size > 1
@@ -55,7 +66,7 @@ def largest_values(
             "it gives several places in any order (sorted is 0), and a layer gives them sorted",
             "set sorted to 1",
         )
-    if node.output[0] and view.readers(node.output[0]):
+    if not single and node.output[0] and view.readers(node.output[0]):
         raise NoLayerError("its values are read", "read only the places that it gives")
-    shapes = [view.shape(name) for name in node.output]
+    shapes = 2 * [(*tensor.shape[:-1], 1)] if single else [view.shape(name) for name in node.output]
     return list(build.largest(plain, wanted, shapes, base))
