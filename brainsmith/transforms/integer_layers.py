@@ -469,10 +469,12 @@ class _Reading:
     def _top_k(self, node: NodeProto, value: _Rows, base: str) -> list[_Value]:
         return list(largest_values(self._view, self._build, self._layouts, node, value, base))
 
-    def _arg_max(self, node: NodeProto, value: _Rows, base: str) -> list[_Value | HostTensor]:
+    def _arg_max(self, node: NodeProto, value: _Rows, base: str) -> list[_Value]:
         _, places = largest_values(self._view, self._build, self._layouts, node, value, base)
-        shape = self._view.shape(node.output[0])
-        return [places if places.shape == shape else self._host.reshaped(self._host.floats(places), shape)]
+        shape = tuple(self._view.shape(node.output[0]))
+        if places.shape != shape:
+            places = replace(places, name=self._graph.reshape(places.name, shape, None, base), shape=shape)
+        return [places]
 
     def _same(self, node: NodeProto, value: _Rows, base: str) -> _Value:
         return value
