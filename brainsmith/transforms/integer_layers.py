@@ -469,13 +469,6 @@ class _Reading:
     def _top_k(self, node: NodeProto, value: _Rows, base: str) -> list[_Value]:
         return list(largest_values(self._view, self._build, self._layouts, node, value, base))
 
-    def _arg_max(self, node: NodeProto, value: _Rows, base: str) -> list[_Value]:
-        _, places = largest_values(self._view, self._build, self._layouts, node, value, base)
-        shape = tuple(self._view.shape(node.output[0]))
-        if places.shape != shape:
-            places = replace(places, name=self._graph.reshape(places.name, shape, None, base), shape=shape)
-        return [places]
-
     def _same(self, node: NodeProto, value: _Rows, base: str) -> _Value:
         return value
 
@@ -498,7 +491,7 @@ _FLOATS = Reason(
 
 _RULES: dict[str, Callable[[_Reading, NodeProto, Any, str], Any]] = {
     "Add": _Reading._sum,
-    "ArgMax": _Reading._arg_max,
+    "ArgMax": _Reading._top_k,
     "Dropout": _Reading._same,
     "Gemm": _Reading._gemm,
     "MatMul": _Reading._matmul,

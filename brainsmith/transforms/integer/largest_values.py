@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,4 +70,10 @@ def largest_values(
     if not single and node.output[0] and view.readers(node.output[0]):
         raise NoLayerError("its values are read", "read only the places that it gives")
     shapes = 2 * [(*tensor.shape[:-1], 1)] if single else [view.shape(name) for name in node.output]
-    return list(build.largest(plain, wanted, shapes, base))
+    values, places = build.largest(plain, wanted, shapes, base)
+    if not single:
+        return [values, places]
+    shape = tuple(view.shape(node.output[0]))  # without the axis, where `keepdims` is 0
+    if places.shape == shape:
+        return [places]
+    return [replace(places, name=build.graph.reshape(places.name, shape, None, base), shape=shape)]
