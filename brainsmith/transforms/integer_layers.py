@@ -491,11 +491,10 @@ _FLOATS = Reason(
 
 _RULES: dict[str, Callable[[_Reading, NodeProto, Any, str], Any]] = {
     "Add": _Reading._sum,
-    "ArgMax": _Reading._top_k,
     "Dropout": _Reading._same,
     "Gemm": _Reading._gemm,
     "MatMul": _Reading._matmul,
     "Sub": _Reading._sum,
-    "TopK": _Reading._top_k,
+    **dict.fromkeys(("ArgMax", "TopK"), _Reading._top_k),
 }
 """What makes layers of which operator."""
