@@ -82,13 +82,25 @@ def _meets(view: GraphView, name: str, wanted: Callable[[NodeProto], bool]) -> b
 
 def with_zero(build: LayerBuilder, tensor: IntegerTensor, base: str, stands_for: float = 0) -> IntegerTensor:
     """Return a tensor whose integer 0 is the value 0, in whose range it is, for padding."""
-    if tensor.offset.any():
-        parts, added = _whole_offsets(tensor, stands_for)
-        unit = _scale_without_zeros(tensor) / parts
-        finer = build.scaled(tensor, np.where(tensor.scale == 0, 0, parts), f"{base}_finer")
-        shifted = build.shifted(finer, added, f"{base}_shifted")
-        tensor = replace(shifted, scale=unit, offset=np.zeros(1))
+    tensor = without_offset(build, tensor, base, stands_for)
     return replace(tensor, low=np.minimum(tensor.low, 0), high=np.maximum(tensor.high, 0))
+
+
+def without_offset(
+    build: LayerBuilder, tensor: IntegerTensor, base: str, stands_for: float = 0
+) -> IntegerTensor:
+    """Return a tensor whose values are whole numbers of its scale, or of parts of it.
+
+    Raises:
+        NoLayerError: They are not.
+    """
+    if not tensor.offset.any():
+        return tensor
+    parts, added = _whole_offsets(tensor, stands_for)
+    unit = _scale_without_zeros(tensor) / parts
+    finer = build.scaled(tensor, np.where(tensor.scale == 0, 0, parts), f"{base}_finer")
+    shifted = build.shifted(finer, added, f"{base}_shifted")
+    return replace(shifted, scale=unit, offset=np.zeros(1))
 
 
 def _whole_offsets(tensor: IntegerTensor, stands_for: float) -> tuple[int, Whole]:

@@ -16,6 +16,7 @@ from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.layer_graph import LayerNode, LayerTensor
 from brainsmith.transforms.integer.moved_tensor import MovedTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
+from brainsmith.transforms.integer.padding import without_offset
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -94,12 +95,7 @@ class RowRules:
         return self._images.enlarged(self._layouts.settled(value, base), like.shape[2:], base)
 
     def _products(self, factors: Sequence[IntegerTensor], base: str) -> IntegerTensor:
-        left, right = (self._build.integers(each, f"{base}_{at}") for at, each in enumerate(factors))
-        if left.offset.any() or right.offset.any():
-            raise NoLayerError(
-                "one of its factors is not made of whole numbers of its scale",
-                "quantise it with the zero point 0 in front of it",
-            )
+        left, right = (self._whole(each, f"{base}_{at}") for at, each in enumerate(factors))
         if left.order is not None or right.order is not None:
             raise NoLayerError(
                 "one of its factors is a row that was an image", "multiply images, before they become rows"
@@ -111,6 +107,17 @@ class RowRules:
         placed = left.shape if known is None else known.shape
         name = self._build.graph.add("Mul", [left.name, right.name], base, placed, (low, high))
         return replace(left, name=name, low=low, high=high, scale=left.scale * right.scale)
+
+    def _whole(self, tensor: IntegerTensor, base: str) -> IntegerTensor:
+        """Return integers of which each value is its scale times one: -1 and 1 are those of bits, twice less 1."""
+        tensor = self._build.integers(tensor, base)
+        try:
+            return without_offset(self._build, tensor, base)
+        except NoLayerError:
+            raise NoLayerError(
+                "one of its factors is not made of whole numbers of its scale",
+                "quantise it with the zero point 0 in front of it",
+            ) from None
 
     def _looked_up(self, node: NodeProto, inputs: dict[str, Value], base: str) -> IntegerTensor:
         (places,) = inputs.values()

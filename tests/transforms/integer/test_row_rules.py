@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 from brainsmith.errors import ModelError
-from tests.steps.conftest import Graph, integers
+from tests.steps.conftest import QONNX, Graph, integers
 from tests.transforms.test_integer_layers import layers, op_types, same
 
 
@@ -62,12 +62,25 @@ def test_a_product_of_two_branches():
 
 def test_a_product_with_something_that_is_no_whole_number_of_its_scale_is_refused():
     graph, first = branches((0.5, 2.0))
-    graph.node("Add", [0.25]).node("Mul", first).quant(5, 4.0)
+    graph.node("Add", [0.3]).node("Mul", first).quant(5, 4.0)
     with pytest.raises(ModelError) as caught:
         layers(graph.model(1, 2, datatype="INT4"))
     assert "(Mul) stays on the host: one of its factors is not made of whole numbers of its scale" in str(
         caught.value
     )
+
+
+@pytest.mark.parametrize("added", [0.25, pytest.param(-1.0, marks=pytest.mark.slow)])
+def test_a_factor_with_an_offset_is_made_of_parts_of_its_scale(added):
+    graph, first = branches((0.5, 2.0))
+    graph.node("Add", [added]).node("Mul", first).quant(5, 4.0)
+    same(graph.model(1, 2, datatype="INT4"), PAIRS[::5])
+
+
+def test_a_factor_of_signs_is_twice_bits_less_one():
+    graph, first = branches((0.5, 2.0))
+    graph.node("BipolarQuant", 0.5, domain=QONNX).node("Mul", first).quant(5, 0.25)
+    same(graph.model(1, 2, datatype="INT4"), PAIRS[::5])
 
 
 def of_table(rows, datatype="UINT3"):
