@@ -2,7 +2,8 @@
 
 They hold dense layers and convolutions (stride, padding, dilation, groups, kernels that are not square), pools, Concat,
 Split, residual sums, BatchNorm, ReLU, per-channel factors of any sign and zero, zero points, every rounding mode, 1 to 8
-bits, bipolar and ternary weights, batches, images of one pixel, and an arg-max at the end. In half of them all scales are
+bits, bipolar and ternary weights, batches, images of one pixel, squeeze-and-excite, and an arg-max or a
+function at the end. In half of them all scales are
 powers of two: their arithmetic is exact in float32, ties are real, and there is one right answer for every bit. Some have
 an inner tensor as a second output, and half are written in other forms (`forms.py`).
 """
@@ -71,6 +72,7 @@ class _Maker:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.rng = np.random.default_rng(seed)
+        self.rare = np.random.default_rng([seed, 1])  # of what few networks have: the others' draws stay
         self.exact = bool(self.chance(0.5))
         self.writer = Writer(named=not self.chance(0.2))
         self.quantised: list[Tensor] = []
@@ -120,6 +122,8 @@ class _Maker:
     def block(self, tensor: Tensor) -> Tensor:
         """Add a layer, or two branches that meet again, and mostly a quantiser behind it."""
         kind = self.rng.random()
+        if self.rare.random() < 0.04 and tensor.is_image:
+            return self.quantise(self.squeeze_and_excite(tensor))
         if kind < 0.1:
             branches = [self.quantise(self.linear(tensor)) for _ in range(2)]
             if tensor.is_image and branches[0].shape[2:] != branches[1].shape[2:]:
@@ -135,6 +139,27 @@ class _Maker:
         if kind < 0.4 and tensor.is_image and max(tensor.shape[2:]) > 1:
             return self.pool(tensor)
         return self.quantise(self.linear(tensor))
+
+    def squeeze_and_excite(self, tensor: Tensor) -> Tensor:
+        """Multiply each channel by a function of the means of all."""
+        shape = (*tensor.shape[:2], 1, 1)
+        self.writer.layers.append("squeeze")
+        means = self.quantise(self.writer.node("GlobalAveragePool", [tensor.name], shape))
+        inner = self.same_size(means, self.number(1, 3))
+        gate = self.convolution(inner, tensor.channels, plain=True)
+        gate = self.quantise(self.writer.node("Sigmoid", [gate.name], shape))
+        self.writer.layers.append("excite")
+        return self.writer.node("Mul", [tensor.name, gate.name], tensor.shape)
+
+    def on_host(self, tensor: Tensor) -> Tensor:
+        """Put a function behind the last layer of a few networks: it, and the scale in front of it, are the host's."""
+        if self.rare.random() >= 0.15:
+            return tensor
+        op_type = str(self.rare.choice(["LogSoftmax", "Sigmoid", "Softmax", "Tanh"]))
+        self.exact = False  # its own rounding is not the same for every place in an array
+        self.writer.layers.append(op_type)
+        axis = {"axis": 1} if op_type.endswith("Softmax") else {}
+        return self.writer.node(op_type, [tensor.name], tensor.shape, **axis)
 
     def residual(self, tensor: Tensor) -> Tensor:
         if self.chance(0.15):
@@ -361,7 +386,7 @@ class _Maker:
             _values, indices = self.writer.split("TopK", names, shapes, axis=1, largest=1, sorted=1)
             return [indices], (indices.name,)
         if kind < 0.65:
-            return [self.linear(tensor)], ()
+            return [self.on_host(self.linear(tensor))], ()
         return [self.quantise(self.linear(tensor))], ()
 
 
