@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.rtl.stitching.design import Design
+    from brainsmith.rtl.verification.frame_time import FrameTime
 
     Stacks = dict[str, np.ndarray[Any, Any]]
 
@@ -58,6 +59,18 @@ class Reduced:
         )
 
 
+def frames_in(seconds: float, time: FrameTime, picture: tuple[int, ...]) -> int:
+    """Return how many frames of the smallest picture are simulated.
+
+    Raises:
+        BuildError: There is no time for one.
+    """
+    if time.seconds > seconds:
+        shape = " x ".join(map(str, picture))
+        raise BuildError(f"a frame of the smallest picture, {shape}, would take {time} as well")
+    return max(1, min(FRAMES, int(seconds // max(time.seconds, 1e-9))))
+
+
 def verify_reduced(
     model: ModelWrapper,
     design: Design,
@@ -91,11 +104,7 @@ def verify_reduced(
 
     smaller, size = smallest_picture(model)
     circuit = _circuit(smaller, design, cfg)
-    time = predict(circuit)
-    if time.seconds > seconds:
-        shape = " x ".join(map(str, size))
-        raise BuildError(f"a frame of the smallest picture, {shape}, would take {time} as well")
-    count = max(1, min(FRAMES, int(seconds // max(time.seconds, 1e-9))))
+    count = frames_in(seconds, predict(circuit), size)
     tensors = _tensors(smaller, circuit, cuttings(golden, size, count))
     inputs = {stream.layout.tensor: tensors[stream.layout.tensor] for stream in circuit.inputs}
     outputs = {stream.layout.tensor: tensors[stream.layout.tensor] for stream in circuit.outputs}

@@ -10,9 +10,10 @@ import pytest
 from brainsmith.errors import BuildError
 from brainsmith.execution.read_model import read_model
 from brainsmith.plugins import steps
+from brainsmith.rtl.verification.frame_time import FrameTime
 from brainsmith.steps.design_files import hand_over, take_design
 from brainsmith.steps.golden_frames import GoldenFrames
-from brainsmith.steps.reduced_circuit import Reduced, cuttings, verify_reduced
+from brainsmith.steps.reduced_circuit import Reduced, cuttings, frames_in, verify_reduced
 
 RESNET = Path(__file__).parents[1] / "exports" / "resnet_block.onnx"
 """16 x 16 pixels, a stem and two residual blocks."""
@@ -33,6 +34,17 @@ def test_what_was_simulated_is_said():
         "0 of 1 frame differ"
     )
     assert str(replace(done, stalled_frames=4)).endswith("differ, and 0 with random stalls")
+
+
+def test_as_many_frames_as_there_is_time_for():
+    time = FrameTime(6_000_000, 10_000, measured=False)  # ten minutes
+    assert [frames_in(seconds, time, (32, 32)) for seconds in (600, 1_300, 9_000)] == [1, 2, 4]
+    with pytest.raises(BuildError) as caught:
+        frames_in(599, time, (32, 32))
+    assert str(caught.value) == (
+        "a frame of the smallest picture, 32 x 32, would take about 10 min 0 s (6,000,000 cycles, 10,000 a second, "
+        "assumed) as well"
+    )
 
 
 @pytest.mark.slow

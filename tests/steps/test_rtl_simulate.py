@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,10 +14,13 @@ from brainsmith.errors import BuildError, SimulationError, VerificationError
 from brainsmith.execution.generated_inputs import generated_inputs
 from brainsmith.plugins import steps
 from brainsmith.rtl.simulation.simulation_plan import Memory
+from brainsmith.rtl.verification.parts import SINGLE, WHOLE, Parts
+from brainsmith.steps import reduced_circuit
 from brainsmith.steps.design_files import hand_over, take_design
 from brainsmith.steps.golden_frames import GoldenFrames, whole
 from brainsmith.steps.host_ends import PARENT
-from brainsmith.steps.rtl_simulate import _trace, _with_origin
+from brainsmith.steps.reduced_circuit import Reduced
+from brainsmith.steps.rtl_simulate import _trace, _with_origin, _with_reduced
 from tests.steps.conftest import integers
 
 
@@ -220,6 +224,31 @@ def test_a_circuit_that_takes_too_long_is_simulated_in_parts(stitched, config, t
     assert "simulating a frame of the whole circuit would take about 0 s" in caplog.text
     (line,) = (words for name, words in circuit_lines(read_circuit(tmp_path)) if name == "circuit")
     assert line == f"in parts: {report['parts']['text']}"
+
+
+@pytest.mark.parametrize("reason", [None, "there is no smaller picture"])
+def test_what_a_smaller_picture_leaves_open_is_said(monkeypatch, reason):
+    """Which simulation that is, and what it shows, other tests see; here, what is said of it."""
+    shown = Reduced((4, 4), (16, 16), 4, 4, 576.0, 576, 900)
+
+    def verified(*_arguments):
+        if reason:
+            raise BuildError(reason)
+        return shown
+
+    monkeypatch.setattr(reduced_circuit, "verify_reduced", verified)
+    done, reduced = _with_reduced(
+        Parts(1, (), (), (WHOLE, SINGLE)), None, None, SimpleNamespace(inputs={}), None, 1.0, 1
+    )
+    if reason:
+        assert reduced is None
+        assert done.uncovered == (WHOLE, SINGLE, f"nor was it for a smaller picture: {reason}")
+    else:
+        assert reduced == shown
+        assert done.uncovered == (
+            "the whole circuit was simulated at once for a smaller picture only: whether its FIFOs are deep enough for "
+            "the full one, and the rate and the latency there, are not shown",
+        )
 
 
 def test_the_limit_of_a_frame_is_a_time(stitched, config):

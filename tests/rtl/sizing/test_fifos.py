@@ -9,7 +9,7 @@ from brainsmith.rtl.simulation import simulator_build
 from brainsmith.rtl.sizing import fifos, gauge_reading
 from brainsmith.rtl.sizing.adjustable import usual_capacities
 from brainsmith.rtl.sizing.fifo_hardware import held
-from brainsmith.rtl.sizing.fifos import _searched, size_fifos
+from brainsmith.rtl.sizing.fifos import _searched, _unmeasured, _unsearched, size_fifos
 from brainsmith.rtl.sizing.gauges import Gauge
 from brainsmith.rtl.sizing.shrink import Budget
 from brainsmith.rtl.sizing.sizing_runs import Run, Runner
@@ -93,6 +93,18 @@ def test_a_large_design_is_sized_layer_by_layer(searched, design, simulations, m
     assert (done.interval, done.minimal, done.notes) == (design.interval, search, ())
     assert done.latency == searched.latency
     assert done.simulations > 20 if search else done.simulations == 8
+
+
+def test_what_is_left_out_is_said_in_figures():
+    gauge = Gauge({}, (), 1_152, 2_461)
+    assert _unsearched(gauge, Budget(cycles=100_000)) == (
+        "the FIFOs are as deep as the gauges say: a search needs 8 runs of 20,893 cycles at least, and may simulate "
+        "100,000"
+    )
+    assert _unmeasured(gauge) == (
+        "the interval of 1,152 cycles is that of the layers, each simulated alone: a run of the whole circuit, of 20,893 "
+        "cycles, would take too long"
+    )
 
 
 @pytest.mark.slow

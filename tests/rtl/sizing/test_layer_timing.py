@@ -52,15 +52,30 @@ def test_a_layer_that_is_slower_says_its_interval(timed):
     assert caught.value.interval == 10
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "kind", "message"),
     [
-        (STUCK, SimulationStalledError, "it took 5 beats of its input 'in0_V', and takes no more"),
-        (DOUBLED, SimulationError, "output 'out0_V' gives 4 beats for 1 frame of 2 beats"),
-        (FAULT, SimulationError, "'layer' reports an error in cycle 3: "),
+        pytest.param(
+            STUCK,
+            SimulationStalledError,
+            "it took 5 beats of its input 'in0_V', and takes no more",
+            id="stuck",
+        ),
+        pytest.param(
+            DOUBLED,
+            SimulationError,
+            "output 'out0_V' gives 4 beats for 1 frame of 2 beats",
+            id="more",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            FAULT,
+            SimulationError,
+            "'layer' reports an error in cycle 3: ",
+            id="fault",
+            marks=pytest.mark.slow,
+        ),
     ],
-    ids=["stuck", "more", "fault"],
 )
 def test_refuses(timed, body, kind, message):
     with pytest.raises(SimulationError) as caught:
