@@ -12,9 +12,8 @@ from qonnx.transformation.base import Transformation
 from brainsmith.graph.ends import input_values
 from brainsmith.graph.well_formed import node_text
 from brainsmith.plugin.core import transform
-from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
+from brainsmith.transforms.graph_view import GraphView, is_standard
 from brainsmith.transforms.integer.batch_of_one import with_batch_of_one
-from brainsmith.transforms.integer.constant_weights import integer_weights
 from brainsmith.transforms.integer.differences import subtract
 from brainsmith.transforms.integer.fold_factors import fold_factors
 from brainsmith.transforms.integer.host_part import OPERATORS, HostPart, HostTensor
@@ -24,6 +23,7 @@ from brainsmith.transforms.integer.layer_builder import LayerBuilder
 from brainsmith.transforms.integer.layer_graph import LayerGraph
 from brainsmith.transforms.integer.layouts import Layouts
 from brainsmith.transforms.integer.level_record import LevelRecord, note_levels
+from brainsmith.transforms.integer.linear_rules import LinearRules
 from brainsmith.transforms.integer.moved_tensor import MovedTensor
 from brainsmith.transforms.integer.no_layer import NO_REASON, OTHER_OPERATORS, NoLayerError, Reason
 from brainsmith.transforms.integer.padding import meets_padding, meets_sum
@@ -122,6 +122,9 @@ class _Reading:
         self._host = HostPart(self._view, self._graph)
         self._row_rules = RowRules(self._view, self._build, self._layouts)
         self._rows = RowLayers(self._build, self._layouts, self._host)
+        self._linear = LinearRules(
+            self._view, self._build, self._layouts, self.sums, self._rows, self._windows
+        )
         self._known: dict[str, _Value] = {}
         self._fixed: set[str] = set()
         self._refusals = Refusals()
@@ -222,6 +225,8 @@ class _Reading:
             return list(self._structure.results(node, given, base))
         if self._windows.has(node):
             return [self._windows.result(node, first, base)]
+        if self._linear.has(node):
+            return [self._linear.result(node, given, base)]
         return self._by_rule(node, given, base)
 
     def _of_unknown(self, node: NodeProto) -> list[_Value]:
@@ -245,7 +250,8 @@ class _Reading:
         )
 
     def _has_rule(self, node: NodeProto) -> bool:
-        known = is_standard(node, *_RULES) or self._structure.has(node) or self._windows.has(node)
+        rules = (self._structure, self._windows, self._linear)
+        known = is_standard(node, *_RULES) or any(each.has(node) for each in rules)
         return known or self._row_rules.has(node, {})
 
     def _behind(self, node: NodeProto, value: _Rows, base: str) -> _Rows | None:
@@ -290,12 +296,7 @@ class _Reading:
         rule = _RULES.get(node.op_type) if is_standard(node, node.op_type) else None
         if rule is None:
             raise NoLayerError("no layer of integers computes this operator", OTHER_OPERATORS)
-        if rule is _Reading._sum:
-            return [self._sum(node, given, base)]
-        if rule is _Reading._matmul and all(name in given for name in node.input):
-            left, right = (self._of_one_scale(node, given[name]) for name in node.input)
-            return [self._rows.product(left, right, self._view.shape(node.output[0]), base)]
-        found = rule(self, node, self._of_one_scale(node, next(iter(given.values()))), base)
+        found = rule(self, node, self.sums.of_one_scale(next(iter(given.values())), node_text(node)), base)
         return found if isinstance(found, list) else [found]
 
     def _function(self, node: NodeProto, given: dict[str, Any]) -> _Rows | None:
@@ -312,9 +313,6 @@ class _Reading:
         function = function_of(self._view, node, given)
         first: IntegerTensor = next(iter(given.values()))
         return None if function is None else replace(first, links=(function,))
-
-    def _of_one_scale(self, node: NodeProto, value: Any) -> Any:
-        return self.sums.of_one_scale(value, node_text(node)) if isinstance(value, ScaledSum) else value
 
     def _on_host(self, node: NodeProto, given: dict[str, Any], reason: Reason) -> list[Any]:
         """Leave a node to the host, if the host may have it; else note the reason."""
@@ -391,81 +389,6 @@ class _Reading:
             check_levels(staircase)
         return self._build.thresholds(value, staircase, padded, base)
 
-    # --- one method for each operator ---
-
-    def _matmul(self, node: NodeProto, value: _Rows, base: str) -> _Value:
-        weights = integer_weights(self._view, node.input[1], axis=-1)
-        if self._view.constant(node.input[0]) is not None or weights is None:
-            raise NoLayerError(
-                "its second factor is not constant" if weights is None else "its first factor is constant",
-                "multiply computed values, as the first factor, by constant weights",
-            )
-        if weights.values.ndim != 2:
-            raise NoLayerError("its weights are no matrix behind rows", "use weights with two axes")
-        rows = self._layouts.rows(value, base)
-        found = self._product(node, rows, weights.values, weights.scale, base)
-        return self._layouts.reshaped(found, (*value.shape[:-1], weights.values.shape[1]), base)
-
-    def _gemm(self, node: NodeProto, value: _Rows, base: str) -> IntegerTensor | ScaledSum:
-        flipped = bool(attribute(node, "transB", 0))
-        weights = integer_weights(self._view, node.input[1], axis=0 if flipped else -1)
-        plain = attribute(node, "alpha", 1.0) == attribute(node, "beta", 1.0) == 1 and not attribute(
-            node, "transA", 0
-        )
-        if weights is None or not plain or self._view.constant(node.input[0]) is not None:
-            raise NoLayerError(
-                "its weights are not constant"
-                if weights is None
-                else "it has factors, or a transposed input",
-                "make them constants",
-            )
-        values = weights.values.T if flipped else weights.values
-        found = self._product(node, self._layouts.rows(value, base), values, weights.scale, base)
-        return self._windows.biased(node, found)
-
-    def _product(
-        self, node: NodeProto, tensor: IntegerTensor, values: Any, scale: Any, base: str
-    ) -> IntegerTensor | ScaledSum:
-        shape = (*tensor.shape[:-1], values.shape[1])
-        return self._build.product(tensor, values, scale, shape, base)
-
-    def _sum(self, node: NodeProto, inputs: dict[str, Any], base: str) -> _Value:
-        """Add two tensors; what the first one is a sum of is added one by one."""
-        given = [inputs.get(name) for name in node.input[:2]]
-        moved = [value for value in given if isinstance(value, MovedTensor)]
-        if len(moved) == 2 and moved[0].layout == moved[1].layout:
-            found = self._total(node, [value.base for value in moved], base)
-            return replace(moved[0], base=found)
-        if moved:
-            given = [
-                self._layouts.settled(value, base, in_order=True) if isinstance(value, MovedTensor) else value
-                for value in given
-            ]
-        return self._total(node, given, base)
-
-    def _total(self, node: NodeProto, given: list[Any], base: str) -> IntegerTensor | ScaledSum:
-        if node.op_type == "Add" and isinstance(given[1], ScaledSum):
-            given.reverse()
-        terms: list[IntegerTensor] = []
-        for at, value in enumerate(given):
-            if isinstance(value, ScaledSum) and at == 0 and value.added and not value.chain.links:
-                terms += value.terms()
-            elif isinstance(value, ScaledSum):
-                terms.append(self.sums.of_one_scale(value, node_text(node)))
-            elif isinstance(value, IntegerTensor):
-                terms.append(value)
-            else:
-                raise NoLayerError(
-                    "one of its terms is a constant that is neither one number nor one for each channel",
-                    "add one number, or one for each channel",
-                )
-        if any(each.shape != terms[0].shape or not _same_order(each, terms[0]) for each in terms):
-            raise NoLayerError("its terms have different shapes", "bring them to one shape in front of it")
-        if node.op_type == "Sub":
-            last = self._build.integers(terms[-1], base)
-            terms[-1] = replace(last, scale=-last.scale, offset=-last.offset)
-        return self._build.sum(terms, base)
-
     def _top_k(self, node: NodeProto, value: _Rows, base: str) -> list[_Value]:
         return list(largest_values(self._view, self._build, self._layouts, node, value, base))
 
@@ -478,23 +401,13 @@ def _is_sum(node: NodeProto, given: dict[str, Any]) -> bool:
     return node.op_type in ("Add", "Sub") and all(value.affine() is not None for value in given.values())
 
 
-def _same_order(left: IntegerTensor, right: IntegerTensor) -> bool:
-    if left.order is None or right.order is None:
-        return left.order is right.order
-    return bool(np.array_equal(left.order, right.order))
-
-
 _FLOATS = Reason(
     "it has no quantiser, and no integer datatype",
     "put a quantiser behind it, or state which integers it is made of (`inputs` in a blueprint, --input-datatype)",
 )
 
 _RULES: dict[str, Callable[[_Reading, NodeProto, Any, str], Any]] = {
-    "Add": _Reading._sum,
     "Dropout": _Reading._same,
-    "Gemm": _Reading._gemm,
-    "MatMul": _Reading._matmul,
-    "Sub": _Reading._sum,
     **dict.fromkeys(("ArgMax", "TopK"), _Reading._top_k),
 }
 """What makes layers of which operator."""

@@ -110,13 +110,15 @@ class SumsOfScales:
             near = self._closest(total, reader, staircase)
         return replace(self._build.thresholds(near, staircase, padded, base), is_near=near.is_near)
 
-    def of_one_scale(self, total: ScaledSum, reader: str) -> IntegerTensor:
-        """Return a sum as a tensor of one scale for each channel, with its pending operators.
+    def of_one_scale(self, value: Any, reader: str) -> Any:
+        """Return a sum as a tensor of one scale for each channel, with its pending operators; other values as they are.
 
         Raises:
             NoLayerError: It has none, and none may approximate.
         """
-        return self._near(total) or self._closest(total, reader)
+        if not isinstance(value, ScaledSum):
+            return value
+        return self._near(value) or self._closest(value, reader)
 
     def terms(self, total: ScaledSum, reader: str) -> list[IntegerTensor]:
         """Return tensors of one scale for each channel whose sum is this one, for the host; one if that is near enough.

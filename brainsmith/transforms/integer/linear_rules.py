@@ -1,0 +1,159 @@
+"""LinearRules: sums of two tensors, and products of matrices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.graph.well_formed import node_text
+from brainsmith.transforms.graph_view import attribute, is_standard
+from brainsmith.transforms.integer.constant_weights import integer_weights
+from brainsmith.transforms.integer.integer_tensor import IntegerTensor
+from brainsmith.transforms.integer.moved_tensor import MovedTensor
+from brainsmith.transforms.integer.no_layer import NoLayerError
+from brainsmith.transforms.integer.scaled_sum import ScaledSum
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from onnx import NodeProto
+
+    from brainsmith.transforms.graph_view import GraphView
+    from brainsmith.transforms.integer.layer_builder import LayerBuilder
+    from brainsmith.transforms.integer.layouts import Layouts, Value
+    from brainsmith.transforms.integer.row_layers import RowLayers
+    from brainsmith.transforms.integer.sums_of_scales import SumsOfScales
+    from brainsmith.transforms.integer.window_rules import WindowRules
+
+
+class LinearRules:
+    """Finds what such an operator gives.
+
+    Args:
+        view: The network.
+        build: Where layers are added.
+        layouts: Moves tensors.
+        sums: Sums of several scales.
+        rows: Products of two computed matrices.
+        windows: Adds biases.
+    """
+
+    def __init__(
+        self,
+        view: GraphView,
+        build: LayerBuilder,
+        layouts: Layouts,
+        sums: SumsOfScales,
+        rows: RowLayers,
+        windows: WindowRules,
+    ) -> None:
+        self._view = view
+        self._build = build
+        self._layouts = layouts
+        self._sums = sums
+        self._rows = rows
+        self._windows = windows
+
+    def has(self, node: NodeProto) -> bool:
+        """Tell whether it knows an operator."""
+        return is_standard(node, "Add", "Gemm", "MatMul", "Sub")
+
+    def result(self, node: NodeProto, inputs: Mapping[str, Any], base: str) -> Value:
+        """Return what an operator gives.
+
+        Args:
+            node: A node.
+            inputs: Those that are not constant.
+            base: What layers are named after.
+
+        Raises:
+            NoLayerError: It has no layer of integers.
+        """
+        if node.op_type in ("Add", "Sub"):
+            return self._sum(node, inputs, base)
+        if node.op_type == "MatMul" and all(name in inputs for name in node.input):
+            left, right = (self._sums.of_one_scale(inputs[name], node_text(node)) for name in node.input)
+            return self._rows.product(left, right, self._view.shape(node.output[0]), base)
+        rule = self._matmul if node.op_type == "MatMul" else self._gemm
+        return rule(node, self._sums.of_one_scale(next(iter(inputs.values())), node_text(node)), base)
+
+    def _matmul(self, node: NodeProto, value: Value, base: str) -> Value:
+        weights = integer_weights(self._view, node.input[1], axis=-1)
+        if self._view.constant(node.input[0]) is not None or weights is None:
+            raise NoLayerError(
+                "its second factor is not constant" if weights is None else "its first factor is constant",
+                "multiply computed values, as the first factor, by constant weights",
+            )
+        if weights.values.ndim != 2:
+            raise NoLayerError("its weights are no matrix behind rows", "use weights with two axes")
+        rows = self._layouts.rows(value, base)
+        found = self._product(node, rows, weights.values, weights.scale, base)
+        return self._layouts.reshaped(found, (*value.shape[:-1], weights.values.shape[1]), base)
+
+    def _gemm(self, node: NodeProto, value: Value, base: str) -> IntegerTensor | ScaledSum:
+        flipped = bool(attribute(node, "transB", 0))
+        weights = integer_weights(self._view, node.input[1], axis=0 if flipped else -1)
+        plain = attribute(node, "alpha", 1.0) == attribute(node, "beta", 1.0) == 1 and not attribute(
+            node, "transA", 0
+        )
+        if weights is None or not plain or self._view.constant(node.input[0]) is not None:
+            raise NoLayerError(
+                "its weights are not constant"
+                if weights is None
+                else "it has factors, or a transposed input",
+                "make them constants",
+            )
+        values = weights.values.T if flipped else weights.values
+        found = self._product(node, self._layouts.rows(value, base), values, weights.scale, base)
+        return self._windows.biased(node, found)
+
+    def _product(
+        self, node: NodeProto, tensor: IntegerTensor, values: Any, scale: Any, base: str
+    ) -> IntegerTensor | ScaledSum:
+        shape = (*tensor.shape[:-1], values.shape[1])
+        return self._build.product(tensor, values, scale, shape, base)
+
+    def _sum(self, node: NodeProto, inputs: Mapping[str, Any], base: str) -> Value:
+        """Add two tensors; what the first one is a sum of is added one by one."""
+        given = [inputs.get(name) for name in node.input[:2]]
+        moved = [value for value in given if isinstance(value, MovedTensor)]
+        if len(moved) == 2 and moved[0].layout == moved[1].layout:
+            found = self._total(node, [value.base for value in moved], base)
+            return replace(moved[0], base=found)
+        if moved:
+            given = [
+                self._layouts.settled(value, base, in_order=True) if isinstance(value, MovedTensor) else value
+                for value in given
+            ]
+        return self._total(node, given, base)
+
+    def _total(self, node: NodeProto, given: list[Any], base: str) -> IntegerTensor | ScaledSum:
+        if node.op_type == "Add" and isinstance(given[1], ScaledSum):
+            given.reverse()
+        terms: list[IntegerTensor] = []
+        for at, value in enumerate(given):
+            if isinstance(value, ScaledSum) and at == 0 and value.added and not value.chain.links:
+                terms += value.terms()
+            elif isinstance(value, ScaledSum):
+                terms.append(self._sums.of_one_scale(value, node_text(node)))
+            elif isinstance(value, IntegerTensor):
+                terms.append(value)
+            else:
+                raise NoLayerError(
+                    "one of its terms is a constant that is neither one number nor one for each channel",
+                    "add one number, or one for each channel",
+                )
+        if any(each.shape != terms[0].shape or not _same_order(each, terms[0]) for each in terms):
+            raise NoLayerError("its terms have different shapes", "bring them to one shape in front of it")
+        if node.op_type == "Sub":
+            last = self._build.integers(terms[-1], base)
+            terms[-1] = replace(last, scale=-last.scale, offset=-last.offset)
+        return self._build.sum(terms, base)
+
+
+def _same_order(left: IntegerTensor, right: IntegerTensor) -> bool:
+    if left.order is None or right.order is None:
+        return left.order is right.order
+    return bool(np.array_equal(left.order, right.order))
