@@ -136,10 +136,8 @@ class LinearRules:
         for at, value in enumerate(given):
             if isinstance(value, ScaledSum) and at == 0 and value.added and not value.chain.links:
                 terms += value.terms()
-            elif isinstance(value, ScaledSum):
+            elif isinstance(value, IntegerTensor | ScaledSum):
                 terms.append(self._sums.of_one_scale(value, node_text(node)))
-            elif isinstance(value, IntegerTensor):
-                terms.append(value)
             else:
                 raise NoLayerError(
                     "one of its terms is a constant that is neither one number nor one for each channel",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,10 @@ _TRIED = 512
 
 ALLOWING = "`verify: {approximate: {integer: {error: ERROR, classes: SAMPLES}}}`"
 """What a blueprint says to allow it."""
+
+
+Value = TypeVar("Value")
+"""What may be a sum of several scales."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,7 @@ class SumsOfScales:
             near = self._closest(total, reader, staircase)
         return replace(self._build.thresholds(near, staircase, padded, base), is_near=near.is_near)
 
-    def of_one_scale(self, value: Any, reader: str) -> Any:
+    def of_one_scale(self, value: Value | ScaledSum, reader: str) -> Value | IntegerTensor:
         """Return a sum as a tensor of one scale for each channel, with its pending operators; other values as they are.
 
         Raises:
