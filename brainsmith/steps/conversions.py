@@ -71,6 +71,7 @@ OTHERS = (
 )
 
 ABSORBED = (
+    "ArgMax",
     "BatchNormalization",
     "Conv",
     "ConvTranspose",

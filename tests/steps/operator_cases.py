@@ -131,6 +131,11 @@ def largest():
     return graph.of_integers(1, 1)
 
 
+def place_of_the_largest():
+    graph = vector().product(3, 8, 5).node("ArgMax", axis=-1, keepdims=1)
+    return graph.of_integers(1, 1)
+
+
 def moved(op_type, height, width, channels, *others, **attributes):
     """Return an image's network with an operator that moves its pixels, to an image of the given size."""
 
@@ -160,6 +165,7 @@ def joined():
 
 CIRCUITS = {
     "Add": forked("Add"),
+    "ArgMax": place_of_the_largest,
     "AveragePool": truncated,
     "BatchNormalization": batch_norm,
     "BipolarQuant": one_bit("BipolarQuant"),

@@ -16,7 +16,7 @@ from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.scaled_sum import ScaledSum
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from onnx import NodeProto
 
@@ -58,7 +58,7 @@ class LinearRules:
 
     def has(self, node: NodeProto) -> bool:
         """Tell whether it knows an operator."""
-        return is_standard(node, "Add", "Gemm", "MatMul", "Sub")
+        return is_standard(node, *_RULES)
 
     def result(self, node: NodeProto, inputs: Mapping[str, Any], base: str) -> Value:
         """Return what an operator gives.
@@ -71,15 +71,16 @@ class LinearRules:
         Raises:
             NoLayerError: It has no layer of integers.
         """
-        if node.op_type in ("Add", "Sub"):
-            return self._sum(node, inputs, base)
-        if node.op_type == "MatMul" and all(name in inputs for name in node.input):
+        return _RULES[node.op_type](self, node, inputs, base)
+
+    def _first(self, node: NodeProto, inputs: Mapping[str, Any]) -> Any:
+        return self._sums.of_one_scale(next(iter(inputs.values())), node_text(node))
+
+    def _matmul(self, node: NodeProto, inputs: Mapping[str, Any], base: str) -> Value:
+        if all(name in inputs for name in node.input):
             left, right = (self._sums.of_one_scale(inputs[name], node_text(node)) for name in node.input)
             return self._rows.product(left, right, self._view.shape(node.output[0]), base)
-        rule = self._matmul if node.op_type == "MatMul" else self._gemm
-        return rule(node, self._sums.of_one_scale(next(iter(inputs.values())), node_text(node)), base)
-
-    def _matmul(self, node: NodeProto, value: Value, base: str) -> Value:
+        value = self._first(node, inputs)
         weights = integer_weights(self._view, node.input[1], axis=-1)
         if self._view.constant(node.input[0]) is not None or weights is None:
             raise NoLayerError(
@@ -92,7 +93,8 @@ class LinearRules:
         found = self._product(node, rows, weights.values, weights.scale, base)
         return self._layouts.reshaped(found, (*value.shape[:-1], weights.values.shape[1]), base)
 
-    def _gemm(self, node: NodeProto, value: Value, base: str) -> IntegerTensor | ScaledSum:
+    def _gemm(self, node: NodeProto, inputs: Mapping[str, Any], base: str) -> Value:
+        value = self._first(node, inputs)
         flipped = bool(attribute(node, "transB", 0))
         weights = integer_weights(self._view, node.input[1], axis=0 if flipped else -1)
         plain = attribute(node, "alpha", 1.0) == attribute(node, "beta", 1.0) == 1 and not attribute(
@@ -155,3 +157,12 @@ def _same_order(left: IntegerTensor, right: IntegerTensor) -> bool:
     if left.order is None or right.order is None:
         return left.order is right.order
     return bool(np.array_equal(left.order, right.order))
+
+
+_RULES: dict[str, Callable[[LinearRules, NodeProto, Mapping[str, Any], str], Value]] = {
+    "Add": LinearRules._sum,
+    "Gemm": LinearRules._gemm,
+    "MatMul": LinearRules._matmul,
+    "Sub": LinearRules._sum,
+}
+"""What makes layers of which operator."""

@@ -118,7 +118,7 @@ def make_faulty(design, number, cache):
     faulty = replace(design, layers=tuple(layers), sources=tuple(sources), memories=memories)
     clean = {memory.name: memory.text for memory in design.memories}
     simulator = build_watched(faulty, cache, quick=True)
-    kept = Path(simulator._library._name).parent / "memories"
+    kept = Path(simulator.library._name).parent / "memories"
     return Faulty(faulty, simulator, kept, {**who, "fifo": len(who) + 1}, clean)
 
 
