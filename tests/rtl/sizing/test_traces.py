@@ -19,7 +19,7 @@ def streams(draw):
     turn = sorted(draw(places))
     begin = (before[-1] if before else 0) + 1
     times = [*before, *(begin + at for at in turn)]
-    endless = times + [at + interval * frames * more for more in range(1, 9) for at in times[len(before) :]]
+    endless = times + [at + interval * frames * more for more in range(1, 61) for at in times[len(before) :]]
     return np.array(times), len(before), beats, frames, interval, np.array(endless)
 
 
