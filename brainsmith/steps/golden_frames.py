@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     Stack = np.ndarray[Any, Any]
 
 RANDOM_FRAMES = 32
+"""How many random frames there are, where golden inputs are not given."""
+
+LEAST_RANDOM_FRAMES = 4
+"""How many there are at least, however long a frame takes: layers keep things from frame to frame."""
+
+RANDOM_CYCLES = 10_000_000
+"""How long all random frames may take in one run, about: a frame more shows little of a large design, and each run of it
+takes minutes."""
+
 RANDOM_SEED = 0
 
 GENERATED_CYCLES = 1_000_000
@@ -42,7 +51,8 @@ class GoldenFrames:
         cfg: Says where golden inputs are (`verify_input_npy`, None for random ones), and where the model is that
             holds this one as a node (`PARENT` in `output_dir`), if there is one: what the host computes before the
             accelerator is computed here too.
-        frames: How many of the golden inputs are used, or how many random ones are made; all of them, or 32.
+        frames: How many of the golden inputs are used, or how many random ones are made; all of the golden ones, or 32
+            random ones, fewer where that many take longer than `RANDOM_CYCLES`.
         generate: Whether generated frames stand behind the golden ones.
 
     Attributes:
@@ -66,7 +76,8 @@ class GoldenFrames:
         self._design = design
         self._executor = Executor(model)
         self.random = cfg.verify_input_npy is None
-        self._fed = self._feed(model, cfg, frames)
+        fitting = max(LEAST_RANDOM_FRAMES, RANDOM_CYCLES // max(1, design.interval))
+        self._fed = self._feed(model, cfg, frames, frames or min(RANDOM_FRAMES, fitting))
         self.golden = self._count()
         self.inputs = self._whole_inputs()  # problems of golden inputs are reported for them alone
         if generate:
@@ -107,15 +118,15 @@ class GoldenFrames:
             parts.append({name: whole(results[name], layouts[name]) for name in layouts if name in results})
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
-    def _feed(self, model: ModelWrapper, cfg: Any, frames: int | None) -> dict[str, Stack]:
+    def _feed(self, model: ModelWrapper, cfg: Any, frames: int | None, made: int) -> dict[str, Stack]:
         """Return a stack for each of the model's inputs, having computed what the host computes."""
         from brainsmith.execution.execute import Executor
 
         parent = _parent(model, Path(cfg.output_dir))
         if parent is None:
-            return {name: _inputs(model, self._executor, name, cfg, frames) for name in self._executor.inputs}
+            return {name: _inputs(model, self._executor, name, cfg, frames, made) for name in self._executor.inputs}
         host = Executor(parent, inner=model)
-        given = {name: _inputs(parent, host, name, cfg, frames) for name in host.inputs}
+        given = {name: _inputs(parent, host, name, cfg, frames, made) for name in host.inputs}
         (node,) = parent.get_nodes_by_op_type(PARTITION)
         wanted = [name for name in node.input if name not in host.constants]
         found = given if set(wanted) <= set(given) else host.run(given, keep=frozenset(wanted))
@@ -133,12 +144,15 @@ def _parent(model: ModelWrapper, folder: Path) -> ModelWrapper | None:
     return parent
 
 
-def _inputs(model: ModelWrapper, executor: Executor, name: str, cfg: Any, frames: int | None) -> Stack:
+def _inputs(
+    model: ModelWrapper, executor: Executor, name: str, cfg: Any, frames: int | None, made: int
+) -> Stack:
+    """Return the golden inputs, the first so many; or as many random ones as shall be made."""
     from brainsmith.execution.inputs import random_inputs, read_inputs
 
     if cfg.verify_input_npy is None:
         seed = RANDOM_SEED + executor.inputs.index(name)  # inputs of one shape must not be the same
-        return random_inputs(model, name, frames or RANDOM_FRAMES, seed)
+        return random_inputs(model, name, made, seed)
     at = executor.inputs.index(name) if len(executor.inputs) > 1 else None
     return read_inputs(Path(cfg.verify_input_npy), executor.shape(name), name, at)[:frames]
 

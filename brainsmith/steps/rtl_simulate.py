@@ -64,8 +64,8 @@ def rtl_simulate(
 
     Each layer runs alone, with as many frames as five million cycles hold, then the whole design with all of them:
     without stalls, and with random ones at both ends. A layer that gives the same for all of them runs alone with inputs
-    of its own, too. The frames are those of `cfg.verify_input_npy`, or 32 random ones
-    if that is None; they go to `rtl/golden`. Behind them run generated ones, which are compared and counted by themselves.
+    of its own, too. The frames are those of `cfg.verify_input_npy`, or random ones if
+    that is None: 32, or as many as ten million cycles hold, 4 at least; they go to `rtl/golden`. Behind them run generated ones, which are compared and counted by themselves.
 
     Where simulating one frame of the whole would take longer than `frame_seconds`, the circuit is verified in parts: each
     layer alone on the activations of one frame (or as many as five million cycles hold), then sections of layers as they
@@ -77,7 +77,7 @@ def rtl_simulate(
         cfg: The build's configuration.
         seeds: Runs with random stalls; of a section, one.
         limit: Cycles after which a run is given up; it follows FINN's estimate by default.
-        frames: How many of the golden inputs are used; all by default.
+        frames: How many of the golden inputs are used, or how many random ones are made; all golden ones by default.
         trace: Whether to write the waveforms of the first frame to `rtl/trace.vcd`; not of a circuit in parts.
         frame_seconds: How long simulating one frame of the whole circuit may take, as it is predicted; 0 simulates parts
             in any case.

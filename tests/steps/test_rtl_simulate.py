@@ -177,6 +177,19 @@ def test_one_of_several_partitions_cannot_be_verified(stitched, config, tmp_path
     )
 
 
+@pytest.mark.parametrize(
+    ("interval", "asked", "frames"),
+    [(64, None, 32), (1_000_000, None, 10), (50_000_000, None, 4), (50_000_000, 1, 1), (64, 40, 40)],
+)
+def test_a_design_whose_frames_take_long_gets_fewer_random_ones(stitched, config, interval, asked, frames):
+    config.verify_input_npy = None
+    design = take_design(stitched, config)
+    first, *others = design.layers
+    design = replace(design, layers=(replace(first, cycles=interval), *others))
+    made = GoldenFrames(stitched, design, config, asked, generate=True)
+    assert (made.random, made.golden) == (True, frames)
+
+
 def test_generated_frames_hold_both_ends_of_the_range_behind_the_golden_ones(stitched, config, tmp_path):
     design = take_design(stitched, config)
     images = integers(3, 40, 8, low=-1, high=1)  # a narrow part of the range
