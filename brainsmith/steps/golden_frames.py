@@ -124,7 +124,10 @@ class GoldenFrames:
 
         parent = _parent(model, Path(cfg.output_dir))
         if parent is None:
-            return {name: _inputs(model, self._executor, name, cfg, frames, made) for name in self._executor.inputs}
+            return {
+                name: _inputs(model, self._executor, name, cfg, frames, made)
+                for name in self._executor.inputs
+            }
         host = Executor(parent, inner=model)
         given = {name: _inputs(parent, host, name, cfg, frames, made) for name in host.inputs}
         (node,) = parent.get_nodes_by_op_type(PARTITION)
