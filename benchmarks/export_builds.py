@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -61,7 +61,7 @@ class Ended:
         interval: Measured cycles of a frame.
         estimated: Estimated cycles of a frame.
         error: The largest difference from torch's outputs.
-        megabytes: Peak memory of the process that built it, and of those that it started.
+        megabytes: Peak memory of the largest process of the build: the one that built it, or one that it started.
         layers: How many hardware layers there are, and how many of them have RTL.
         alone: How many layers are right, simulated alone with all of a frame, and how many were simulated; width
             converters are layers there.
@@ -104,10 +104,10 @@ def built_apart(folder: Path, name: str, produce: str, keep: Path | None, fps: i
         )
         assert process.stdout is not None
         lines = process.stdout.read().splitlines()
-        _, _, usage = os.wait4(process.pid, 0)
+        process.wait()
     if not lines or not lines[-1].startswith("{"):
         return Ended(RAW, "the process that built it died")
-    return replace(Ended(**json.loads(lines[-1])), megabytes=usage.ru_maxrss * 1024 / 1e6)
+    return Ended(**json.loads(lines[-1]))
 
 
 def _built(folder: Path, name: str, produce: str, keep: Path, fps: int) -> Ended:
@@ -138,7 +138,7 @@ def _built(folder: Path, name: str, produce: str, keep: Path, fps: int) -> Ended
         )
     except Exception:  # noqa: BLE001 - whatever comes out of a build is what is looked for
         return Ended(RAW, _one_line(traceback.format_exc(limit=-2)), time.perf_counter() - begin)
-    seconds = time.perf_counter() - begin
+    seconds, megabytes = time.perf_counter() - begin, _peak_megabytes()  # before torch's outputs are compared
     with contextlib.redirect_stdout(None):
         rtl: dict[str, Any] = result.report["rtl"] or {}
         # Where a frame of the whole circuit takes too long, it is not simulated here either.
@@ -148,7 +148,8 @@ def _built(folder: Path, name: str, produce: str, keep: Path, fps: int) -> Ended
     differing, ties, furthest = found
     text = f"error {furthest:.3g}, allowed {ERROR[name]:g}" if name in ERROR else ""
     text = rtl["parts"]["text"] if rtl.get("parts") else text
-    ended = Ended(WRONG if differing else RIGHT, text, seconds, differing, ties, error=furthest)
+    kind = WRONG if differing else RIGHT
+    ended = Ended(kind, text, seconds, differing, ties, error=furthest, megabytes=megabytes)
     layers = result.report["layers"] or []
     with_rtl = sum(layer["op_type"].endswith("_rtl") for layer in layers)
     cycles = rtl.get("interval_cycles"), rtl.get("interval_estimate")
@@ -157,6 +158,12 @@ def _built(folder: Path, name: str, produce: str, keep: Path, fps: int) -> Ended
     return replace(
         ended, interval=cycles[0], estimated=cycles[1], layers=(len(layers), with_rtl), alone=alone
     )
+
+
+def _peak_megabytes() -> float:
+    """Return the peak memory of the largest one of this process and those that it started and that have ended."""
+    ran = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(who).ru_maxrss for who in ran) * 1024 / 1e6
 
 
 def blueprint_of(name: str, produce: str, fps: int = 0) -> str:
