@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.graph.array_types import Array
-from brainsmith.graph.integer_range import IntegerRange, Span, within
+from brainsmith.graph.integer_range import IntegerRange, Span, range_of_values
 from brainsmith.graph.levels_without_offset import levels_without_offset
 
 if TYPE_CHECKING:
@@ -111,27 +111,16 @@ class ModelFacts:
     def range(self, name: str) -> IntegerRange | None:
         """Return the whole numbers between which a tensor's values lie for certain; None if that is not known."""
         if name not in self.ranges and name in self.constants:
-            found = span_of(self.constants[name])
+            found = range_of_values(self.constants[name])
             if found is None:
                 return None
-            self.ranges[name] = within(*found)
+            self.ranges[name] = found
         return self.ranges.get(name)
 
     def span(self, name: str) -> Span | None:
         """Return the least and the greatest of all values of a tensor; None if they are not known to be whole."""
         found = self.range(name)
         return None if found is None else found.ends
-
-
-def span_of(values: Array) -> Span | None:
-    """Return the smallest and largest of some whole numbers; None if one is not whole."""
-    if values.dtype.kind not in "biuf" or not values.size:
-        return None
-    if values.dtype.kind == "f" and not (
-        np.isfinite(values).all() and np.array_equal(np.rint(values), values)
-    ):
-        return None
-    return int(values.min()), int(values.max())
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:

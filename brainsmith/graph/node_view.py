@@ -9,6 +9,7 @@ import numpy as np
 from brainsmith.graph.array_types import Array, Shape
 from brainsmith.graph.integer_range import FLOAT32_END, IntegerRange, Span, within
 from brainsmith.graph.operator_names import known_as
+from brainsmith.graph.range_rules import range_of
 
 if TYPE_CHECKING:
     from brainsmith.graph.model_facts import ModelFacts
@@ -123,10 +124,10 @@ class NodeView:
         """Return the (low, high) within which a tensor is proved to hold whole numbers; None if it is not."""
         return self.proved[name].ends if name in self.proved else self.facts.span(name)
 
-    def range(self, name: str, channels: int) -> IntegerRange | None:
+    def range(self, name: str, channels: int = 1) -> IntegerRange | None:
         """Return the same for each entry of a last axis with so many, where they are told apart; else for all."""
         found = self.proved[name] if name in self.proved else self.facts.range(name)
-        return found if found is None or found.low.size == channels else within(*found.ends)
+        return found if found is None or found.low.size == channels else found.of_all()
 
     def prove(self, name: str, low: float, high: float, bipolar: bool = False) -> None:
         """State that a tensor holds whole numbers from low to high, whatever goes into the model.
@@ -155,20 +156,20 @@ class NodeView:
 
     def prove_moved(self, *fills: float) -> None:
         """Prove of all outputs what is known of the first input, whose values they have, and of what fills the rest."""
-        span = self.span(self.inputs[0])
-        if span is None or not all(float(fill).is_integer() for fill in fills):
+        found = self.range(self.inputs[0])
+        if found is None or not all(float(fill).is_integer() for fill in fills):
             return
-        bipolar = span == (-1, 1) and self.datatype(self.inputs[0]) == "BIPOLAR" and not fills
+        bipolar = found.ends == (-1, 1) and self.datatype(self.inputs[0]) == "BIPOLAR" and not fills
+        held = found.holding(*map(int, fills))
         for name in filter(None, self.outputs):
-            self.prove(name, min(span[0], *fills, span[0]), max(span[1], *fills, span[1]), bipolar)
+            self.prove(name, *held.ends, bipolar)
 
     def prove_joined(self, names: tuple[str, ...]) -> None:
         """Prove of the first output what is known of tensors that it joins, if it is known of all."""
-        spans = [span for span in map(self.span, names) if span is not None]
-        if len(spans) == len(names):
-            low, high = min(low for low, _ in spans), max(high for _, high in spans)
-            bipolar = (low, high) == (-1, 1) and all(self.datatype(name) == "BIPOLAR" for name in names)
-            self.prove(self.outputs[0], low, high, bipolar)
+        found = range_of("Concat", [self.range(name) for name in names])
+        if found is not None:
+            bipolar = found.ends == (-1, 1) and all(self.datatype(name) == "BIPOLAR" for name in names)
+            self.prove(self.outputs[0], *found.ends, bipolar)
 
 
 def _float32_below(value: int) -> int:

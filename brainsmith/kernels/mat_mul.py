@@ -10,7 +10,7 @@ from finn.custom_op.fpgadataflow.hwcustomop import HWCustomOp
 from onnx import TensorProto
 from qonnx.core.datatype import DataType
 
-from brainsmith.execution.operators.matrix_products import Products, bound_of_products
+from brainsmith.execution.operators.matrix_products import Products, sums_of_products
 from brainsmith.execution.program.exact_products import type_of_bound
 from brainsmith.execution.program.functions import matrix
 from brainsmith.figures import plural
@@ -68,12 +68,12 @@ class MatMulKernel(Products, HWCustomOp):
 
     def to_program(self, node: ProgramNode) -> None:
         """Multiply in double precision, or in single where that is proved to be exact."""
-        exact, bound = "float64", bound_of_products(node)
-        if bound is None:
+        exact, sums = "float64", sums_of_products(node)
+        if sums is None:
             node.rounds_differently()
         else:
-            exact = "float32" if type_of_bound(bound) == "float32" else "float64"
-            node.prove(node.outputs[0], -bound, bound)
+            exact = "float32" if type_of_bound(sums.magnitude) == "float32" else "float64"
+            node.prove_range(node.outputs[0], sums)
         rank = max(len(node.shape(name)) for name in node.inputs)
         stacks = [node.stack(0, rank), node.stack(1, rank)]
         node.emit(matrix.matmul, stacks, node.outputs, exact=exact, dtype="float32")
@@ -84,12 +84,13 @@ class MatMulKernel(Products, HWCustomOp):
         Raises:
             ModelError: Sums may become too large for double precision.
         """
-        bound = bound_of_products(node)
-        if bound is not None:
-            if bound >= FLOAT64_END:
-                raise Unsupported(f"its sums may reach {bound:.3g}, beyond 2^53, where float64 is not exact")
-            node.prove(node.outputs[0], -bound, bound)
-        if bound is not None and bound < FLOAT32_END:
+        sums = sums_of_products(node)
+        if sums is not None:
+            if sums.magnitude >= FLOAT64_END:
+                reach = f"its sums may reach {sums.magnitude:.3g}"
+                raise Unsupported(f"{reach}, beyond 2^53, where float64 is not exact")
+            node.prove_range(node.outputs[0], sums)
+        if sums is not None and sums.magnitude < FLOAT32_END:
             emit.add("MatMul", node.inputs, node.outputs[0])
             return
         product = emit.add(

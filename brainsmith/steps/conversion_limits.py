@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import ModelError
-from brainsmith.graph.model_facts import span_of
+from brainsmith.graph.integer_range import range_of_values
 from brainsmith.graph.well_formed import node_text
 from brainsmith.transforms.graph_view import attribute
 
@@ -159,7 +159,7 @@ def _div(model: ModelWrapper, node: NodeProto) -> str:
 def _is_whole(model: ModelWrapper, name: str) -> bool:
     """Tell whether FINN takes a tensor to be one of integers."""
     value = model.get_initializer(name)
-    return (value is not None and span_of(value) is not None) or bool(
+    return (value is not None and range_of_values(value) is not None) or bool(
         model.get_tensor_datatype(name).is_integer()
     )
 

@@ -86,6 +86,6 @@ def pad(node: NodeView) -> Border:
 @reads(FINN, "FMPadding_Pixel")
 def spread(node: NodeView) -> LayerOfRuns:
     """Read one, which puts 0 between pixels."""
-    span = node.span(node.inputs[0])
-    spans = [None if span is None else (min(span[0], 0), max(span[1], 0))]
-    return LayerOfRuns(images.spread_pixels, node.inputs, {"strides": tuple(node.needed("Stride"))}, spans)
+    given = node.range(node.inputs[0])
+    ranges = [None if given is None else given.holding(0)]
+    return LayerOfRuns(images.spread_pixels, node.inputs, {"strides": tuple(node.needed("Stride"))}, ranges)

@@ -13,7 +13,7 @@ from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.program.exact_products import Sums, sums_of
 from brainsmith.execution.program.functions import windows
 from brainsmith.graph.array_types import Array
-from brainsmith.graph.integer_range import FLOAT32_END, within
+from brainsmith.graph.integer_range import FLOAT32_END, IntegerRange, within
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import CHANNELS_LAST, STANDARD
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from brainsmith.execution.onnx.emitter import Emitter
     from brainsmith.execution.program.program_node import ProgramNode
-    from brainsmith.graph.integer_range import Span
     from brainsmith.graph.node_view import NodeView
 
 
@@ -68,7 +67,7 @@ class Convolution(OfImages):
         products, bias = self._products(node), self._bias(node)
         if products is None or bias is None:
             return
-        partial = float(products.bound + max(map(abs, bias)))
+        partial = float(products.bound + bias.magnitude)
         if partial >= FLOAT32_END:
             raise Unsupported(f"its sums may reach {partial:.3g}, beyond 2^24, where float32 is not exact")
 
@@ -76,17 +75,17 @@ class Convolution(OfImages):
         """Work it out of weights and bias."""
         products, bias = self._products(node), self._bias(node)
         if products is not None and bias is not None:
-            node.prove(node.outputs[0], *within(*products.range.ends).shifted(*bias).ends)
+            node.prove(node.outputs[0], *products.range.plus(bias).ends)
 
     def _products(self, node: NodeView) -> Sums | None:
         """Return the sums of products with the image and its padding; None if they are not of whole numbers."""
         given = node.range(node.inputs[0], 1)
-        padded = None if given is None else given.with_zero()
+        padded = None if given is None else given.holding(0)
         return sums_of(padded, self.weights.reshape(len(self.weights), -1).T)
 
     @staticmethod
-    def _bias(node: NodeView) -> Span | None:
-        return node.span(node.inputs[2]) if node.given(2) else (0, 0)
+    def _bias(node: NodeView) -> IntegerRange | None:
+        return node.range(node.inputs[2]) if node.given(2) else within(0, 0)
 
 
 @reads(STANDARD, "Conv")

@@ -8,12 +8,12 @@ import numpy as np
 
 from brainsmith.execution.operators.one_instruction import ValueByValue
 from brainsmith.execution.operators.readers import reads
-from brainsmith.execution.operators.spans import TRUTHS, span_held, span_of_result
 from brainsmith.execution.program.functions import arithmetic, shapes
 from brainsmith.graph.array_types import Array
-from brainsmith.graph.model_facts import span_of
+from brainsmith.graph.integer_range import range_of_values
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import STANDARD
+from brainsmith.graph.range_rules import TRUTHS, range_of
 
 if TYPE_CHECKING:
     from brainsmith.graph.node_view import NodeView
@@ -63,11 +63,11 @@ def _applied(node: NodeView, name: str, **stated: bool) -> ValueByValue:
     """Return a function of the inputs; there is no instruction for one that is not among those of NumPy."""
     defaults, kind = _ATTRIBUTES.get(name, {}), node.dtype(node.inputs[0])
     attributes = [np.asarray(node.attribute(key, default), kind) for key, default in defaults.items()]
-    span = span_of_result(name, [node.span(given) for given in node.inputs])
-    if span is not None and not span_held(node.dtype(node.outputs[0]), span):
-        span = None
+    found = range_of(name, [node.range(given) for given in node.inputs])
+    if found is not None and not found.fits(node.dtype(node.outputs[0])):
+        found = None
     function = arithmetic.apply if name in arithmetic.FUNCTIONS else None
-    return ValueByValue(function, [*node.inputs, *attributes], {"name": name}, [span], **stated)
+    return ValueByValue(function, [*node.inputs, *attributes], {"name": name}, [found], **stated)
 
 
 @reads(STANDARD, "Clip")
@@ -85,11 +85,11 @@ def clip(node: NodeView) -> ValueByValue:
         node.inputs[at] if node.given(at) else np.asarray(node.attribute(name, end), dtype)
         for at, name, end in ((1, "min", last.min), (2, "max", last.max))
     ]
-    low, high = (node.span(limit) if isinstance(limit, str) else span_of(limit) for limit in limits)
-    span = span_of_result("Min", [span_of_result("Max", [node.span(x), low]), high])
+    low, high = (node.range(limit) if isinstance(limit, str) else range_of_values(limit) for limit in limits)
+    found = range_of("Min", [range_of("Max", [node.range(x), low]), high])
     constants = [node.constant(at) for at in (1, 2)]
     numbers = not any(limit is not None and np.isnan(limit).any() for limit in constants)
-    return ValueByValue(arithmetic.clip if numbers else None, [x, *limits], {}, [span])
+    return ValueByValue(arithmetic.clip if numbers else None, [x, *limits], {}, [found])
 
 
 @reads(STANDARD, "Cast")
@@ -97,7 +97,7 @@ def cast(node: NodeView) -> ValueByValue:
     """Read one; ONNX Runtime casts strings, and floats of few bits."""
     from onnx import helper
 
-    to, span = np.dtype(helper.tensor_dtype_to_np_dtype(node.needed("to"))), node.span(node.inputs[0])
+    to, given = np.dtype(helper.tensor_dtype_to_np_dtype(node.needed("to"))), node.range(node.inputs[0])
     plain = all(dtype.kind in "biuf" for dtype in (to, node.dtype(node.inputs[0])))
-    same = span is not None and span_held(to, span)
+    same = given is not None and given.fits(to)
     return ValueByValue(shapes.cast if plain else None, node.inputs[:1], {"dtype": to.name}, moved=same)

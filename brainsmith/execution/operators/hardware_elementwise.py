@@ -10,18 +10,17 @@ import numpy as np
 from brainsmith.execution.operators.one_instruction import LayerOfRuns, OneInstruction
 from brainsmith.execution.operators.operator import ByValue
 from brainsmith.execution.operators.readers import reads
-from brainsmith.execution.operators.spans import span_of_result
 from brainsmith.execution.program.functions import arithmetic, whole_elementwise
 from brainsmith.execution.program.functions.rounding_modes import integer_limits
 from brainsmith.execution.program.functions.whole_elementwise import WHOLE
-from brainsmith.graph.integer_range import FLOAT32_END
+from brainsmith.graph.integer_range import FLOAT32_END, IntegerRange, within
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN
+from brainsmith.graph.range_rules import range_of
 
 if TYPE_CHECKING:
     from brainsmith.execution.onnx.emitter import Emitter
     from brainsmith.execution.program.program_node import ProgramNode
-    from brainsmith.graph.integer_range import Span
     from brainsmith.graph.node_view import NodeView
 
 _LAYERS = (
@@ -47,9 +46,9 @@ class Combination(ByValue):
         types = tuple("int64" if is_whole else "" for is_whole in self.whole)
         found = self._result(node) if all(self.whole) else None
         if found is not None:
-            node.prove(node.outputs[0], *found)
-            ends = [end for name in node.inputs for end in node.span(name) or ()]
-            if max(map(abs, (*found, *ends))) <= FLOAT32_END:
+            node.prove_range(node.outputs[0], found)
+            given = [each for each in map(node.range, node.inputs) if each is not None]
+            if found.holding(*given).magnitude <= FLOAT32_END:
                 types = (WHOLE, WHOLE)
         node.emit(whole_elementwise.combine, node.stacks(), node.outputs, name=self.name, types=types)
 
@@ -61,20 +60,20 @@ class Combination(ByValue):
         """
         if self.name not in ("Add", "Sub", "Mul"):
             super().to_onnx(node, emit)  # which refuses it
-        if (ends := self._result(node)) is not None:
-            if max(map(abs, ends)) >= FLOAT32_END:
-                raise Unsupported(f"its results may reach {max(map(abs, ends))}, where float32 is not exact")
-            node.prove(node.outputs[0], *ends)
+        if (found := self._result(node)) is not None:
+            if found.magnitude >= FLOAT32_END:
+                raise Unsupported(f"its results may reach {found.magnitude}, where float32 is not exact")
+            node.prove_range(node.outputs[0], found)
         emit.add(self.name, node.inputs, node.outputs[0])
 
-    def _result(self, node: NodeView) -> Span | None:
+    def _result(self, node: NodeView) -> IntegerRange | None:
         """Return between which whole numbers results lie; None if that is not known."""
-        spans = [node.span(name) for name in node.inputs]
-        if None in spans:
+        ranges = [node.range(name) for name in node.inputs]
+        if None in ranges:
             return None
         if self.name == "AbsDiff":
-            return span_of_result("Abs", [span_of_result("Sub", spans)])
-        return span_of_result(self.name, spans)
+            return range_of("Abs", [range_of("Sub", ranges)])
+        return range_of(self.name, ranges)
 
 
 @reads(FINN, *(f"Elementwise{name}" for name in _LAYERS))
@@ -95,8 +94,8 @@ def elementwise(node: NodeView) -> Combination:
 def choice(node: NodeView) -> OneInstruction:
     """Read one: the second input where the first one is not 0, else the third."""
     plain = np.broadcast_shapes(*map(node.shape, node.inputs)) == node.shape(node.outputs[0])
-    span = span_of_result("Where", [node.span(name) for name in node.inputs])
-    return OneInstruction(arithmetic.apply if plain else None, node.inputs, {"name": "Where"}, [span])
+    found = range_of("Where", [node.range(name) for name in node.inputs])
+    return OneInstruction(arithmetic.apply if plain else None, node.inputs, {"name": "Where"}, [found])
 
 
 @reads(FINN, "Requant")
@@ -112,5 +111,5 @@ def requantisation(node: NodeView) -> LayerOfRuns:
     if max(scale.ndim, bias.ndim) > len(node.shape(node.inputs[0])):
         raise Unsupported("its scale has more axes than its input")
     limits = {"low": float(low), "high": float(high)}
-    span = None if node.span(node.inputs[0]) is None else (int(low), int(high))
-    return LayerOfRuns(whole_elementwise.requantise, [node.inputs[0], scale, bias], limits, [span])
+    found = None if node.span(node.inputs[0]) is None else within(int(low), int(high))
+    return LayerOfRuns(whole_elementwise.requantise, [node.inputs[0], scale, bias], limits, [found])

@@ -16,6 +16,7 @@ from brainsmith.execution.program.exact_products import emit_product, sums_of
 from brainsmith.execution.program.functions import arithmetic, channel_products, shapes
 from brainsmith.execution.program.staircase import emit_staircase
 from brainsmith.graph.array_types import Array, Shape
+from brainsmith.graph.integer_range import within
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN, QONNX
 
@@ -87,9 +88,9 @@ class Ending:
         return node.outputs[0] if shape == node.shape(node.outputs[0]) else ""
 
     def _prove_counts(self, node: NodeView, sums: str, made: str) -> None:
-        span = node.span(sums)
-        if span is not None and self.offset is not None:
-            low, high = span[0] + int(self.offset.min()), span[1] + int(self.offset.max())
+        given = node.range(sums)
+        if given is not None and self.offset is not None:
+            low, high = given.plus(within(int(self.offset.min()), int(self.offset.max()))).ends
             node.prove(made, *((low / 2, high / 2) if self.half else (low, high)))
 
 

@@ -13,9 +13,10 @@ from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.program.exact_products import emit_product, type_of_bound
 from brainsmith.execution.program.functions import arithmetic, matrix, shapes
 from brainsmith.graph.array_types import Array
-from brainsmith.graph.model_facts import span_of
+from brainsmith.graph.integer_range import IntegerRange, range_of_values
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import STANDARD
+from brainsmith.graph.range_rules import range_of
 
 if TYPE_CHECKING:
     from brainsmith.execution.onnx.emitter import Emitter
@@ -57,15 +58,15 @@ class BatchedProduct(Products, Apart):
             Unsupported: Its type is one of few bits.
         """
         dtype = node.dtype(node.inputs[1]).name
-        exact, bound = dtype, bound_of_products(node)
+        exact, sums = dtype, sums_of_products(node)
         if dtype not in (*_OWN, "float32"):
             raise Unsupported(f"its type is {dtype}")
-        if dtype == "float64" or (dtype == "float32" and bound is None):
+        if dtype == "float64" or (dtype == "float32" and sums is None):
             node.rounds_differently()
-        if dtype == "float32" and bound is not None:
-            exact = type_of_bound(bound)
+        if dtype == "float32" and sums is not None:
+            exact = type_of_bound(sums.magnitude)
             if exact != "int64":
-                node.prove(node.outputs[0], -bound, bound)
+                node.prove_range(node.outputs[0], sums)
         rank = max(2, *(len(node.shape(name)) for name in node.inputs))
         ready = [self._as_matrix(node, at, rank) for at in range(2)]
         node.emit_reshaped(node.emit(matrix.matmul, ready, exact=exact, dtype=dtype))
@@ -161,7 +162,7 @@ def mat_mul(node: NodeView) -> BatchedProduct | ProductWithConstant:
 
 def _wide(node: NodeView, weights: Array) -> bool:
     """Tell whether it is one in float64, of whole numbers."""
-    whole = node.span(node.inputs[0]) is not None and span_of(weights) is not None
+    whole = node.span(node.inputs[0]) is not None and range_of_values(weights) is not None
     return weights.dtype == np.float64 and whole
 
 
@@ -175,9 +176,10 @@ def gemm(node: NodeView) -> Gemm:
     return Gemm(np.asarray(weights * alpha), bool(node.attribute("transA", 0)), beta)
 
 
-def bound_of_products(node: NodeView) -> int | None:
-    """Return what the magnitude of no sum of products exceeds; None if the inputs are not known to be whole numbers."""
-    left, right = (node.span(name) for name in node.inputs)
-    if left is None or right is None:
-        return None
-    return node.shape(node.inputs[0])[-1] * max(map(abs, left)) * max(map(abs, right))
+def sums_of_products(node: NodeView) -> IntegerRange | None:
+    """Return between which whole numbers the products of two matrices lie; None if they are not known to hold such.
+
+    The magnitude of no partial sum exceeds the range's.
+    """
+    products = range_of("Mul", [node.range(name) for name in node.inputs])
+    return None if products is None else products.times(node.shape(node.inputs[0])[-1])

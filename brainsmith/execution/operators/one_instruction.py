@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from brainsmith.execution.program.program_node import ProgramNode
-    from brainsmith.graph.integer_range import Span
+    from brainsmith.graph.integer_range import IntegerRange
     from brainsmith.graph.node_view import NodeView
 
 
@@ -27,7 +27,7 @@ class OneInstruction(Operator):
         function: As `emit` takes it; None if there is none, and ONNX Runtime is to compute the node.
         inputs: Names, and constants. All that vary get the same rank, so that their runs stay apart.
         parameters: As `emit` takes them.
-        spans: Between which whole numbers the outputs lie, as far as that is known, from the first on.
+        ranges: Between which whole numbers the outputs lie, as far as that is known, from the first on.
         rounds: Whether its last bits may differ from the reference's.
         other_ends: Whether NaN, infinities and signs of zeros may.
         moved: Whether the outputs are among the values of the first input.
@@ -36,7 +36,7 @@ class OneInstruction(Operator):
     function: Callable[..., Any] | None
     inputs: Sequence[str | Array]
     parameters: dict[str, Any] = field(default_factory=dict)
-    spans: Sequence[Span | None] = ()
+    ranges: Sequence[IntegerRange | None] = ()
     rounds: bool = False
     other_ends: bool = False
     moved: bool = False
@@ -58,12 +58,12 @@ class OneInstruction(Operator):
             node.treats_ends_differently()
 
     def prove(self, node: NodeView) -> None:
-        """State the spans."""
+        """State the ranges."""
         if self.moved:
             node.prove_moved()
-        for name, span in zip(node.outputs, self.spans, strict=False):
-            if name and span is not None:
-                node.prove(name, *span)
+        for name, found in zip(node.outputs, self.ranges, strict=False):
+            if name and found is not None:
+                node.prove_range(name, found)
 
 
 class ValueByValue(ByValue, OneInstruction):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from brainsmith.execution.operators.one_instruction import AlongAxes, LayerOfRuns
 from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.program.exact_products import type_of_bound
 from brainsmith.execution.program.functions import reductions, whole_rows
+from brainsmith.graph.integer_range import IntegerRange, within
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN, STANDARD
 
@@ -41,17 +41,17 @@ class ExactSum(ReducedAxes):
 def reduction(node: NodeView) -> ReducedAxes:
     """Read one; its axes were an attribute until opset 12 or 17."""
     x, name = node.inputs[0], node.kind.removeprefix("Reduce")
-    shape, span, exact = node.shape(x), node.span(x), node.dtype(x).name
+    shape, given, exact = node.shape(x), node.range(x), node.dtype(x).name
     listed = node.needed_constant(1, "list of axes") if node.given(1) else node.attribute("axes", ())
     axes = sorted(_axis(node, axis) for axis in listed)
     if not axes and not node.attribute("noop_with_empty_axes", 0):
         axes = [*range(len(shape))]
     sums, extreme = None, name in ("Max", "Min")
-    rounds = name in ("Mean", "Prod") or (name == "Sum" and span is None)
-    if name == "Sum" and span is not None and exact == "float32":
-        terms = int(np.prod([shape[axis] for axis in axes]))
-        exact = type_of_bound(terms * max(map(abs, span)))
-        sums = None if exact == "int64" else (min(0, terms * span[0]), max(0, terms * span[1]))
+    rounds = name in ("Mean", "Prod") or (name == "Sum" and given is None)
+    if name == "Sum" and given is not None and exact == "float32":
+        found = given.times(prod(shape[axis] for axis in axes))
+        exact = type_of_bound(found.magnitude)
+        sums = None if exact == "int64" else found
     stated = {"name": name, "axes": tuple(axes), "keep": bool(node.attribute("keepdims", 1)), "exact": exact}
     function = reductions.reduce if name in reductions.REDUCTIONS and axes else None
     kind = ExactSum if name == "Sum" else ReducedAxes
@@ -70,26 +70,26 @@ def whole_image(node: NodeView) -> AlongAxes:
 @reads(STANDARD, "ArgMax", "ArgMin")
 def place(node: NodeView) -> AlongAxes:
     """Read one, which gives where the greatest or least values are."""
-    axis, span = _stated_axis(node, 0), node.span(node.inputs[0])
+    axis, given = _stated_axis(node, 0), node.range(node.inputs[0])
     stated = {
         "keep": bool(node.attribute("keepdims", 1)),
         "last": bool(node.attribute("select_last_index", 0)),
     }
     return AlongAxes(
         reductions.place_of_extreme, node.inputs, {"axis": axis, **stated, "largest": node.kind == "ArgMax"},
-        [_places(node, axis)], other_ends=span is None, axes=[axis],
+        [_places(node, axis)], other_ends=given is None, axes=[axis],
     )  # fmt: skip
 
 
 @reads(STANDARD, "TopK")
 def top(node: NodeView) -> AlongAxes:
     """Read one; the number of values was an attribute until opset 9."""
-    axis, span = _stated_axis(node, -1), node.span(node.inputs[0])
+    axis, given = _stated_axis(node, -1), node.range(node.inputs[0])
     count = node.needed_constant(1, "number of values").item() if node.given(1) else node.needed("k")
     return AlongAxes(
         reductions.top, node.inputs[:1],
         {"count": int(count), "axis": axis, "largest": bool(node.attribute("largest", 1))},
-        [span, _places(node, axis)], other_ends=span is None, axes=[axis],
+        [given, _places(node, axis)], other_ends=given is None, axes=[axis],
     )  # fmt: skip
 
 
@@ -140,8 +140,8 @@ def row_normalisation(node: NodeView) -> LayerOfRuns:
     return LayerOfRuns(None, node.inputs)
 
 
-def _places(node: NodeView, axis: int) -> tuple[int, int]:
-    return 0, node.shape(node.inputs[0])[axis] - 1
+def _places(node: NodeView, axis: int) -> IntegerRange:
+    return within(0, node.shape(node.inputs[0])[axis] - 1)
 
 
 def _stated_axis(node: NodeView, default: int) -> int:

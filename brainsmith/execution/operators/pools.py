@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from brainsmith.execution.onnx.emitter import Emitter
     from brainsmith.execution.program.program_node import ProgramNode
+    from brainsmith.graph.integer_range import IntegerRange
     from brainsmith.graph.node_view import NodeView
 
 
@@ -101,12 +102,11 @@ class WindowPool(Apart):
         return emit.reshaped(moved, shape)
 
     def _prove(self, node: NodeView) -> None:
-        span = node.span(node.inputs[0])
+        given = node.range(node.inputs[0])
         if self.function == "MaxPool":
             node.prove_moved()
-        elif span is not None and self.function != "AvgPool":
-            low, high = (end * self.window >> self.shift for end in span)
-            node.prove(node.outputs[0], low, high)
+        elif given is not None and self.function != "AvgPool":
+            node.prove_range(node.outputs[0], given.times(self.window).shifted_right(self.shift))
 
 
 @dataclass(frozen=True)
@@ -187,9 +187,8 @@ class ShiftedMean(OfImages):
 
     def prove(self, node: NodeView) -> None:
         """Work it out of the sums."""
-        if (span := node.span(node.inputs[0])) is not None:
-            low, high = (end * prod(self.kernel) >> self.shift for end in span)
-            node.prove(node.outputs[0], low, high)
+        if (given := node.range(node.inputs[0])) is not None:
+            node.prove_range(node.outputs[0], given.times(prod(self.kernel)).shifted_right(self.shift))
 
 
 @dataclass(frozen=True)
@@ -198,9 +197,8 @@ class ImageSum(Apart):
 
     def to_program(self, node: ProgramNode) -> None:
         """Sum rows, then columns."""
-        span = node.span(node.inputs[0])
-        bound = 0 if span is None else self._count(node) * max(map(abs, span))
-        made, exact = node.inputs[0], type_of_bound(bound)
+        sums = self._sums(node)
+        made, exact = node.inputs[0], type_of_bound(0 if sums is None else sums.magnitude)
         for axis in (1, 2):
             made = node.emit(reductions.reduce, [made], name="Sum", axes=(axis,), keep=True, exact=exact)
         node.emit_reshaped(made)
@@ -212,14 +210,14 @@ class ImageSum(Apart):
         emit.reshaped(total, node.shape(node.outputs[0]), node.outputs[0])
         self._prove(node)
 
-    def _count(self, node: NodeView) -> int:
+    def _sums(self, node: NodeView) -> IntegerRange | None:
         _, height, width, _ = node.shape(node.inputs[0])
-        return height * width
+        given = node.range(node.inputs[0])
+        return None if given is None else given.times(height * width)
 
     def _prove(self, node: NodeView) -> None:
-        if (span := node.span(node.inputs[0])) is not None:
-            low, high = (end * self._count(node) for end in span)
-            node.prove(node.outputs[0], low, high)
+        if (sums := self._sums(node)) is not None:
+            node.prove_range(node.outputs[0], sums)
 
 
 @reads(FINN, "Pool")

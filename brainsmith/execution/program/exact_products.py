@@ -13,8 +13,7 @@ import numpy as np
 
 from brainsmith.execution.program.functions import matrix
 from brainsmith.graph.array_types import Array
-from brainsmith.graph.integer_range import FLOAT32_END, FLOAT64_END, IntegerRange
-from brainsmith.graph.model_facts import span_of
+from brainsmith.graph.integer_range import FLOAT32_END, FLOAT64_END, IntegerRange, range_of_values
 
 if TYPE_CHECKING:
     from brainsmith.execution.program.program_node import ProgramNode
@@ -47,7 +46,7 @@ def sums_of(left: IntegerRange | None, weights: Array) -> Sums | None:
     Returns:
         None if the values or the weights are not known to be whole numbers.
     """
-    if left is None or span_of(weights) is None:
+    if left is None or range_of_values(weights) is None:
         return None
     largest = np.maximum(abs(left.low), abs(left.high))
     return Sums(left.sums(weights), IntegerRange(largest, largest).sums(np.abs(weights)).ends[1])
