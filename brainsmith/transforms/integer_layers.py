@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from qonnx.core.datatype import DataType
 from qonnx.transformation.base import Transformation
 
 from brainsmith.graph.ends import input_values
+from brainsmith.graph.integer_range import within
 from brainsmith.graph.well_formed import node_text
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, is_standard
@@ -180,7 +180,7 @@ class _Reading:
             datatype = DataType["INT2"]
             model.set_tensor_datatype(name, datatype)
         low, high = int(datatype.min()), int(datatype.max())
-        ends = np.asarray([low]), np.asarray([high])
+        ends = within(low, high)
         image = self._host.image_shape(shape)
         source = self._host.channels_last(name, shape, image, ends)
         self._known[name] = self._layouts.reshaped(of_range(source, image, low, high), shape, name)

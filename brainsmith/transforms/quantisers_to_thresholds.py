@@ -11,6 +11,7 @@ from qonnx.core.datatype import DataType
 from qonnx.transformation.base import Transformation
 
 from brainsmith.errors import ModelError
+from brainsmith.graph.integer_range import within
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, attribute
 from brainsmith.transforms.lattice.reader import Lattices
@@ -92,7 +93,7 @@ class QuantisersToThresholds(Transformation):
         plain = of_integers(low, high)
         if staircase.scale is not None:
             scale = staircase.scale.astype(np.float64).reshape(-1)
-            plain = Lattice(scale, plain.offset, plain.low, plain.high, staircase.axis or -1)
+            plain = Lattice(scale, plain.offset, plain.range, staircase.axis or -1)
         lattices.note(result, plain)
 
 
@@ -151,8 +152,8 @@ def _thresholds(view: GraphView, lattices: Lattices, staircase: Staircase) -> No
     if scale == 2 and bias == -1:
         lattices.note(result, of_integers(-1, 1))
     elif scale:
-        ends = np.asarray([placed.low]), np.asarray([placed.high])
-        lattices.note(result, Lattice(np.asarray([scale]), np.asarray([bias]), *ends))
+        levels = within(placed.low, placed.high)
+        lattices.note(result, Lattice(np.asarray([scale]), np.asarray([bias]), levels))
 
 
 def _replace(view: GraphView, staircase: Staircase, placed: PlacedThresholds) -> None:

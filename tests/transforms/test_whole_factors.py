@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from brainsmith.graph.integer_range import within
 from brainsmith.transforms.graph_view import GraphView
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.scaled_sum import Term, row_of
@@ -28,8 +29,7 @@ MODES = st.sampled_from(("ROUND", "CEIL", "FLOOR", "UP", "DOWN", "HALF_UP", "HAL
 
 
 def term(scale, low, high):
-    ends = np.asarray([low]), np.asarray([high])
-    return IntegerTensor("n", (1, 1), *ends, np.asarray([float(np.float32(scale))]), np.zeros(1))
+    return IntegerTensor("n", (1, 1), within(low, high), np.asarray([float(np.float32(scale))]), np.zeros(1))
 
 
 def staircase(scale, bits, mode):
@@ -128,7 +128,7 @@ def test_scales_that_are_multiples_but_for_rounding_have_exact_units():
 
 def dyadic_row(scales, ends):
     one = np.ones(1, np.int64)
-    terms = [Term(scale, one, one * low, one * high) for scale, (low, high) in zip(scales, ends, strict=True)]
+    terms = [Term(scale, one, within(*span)) for scale, span in zip(scales, ends, strict=True)]
     return row_of(terms, np.zeros(len(terms)), 0)
 
 

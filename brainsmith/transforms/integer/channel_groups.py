@@ -50,11 +50,9 @@ def regrouped_staircase(staircase: Staircase, index: Whole, axis: int) -> Stairc
 
 def regrouped(tensor: IntegerTensor, index: Whole, axis: int, **changes: Any) -> IntegerTensor:
     """Return a tensor whose channel j is the given one's channel `index[j]`."""
-    fields = ("low", "high", "scale", "offset")
-    arrays = {field: getattr(tensor, field) for field in fields}
-    arrays = {field: array if array.size == 1 else array[index] for field, array in arrays.items()}
+    scale, offset = (array if array.size == 1 else array[index] for array in (tensor.scale, tensor.offset))
     links = tuple(regrouped_link(link, index, axis) for link in tensor.links)
-    return replace(tensor, **arrays, links=links, **changes)
+    return replace(tensor, range=tensor.range.at(index), scale=scale, offset=offset, links=links, **changes)
 
 
 def _by_rows(apply: Callable[[Any], Any], channels: int, index: Whole) -> Callable[[Any], Any]:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.graph.integer_range import IntegerRange
+from brainsmith.graph.integer_range import within
 from brainsmith.transforms.graph_view import set_attribute
 
 if TYPE_CHECKING:
+    from brainsmith.graph.integer_range import IntegerRange
     from brainsmith.transforms.integer.layer_graph import LayerGraph, LayerNode
     from brainsmith.transforms.lattice.array_types import Whole
 
@@ -55,7 +56,7 @@ def _with_all_levels(maker: LayerNode, reached: IntegerRange | None) -> IntegerR
     assert reached is not None
     least = round(next(each.f for each in maker.node.attribute if each.name == "out_bias"))
     most = least + maker.constant.shape[1]
-    return IntegerRange(np.minimum(reached.low, least), np.maximum(reached.high, most))
+    return reached.holding(least, most)
 
 
 def _repeat_thresholds(graph: LayerGraph, maker: LayerNode, factor: Whole) -> bool:
@@ -79,12 +80,10 @@ def _repeat_thresholds(graph: LayerGraph, maker: LayerNode, factor: Whole) -> bo
     known = inputs is not None and inputs.range is not None
     if not 0 < count <= MOST_THRESHOLDS or not (known or all(len(row) == count for row in rows)):
         return False
-    low, high = (0, 0) if inputs is None or inputs.range is None else inputs.range
+    low, high = (within(0, 0) if inputs is None or inputs.range is None else inputs.range).ends
     maker.constant = np.stack(
         [
-            np.concatenate(
-                [np.full(more, np.min(low)), row, np.full(count - more - len(row), np.max(high) + 1)]
-            )
+            np.concatenate([np.full(more, low), row, np.full(count - more - len(row), high + 1)])
             for row, more in zip(rows, behind, strict=True)
         ]
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from onnx import NodeProto, helper
 
-from brainsmith.graph.integer_range import IntegerRange
+from brainsmith.graph.integer_range import IntegerRange, within
 from brainsmith.transforms.graph_view import is_standard
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode, LayerTensor
@@ -98,10 +98,10 @@ class HostPart:
         if zero:  # which the quantiser adds after it has divided, and takes away again
             name = graph.add("Add", [name], f"{base}_from_zero", shape, constant=np.asarray(zero, np.float32))
             others[0] = np.zeros_like(others[0])
-        low, high = staircase.low, staircase.high
+        levels = within(staircase.low, staircase.high)
         if (scale < 0).any():  # what rises with the input falls with its quotient
-            low, high = min(low, -high), max(high, -low)
-        ends = np.asarray([low + int(zero)]), np.asarray([high + int(zero)])
+            levels = levels.holding(levels.times(-1))
+        levels = levels.plus(int(zero))
         quantiser = NodeProto()
         quantiser.CopyFrom(node)
         held = [graph.hold(np.ones((), np.float32), f"{base}_one")]
@@ -109,10 +109,10 @@ class HostPart:
         quantiser.name = f"{base}_quantiser"
         quantiser.input[:] = [name, *held]
         quantiser.output[0] = graph.name(f"{base}_levels")
-        name = graph.put(LayerNode(quantiser), LayerTensor(shape, IntegerRange(*ends)))
+        name = graph.put(LayerNode(quantiser), LayerTensor(shape, levels))
         size = np.ones(1) if staircase.scale is None else staircase.scale.astype(np.float64).reshape(-1)
         size = size * np.sign(scale).reshape(-1)
-        return IntegerTensor(name, image, *ends, size, -zero * size)
+        return IntegerTensor(name, image, levels, size, -zero * size)
 
     def _signs(
         self, name: str, shape: tuple[int, ...], image: tuple[int, ...], scale: Doubles, base: str
@@ -135,16 +135,16 @@ class HostPart:
             domain=QONNX,
             **ceiling,
         )
-        ends = np.zeros(1, np.int64), np.ones(1, np.int64)
-        name = graph.put(LayerNode(quantiser), LayerTensor(shape, IntegerRange(*ends)))
-        return IntegerTensor(name, image, *ends, -2 * scale, scale)
+        bits = within(0, 1)
+        name = graph.put(LayerNode(quantiser), LayerTensor(shape, bits))
+        return IntegerTensor(name, image, bits, -2 * scale, scale)
 
     def channels_last(
         self,
         name: str,
         shape: tuple[int, ...],
         image: tuple[int, ...],
-        ends: tuple[np.ndarray, np.ndarray] | None,
+        ends: IntegerRange | None,
     ) -> str:
         """Return a tensor of the network with its channels last, if it is an image, whose shape `image` is."""
         if len(image) != 4:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import helper
 
+from brainsmith.graph.integer_range import within
 from brainsmith.transforms.integer.channel_groups import regrouped
 from brainsmith.transforms.integer.integer_tensor import (
     ORDERS,
@@ -91,15 +92,14 @@ class ImageLayers:
             plain = with_zero(self._build, replace(plain, offset=plain.offset - number), base, number)
             plain, level = replace(plain, offset=plain.offset + number), 0.0
         order = ORDERS[len(tensor.shape)]
-        low, high = np.minimum(plain.low, level), np.maximum(plain.high, level)
-        low, high = low.astype(np.int64), high.astype(np.int64)
+        held = plain.range.holding(int(level))
         shape = tuple((np.asarray(plain.shape) + pads.sum(axis=0)).tolist())
         fill = [self._graph.hold(np.asarray(level, np.float32), f"{base}_fill")] if level else []
         name = self._graph.add(
-            "Pad", [plain.name, *fill], f"{base}_padded", channels_last(shape), (low, high),
+            "Pad", [plain.name, *fill], f"{base}_padded", channels_last(shape), held,
             constant=pads[:, list(order)].reshape(-1),
         )  # fmt: skip
-        return replace(plain, name=name, shape=shape, low=low, high=high)
+        return replace(plain, name=name, shape=shape, range=held)
 
     def enlarged(self, tensor: IntegerTensor, times: Sequence[int], base: str) -> IntegerTensor:
         """Return an image whose rows and columns are repeated; pending operators stay pending."""
@@ -120,12 +120,12 @@ class ImageLayers:
         tensor = self._build.integers(tensor, base)
         _, channels, height, width = tensor.shape
         count = height * width
-        low, high = tensor.low * count, tensor.high * count
-        self._build.check_sums(low, high)
+        sums = tensor.range.times(count)
+        self._build.check_sums(sums)
         name = self._graph.add(
-            "ReduceSum", [tensor.name], base, (1, 1, 1, channels), (low, high), constant=np.asarray([1, 2]), keepdims=1
+            "ReduceSum", [tensor.name], base, (1, 1, 1, channels), sums, constant=np.asarray([1, 2]), keepdims=1
         )  # fmt: skip
-        found = IntegerTensor(name, (1, channels, 1, 1), low, high, tensor.scale, tensor.offset * count)
+        found = IntegerTensor(name, (1, channels, 1, 1), sums, tensor.scale, tensor.offset * count)
         return replace(found, links=(dividing(node, count),)) if divided else found
 
     def maximum(self, tensor: IntegerTensor, window: dict[str, Any], base: str) -> IntegerTensor:
@@ -140,8 +140,8 @@ class ImageLayers:
         way = tensor.direction
         turned = self._build.scaled(tensor, way, f"{base}_turned")
         turned = replace(turned, scale=tensor.scale * way)
-        padded = with_border(self._graph, turned, window["pads"], base, int(turned.low.min()))
-        ends, shape = (turned.low, turned.high), window["shape"]
+        padded = with_border(self._graph, turned, window["pads"], base, turned.range.ends[0])
+        ends, shape = turned.range, window["shape"]
         pool = {
             "strides": window["strides"],
             "kernel_shape": window["kernel"],
@@ -173,13 +173,12 @@ class ImageLayers:
 
     def weighted(self, tensor: IntegerTensor, factors: Whole, base: str) -> IntegerTensor:
         """Return an image whose integers are multiplied by a factor of each pixel, (height, width), 1 or more."""
-        most = int(factors.max())
-        low, high = np.minimum(tensor.low, tensor.low * most), np.maximum(tensor.high, tensor.high * most)
-        self._build.check_sums(low, high)
+        products = tensor.range.times(within(1, int(factors.max())))
+        self._build.check_sums(products)
         name = self._graph.add(
-            "Mul", [tensor.name], base, channels_last(tensor.shape), (low, high), constant=factors[None, :, :, None]
+            "Mul", [tensor.name], base, channels_last(tensor.shape), products, constant=factors[None, :, :, None]
         )  # fmt: skip
-        return replace(tensor, name=name, low=low, high=high)
+        return replace(tensor, name=name, range=products)
 
     def joined(
         self, tensors: Sequence[IntegerTensor], axis: int, shape: tuple[int, ...], base: str
@@ -191,18 +190,16 @@ class ImageLayers:
         """
         parts = self._of_one_unit([self._build.integers(each, base) for each in tensors], base)
         at = ORDERS[len(shape)].index(axis)
-        low = np.min(np.stack(np.broadcast_arrays(*(part.low for part in parts))), axis=0)
-        high = np.max(np.stack(np.broadcast_arrays(*(part.high for part in parts))), axis=0)
-        names = []
+        held, names = parts[0].range.holding(*(part.range for part in parts)), []
         for number, part in enumerate(parts):
             placed = channels_last(part.shape)
             flat = (prod(placed[:at]), prod(placed[at:]))
             names.append(self._graph.reshape(part.name, flat, part.range, f"{base}_part_{number}"))
         placed = channels_last(shape)
         flat = (prod(placed[:at]), prod(placed[at:]))
-        name = self._graph.add("Concat", names, f"{base}_parts", flat, (low, high), axis=-1)
-        name = self._graph.reshape(name, placed, (low, high), base)
-        return replace(parts[0], name=name, shape=shape, low=low, high=high)
+        name = self._graph.add("Concat", names, f"{base}_parts", flat, held, axis=-1)
+        name = self._graph.reshape(name, placed, held, base)
+        return replace(parts[0], name=name, shape=shape, range=held)
 
     def greater(self, tensors: Sequence[IntegerTensor], way: int, base: str) -> IntegerTensor:
         """Return the greater of two tensors, element by element, or, the other way (-1), the lesser.
@@ -221,9 +218,9 @@ class ImageLayers:
             replace(self._build.scaled(each, signs, f"{base}_{at}_turned"), scale=each.scale * signs)
             for at, each in enumerate((left, right))
         )
-        low, high = np.maximum(left.low, right.low), np.maximum(left.high, right.high)
-        name = self._graph.add("Max", [left.name, right.name], base, channels_last(left.shape), (low, high))
-        return replace(left, name=name, low=low, high=high)
+        found = left.range.greater(right.range)
+        name = self._graph.add("Max", [left.name, right.name], base, channels_last(left.shape), found)
+        return replace(left, name=name, range=found)
 
     def _of_one_unit(self, parts: list[IntegerTensor], base: str) -> list[IntegerTensor]:
         """Return tensors with the same scale and offset."""

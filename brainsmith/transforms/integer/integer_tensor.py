@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.graph.integer_range import IntegerRange
+from brainsmith.graph.integer_range import IntegerRange, within
 from brainsmith.transforms.integer.tabled_link import TabledLink
 from brainsmith.transforms.lattice.links import ChainLink
 from brainsmith.transforms.lattice.value_lattice import common_unit
@@ -38,9 +38,8 @@ class IntegerTensor:
     Attributes:
         name: Of the tensor among the integer layers.
         shape: In the network.
-        low: Least n; int64, one or one for each channel, as are all arrays here, in the network's order.
-        high: Greatest n.
-        scale: float64; 0 where a channel is constant.
+        range: Between which integers each n lies: of all, or of each channel, in the network's order.
+        scale: float64, one or one for each channel, as are all arrays here; 0 where a channel is constant.
         offset: float64.
         links: The pending operators, the first one first.
         order: Of rows that were an image, (1, C*H*W) in the network: entry j among the integer layers, where they are
@@ -51,18 +50,12 @@ class IntegerTensor:
 
     name: str
     shape: tuple[int, ...]
-    low: Whole
-    high: Whole
+    range: IntegerRange
     scale: Doubles
     offset: Doubles
     links: tuple[ChainLink, ...] = ()
     order: Whole | None = None
     is_near: bool = False
-
-    @property
-    def range(self) -> IntegerRange:
-        """Between which integers it lies."""
-        return IntegerRange(self.low, self.high)
 
     @property
     def is_image(self) -> bool:
@@ -82,7 +75,7 @@ class IntegerTensor:
     @property
     def told_apart(self) -> int:
         """How many channels have values of their own; 1 where all are alike."""
-        sizes = [array.size for array in (self.low, self.high, self.scale, self.offset)]
+        sizes = [array.size for array in (*self.range, self.scale, self.offset)]
         return max(*sizes, *(link.channels for link in self.links), 1)
 
     @property
@@ -138,7 +131,7 @@ def channels_last(shape: Sequence[int]) -> tuple[int, ...]:
 
 def of_range(name: str, shape: tuple[int, ...], low: int, high: int) -> IntegerTensor:
     """Return a tensor of integers whose values are themselves."""
-    return IntegerTensor(name, shape, np.asarray([low]), np.asarray([high]), np.ones(1), np.zeros(1))
+    return IntegerTensor(name, shape, within(low, high), np.ones(1), np.zeros(1))
 
 
 def adding(node: NodeProto, values: Singles, axis: int) -> ChainLink:

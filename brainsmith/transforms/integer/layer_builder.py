@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import helper
 
-from brainsmith.graph.integer_range import ACCUMULATOR_END, FLOAT32_END, IntegerRange
+from brainsmith.graph.integer_range import ACCUMULATOR_END, FLOAT32_END, IntegerRange, within
 from brainsmith.transforms.integer.integer_tensor import (
     IntegerTensor,
     adding,
@@ -125,10 +125,10 @@ class LayerBuilder:
                 [each.name for each in made],
                 f"{base}_sum",
                 channels_last(tensor.shape),
-                (found.low, found.high),
+                found.range,
             )
             made = [replace(made[0], name=name)]
-        return replace(made[0], low=found.low, high=found.high)
+        return replace(made[0], range=found.range)
 
     def _steps(
         self, tensor: IntegerTensor, found: ThresholdRows, scale: Doubles, offset: Doubles, base: str
@@ -138,18 +138,17 @@ class LayerBuilder:
         if (rows.min() == -1 and rows.max() == 0) or (found.low == -1 and rows.shape[1] == 1):
             # FINN gives thresholds of -1 and 0 the datatype BIPOLAR, which has no 0, and its core gives levels of -1 and 0
             # one bit, which their datatype has not: one more, which is never reached, prevents both.
-            never = max(int(tensor.high.max()) + 1, 1)
+            never = max(tensor.range.ends[1] + 1, 1)
             rows = np.concatenate([rows, np.full((len(rows), 1), never)], axis=1)
         turned = ThresholdRows(found.rows, np.ones(1, np.int64), found.low)
-        ends = turned.levels(np.stack(np.broadcast_arrays(*tensor.range), axis=-1))
-        low, high = ends[:, 0], ends[:, 1]
+        reached = IntegerRange(*turned.levels(np.stack(np.broadcast_arrays(*tensor.range), axis=-1)).T)
         layout = {2: "NC", 3: "NWC", 4: "NHWC"}[len(tensor.shape)]
         name = self.graph.add(
-            "MultiThreshold", [tensor.name], base, channels_last(tensor.shape), (np.minimum(low, found.low), high),
+            "MultiThreshold", [tensor.name], base, channels_last(tensor.shape), reached.holding(found.low),
             constant=rows, domain=QONNX, out_dtype="UINT1", out_scale=1.0, out_bias=float(found.low),
             data_layout=layout,
         )  # fmt: skip
-        return IntegerTensor(name, tensor.shape, low, high, scale, offset, order=tensor.order)
+        return IntegerTensor(name, tensor.shape, reached, scale, offset, order=tensor.order)
 
     def counted_thresholds(self, tensor: IntegerTensor, found: ThresholdRows, base: str) -> IntegerTensor:
         """Return how many thresholds integers reach."""
@@ -162,18 +161,16 @@ class LayerBuilder:
         """
         if (factor == 1).all():
             return tensor
-        ends = np.stack(np.broadcast_arrays(tensor.low * factor, tensor.high * factor))
-        low, high = ends.min(axis=0), ends.max(axis=0)
-        operand = tensor.in_layer_order(factor)
+        products, operand = tensor.range.times(factor), tensor.in_layer_order(factor)
         name = self.graph.add(
             "Mul",
             [tensor.name],
             base,
             channels_last(tensor.shape),
-            (low, high),
+            products,
             constant=operand.astype(np.int64),
         )
-        return replace(tensor, name=name, low=low, high=high)
+        return replace(tensor, name=name, range=products)
 
     def product(
         self, tensor: IntegerTensor, weights: Whole, scale: Doubles, shape: Sequence[int], base: str
@@ -252,14 +249,13 @@ class LayerBuilder:
         if times == 1:
             return found
         # A pixel's results lie behind those of the one before, as pixels of an image do.
-        pixels = {
-            "low": found.low.reshape(times, -1).min(axis=0),
-            "high": found.high.reshape(times, -1).max(axis=0),
-        }
+        pixels = found.range.at(np.arange(results)).holding(
+            *(found.range.at(np.arange(at, at + results)) for at in range(0, len(weights), results))
+        )
         of_one = {name: one_of_equal(getattr(found, name)) for name in ("scale", "offset")}
         of_one = {name: array if array.size == 1 else array[:results] for name, array in of_one.items()}
         name = self.graph.reshape(found.name, channels_last(window["shape"]), found.range, f"{base}_pixels")
-        return IntegerTensor(name, window["shape"], **pixels, **of_one)
+        return IntegerTensor(name, window["shape"], pixels, **of_one)
 
     def _several_scales(
         self,
@@ -316,8 +312,7 @@ class LayerBuilder:
         taps = replace(
             tensor,
             name=source,
-            low=np.tile(tensor.each(tensor.low), height * width),
-            high=np.tile(tensor.each(tensor.high), height * width),
+            range=tensor.range.at(np.tile(np.arange(tensor.channels), height * width)),
         )
         kept = (height, width) if depthwise and source != tensor.name else ()
         return self._sums(taps, rows, rows, unit, scale, offset, shape, base, kept)
@@ -346,11 +341,11 @@ class LayerBuilder:
             for at, each in enumerate(tensors)
         )
         for other in others:
-            low, high = total.low + other.low, total.high + other.high
-            self.check_sums(low, high)
+            sums = total.range.plus(other.range)
+            self.check_sums(sums)
             shape = channels_last(total.shape)
-            name = self.graph.add("Add", [total.name, other.name], base, shape, (low, high))
-            total = replace(total, name=name, low=low, high=high)
+            name = self.graph.add("Add", [total.name, other.name], base, shape, sums)
+            total = replace(total, name=name, range=sums)
         return total
 
     def concatenation(
@@ -358,20 +353,13 @@ class LayerBuilder:
     ) -> IntegerTensor:
         """Return tensors side by side along their channels; each keeps its scales."""
         plain = [self.integers(each, base) for each in tensors]
-        arrays = {
-            field: np.concatenate([each.each(getattr(each, field)) for each in plain])
-            for field in ("low", "high", "scale", "offset")
-        }
-        arrays = {field: one_of_equal(array) for field, array in arrays.items()}
-        name = self.graph.add(
-            "Concat",
-            [each.name for each in plain],
-            base,
-            channels_last(shape),
-            (arrays["low"], arrays["high"]),
-            axis=-1,
+        scale, offset, low, high = (
+            one_of_equal(np.concatenate(arrays)) for arrays in zip(*map(_channel_arrays, plain), strict=True)
         )
-        return IntegerTensor(name, shape, arrays["low"], arrays["high"], arrays["scale"], arrays["offset"])
+        beside = IntegerRange(low, high)
+        names = [each.name for each in plain]
+        name = self.graph.add("Concat", names, base, channels_last(shape), beside, axis=-1)
+        return IntegerTensor(name, shape, beside, scale, offset)
 
     def parts(
         self, tensor: IntegerTensor, shapes: Sequence[tuple[int, ...]], base: str
@@ -380,13 +368,13 @@ class LayerBuilder:
         tensor = self.integers(tensor, base)
         sizes = [shape[tensor.axis] for shape in shapes]
         cuts = np.cumsum(sizes)[:-1]
-        fields = ("low", "high", "scale", "offset")
-        arrays = {field: np.split(tensor.each(getattr(tensor, field)), cuts) for field in fields}
+        arrays = zip(*(np.split(array, cuts) for array in _channel_arrays(tensor)), strict=True)
         names = [self.graph.name(f"{base}_{at}") for at in range(len(shapes))]
         node = helper.make_node("Split", [tensor.name], names, name=self.graph.name(base), axis=-1)
         found = [
-            IntegerTensor(name, shape, **{field: one_of_equal(arrays[field][at]) for field in fields})
-            for at, (name, shape) in enumerate(zip(names, shapes, strict=True))
+            IntegerTensor(name, shape, IntegerRange(low, high), scale, offset)
+            for name, shape, own in zip(names, shapes, arrays, strict=True)
+            for scale, offset, low, high in [map(one_of_equal, own)]
         ]
         self.graph.put(
             LayerNode(node, np.asarray(sizes, np.int64)),
@@ -402,14 +390,13 @@ class LayerBuilder:
         node = helper.make_node(
             "TopK", [tensor.name], names, name=self.graph.name(base), axis=-1, largest=1, sorted=1
         )
-        places = np.asarray([0]), np.asarray([tensor.channels - 1])
-        ends = (tensor.low.max(keepdims=True), tensor.high.max(keepdims=True)), places
+        ends = tensor.range.of_all(), within(0, tensor.channels - 1)
         self.graph.put(
             LayerNode(node, np.asarray([count], np.int64)),
-            *(LayerTensor(shape, IntegerRange(*each)) for shape, each in zip(shapes, ends, strict=True)),
+            *(LayerTensor(shape, each) for shape, each in zip(shapes, ends, strict=True)),
         )
-        values = IntegerTensor(names[0], shapes[0], *ends[0], tensor.scale, tensor.offset)
-        return [values, IntegerTensor(names[1], shapes[1], *places, np.ones(1), np.zeros(1))]
+        values = IntegerTensor(names[0], shapes[0], ends[0], tensor.scale, tensor.offset)
+        return [values, IntegerTensor(names[1], shapes[1], ends[1], np.ones(1), np.zeros(1))]
 
     def divided(
         self, tensor: IntegerTensor | ScaledSum, node: NodeProto, count: int
@@ -431,12 +418,9 @@ class LayerBuilder:
         """Return a tensor to whose integers whole numbers are added, one or one for each channel; its offset stays."""
         if not added.any():
             return tensor
-        low, high = tensor.low + added, tensor.high + added
-        operand = tensor.in_layer_order(added)
-        name = self.graph.add(
-            "Add", [tensor.name], base, channels_last(tensor.shape), (low, high), constant=operand
-        )
-        return replace(tensor, name=name, low=low, high=high)
+        sums, operand = tensor.range.plus(added), tensor.in_layer_order(added)
+        name = self.graph.add("Add", [tensor.name], base, channels_last(tensor.shape), sums, constant=operand)
+        return replace(tensor, name=name, range=sums)
 
     def _sums(
         self, tensor: IntegerTensor, placed: Whole, weights: Whole, unit: float, scale: Doubles, offset: Doubles,
@@ -445,21 +429,20 @@ class LayerBuilder:
         """Return the product of rows and weights, whose scales are made positive."""
         signs = np.where(scale < 0, -1, 1)
         weights, placed = weights * signs, placed * signs
-        low, high = tensor.range.sums(weights)
-        self.check_sums(low, high, ACCUMULATOR_END)
+        sums = tensor.range.sums(weights)
+        self.check_sums(sums, ACCUMULATOR_END)
         name = self.graph.add(
-            "MatMul", [tensor.name], base, channels_last(shape), (low, high),
+            "MatMul", [tensor.name], base, channels_last(shape), sums,
             constant=placed.astype(np.int64), taps_of_channels=depthwise,
         )  # fmt: skip
-        return IntegerTensor(name, tuple(shape), low, high, unit * np.abs(scale), one_of_equal(offset))
+        return IntegerTensor(name, tuple(shape), sums, unit * np.abs(scale), one_of_equal(offset))
 
-    def check_sums(self, low: Any, high: Any, end: int = FLOAT32_END) -> None:
-        """Raise a NoLayerError if sums reach an end: 2^24, or for products with constants what 48 bits hold."""
-        most = max(abs(float(np.min(low))), abs(float(np.max(high))))
-        if most >= end:
+    def check_sums(self, sums: IntegerRange, end: int = FLOAT32_END) -> None:
+        """Raise a NoLayerError if sums reach 2^24, or for products with constants what 48 bits hold."""
+        if sums.magnitude >= end:
+            bits = (end - 1).bit_length() + (end > FLOAT32_END)
             raise NoLayerError(
-                f"its sums reach {most:.0f}, and integers of more than {(end - 1).bit_length() + (end > FLOAT32_END)} "
-                "bits are not supported",
+                f"its sums reach {sums.magnitude}, and integers of more than {bits} bits are not supported",
                 "use fewer bits for its weights or for its inputs",
             )
 
@@ -467,6 +450,11 @@ class LayerBuilder:
 def _plain(tensor: IntegerTensor) -> IntegerTensor:
     """Return integers that stand for themselves."""
     return replace(tensor, scale=np.ones(1), offset=np.zeros(1))
+
+
+def _channel_arrays(tensor: IntegerTensor) -> list[Any]:
+    """Return scale, offset and both ends of the range of each channel."""
+    return [tensor.each(array) for array in (tensor.scale, tensor.offset, *tensor.range)]
 
 
 def _offsets(tensor: IntegerTensor, weights: Whole) -> Doubles:

@@ -115,7 +115,7 @@ class LayerGraph:
         inputs: Sequence[str],
         base: str,
         shape: Sequence[int],
-        range: tuple[Whole, Whole] | None = None,
+        range: IntegerRange | None = None,
         *,
         constant: np.ndarray[Any, Any] | None = None,
         taps_of_channels: tuple[int, ...] = (),
@@ -128,10 +128,10 @@ class LayerGraph:
         node = helper.make_node(op_type, list(inputs), [result], name=result, domain=domain, **attributes)
         return self.put(
             LayerNode(node, constant, taps_of_channels),
-            LayerTensor(tuple(map(int, shape)), None if range is None else IntegerRange(*range)),
+            LayerTensor(tuple(map(int, shape)), range),
         )
 
-    def reshape(self, name: str, shape: Sequence[int], range: tuple[Whole, Whole] | None, base: str) -> str:
+    def reshape(self, name: str, shape: Sequence[int], range: IntegerRange | None, base: str) -> str:
         """Add a Reshape, and return the name of its result."""
         return self.add("Reshape", [name], base, shape, range, constant=np.asarray(shape, np.int64))
 

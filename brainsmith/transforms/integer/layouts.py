@@ -195,5 +195,4 @@ class Layouts:
         times, added = np.split(whole, [tensor.scale.size])
         tensor = replace(self._build.scaled(tensor, times, f"{base}_scaled"), scale=np.asarray([unit]))
         tensor = self._build.shifted(tensor, added, f"{base}_shifted")
-        ends = {"low": tensor.low.min(keepdims=True), "high": tensor.high.max(keepdims=True)}
-        return replace(tensor, **ends, offset=tensor.offset[:1])
+        return replace(tensor, range=tensor.range.of_all(), offset=tensor.offset[:1])

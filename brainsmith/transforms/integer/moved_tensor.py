@@ -90,7 +90,7 @@ def _first_alike(tensor: IntegerTensor) -> Whole:
     """Return for each channel the first one that has its scale, offset and range."""
     if tensor.links:
         return np.arange(tensor.channels)
-    fields = [tensor.each(array) for array in (tensor.low, tensor.high, tensor.scale, tensor.offset)]
+    fields = [tensor.each(array) for array in (*tensor.range, tensor.scale, tensor.offset)]
     _, first, which = np.unique(np.stack(fields), axis=1, return_index=True, return_inverse=True)
     return np.asarray(first[which.reshape(-1)])
 

@@ -48,15 +48,13 @@ def with_border(
     _, channels, height, width = tensor.shape
     top, left, bottom, right = pads
     height, width = height + top + bottom, width + left + right
-    low, high = np.minimum(tensor.low, value), np.maximum(tensor.high, value)
+    held = tensor.range.holding(value)
     ends = np.asarray([0, top, left, 0, 0, bottom, right, 0], np.int64)
     inputs = (
         [tensor.name, graph.hold(np.asarray(value, np.float32), f"{base}_fill")] if value else [tensor.name]
     )
-    name = graph.add(
-        "Pad", inputs, f"{base}_padded", (1, height, width, channels), (low, high), constant=ends
-    )
-    return replace(tensor, name=name, shape=(1, channels, height, width), low=low, high=high)
+    name = graph.add("Pad", inputs, f"{base}_padded", (1, height, width, channels), held, constant=ends)
+    return replace(tensor, name=name, shape=(1, channels, height, width), range=held)
 
 
 def meets_padding(view: GraphView, name: str) -> bool:
@@ -83,7 +81,7 @@ def _meets(view: GraphView, name: str, wanted: Callable[[NodeProto], bool]) -> b
 def with_zero(build: LayerBuilder, tensor: IntegerTensor, base: str, stands_for: float = 0) -> IntegerTensor:
     """Return a tensor whose integer 0 is the value 0, in whose range it is, for padding."""
     tensor = without_offset(build, tensor, base, stands_for)
-    return replace(tensor, low=np.minimum(tensor.low, 0), high=np.maximum(tensor.high, 0))
+    return replace(tensor, range=tensor.range.holding(0))
 
 
 def without_offset(

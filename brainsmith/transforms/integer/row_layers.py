@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from onnx import NodeProto, helper
 
+from brainsmith.graph.integer_range import within
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.layer_graph import QONNX
 from brainsmith.transforms.integer.no_layer import NO_REASON, NoLayerError, Reason
@@ -51,12 +52,11 @@ class RowLayers:
                 "its factors are stacks of different numbers of matrices",
                 "repeat matrices, until both have the same number",
             )
-        ends = np.multiply.outer([first.low, first.high], [second.low, second.high]) * first.shape[-1]
-        low, high = np.asarray([ends.min()]), np.asarray([ends.max()])
-        self._build.check_sums(low, high)
+        sums = first.range.of_all().times(second.range.of_all()).times(first.shape[-1])
+        self._build.check_sums(sums)
         placed = (*first.shape[:-1], second.shape[-1])
-        name = self._build.graph.add("MatMul", [first.name, second.name], base, placed, (low, high))
-        found = IntegerTensor(name, placed, low, high, first.scale * second.scale, np.zeros(1))
+        name = self._build.graph.add("MatMul", [first.name, second.name], base, placed, sums)
+        found = IntegerTensor(name, placed, sums, first.scale * second.scale, np.zeros(1))
         return self._layouts.reshaped(found, shape, base)
 
     def quantised(self, function: RowFunction, staircase: Staircase, base: str) -> Value:
@@ -80,15 +80,15 @@ class RowLayers:
         rows, low = float_ranges(
             np.repeat(float_steps(row, staircase), staircase.step, axis=1), staircase.low
         )
-        ends = np.asarray([low]), np.asarray([low + rows.shape[1]])
+        reached = within(low, low + rows.shape[1])
         layout = {2: "NC", 3: "NWC"}[len(floats.shape)]
         name = self._build.graph.add(
-            "MultiThreshold", [floats.name], base, floats.shape, ends, constant=rows, domain=QONNX,
+            "MultiThreshold", [floats.name], base, floats.shape, reached, constant=rows, domain=QONNX,
             out_dtype="UINT1", out_scale=1.0, out_bias=float(low), data_layout=layout,
         )  # fmt: skip
         scale = np.ones(1) if staircase.scale is None else staircase.scale.astype(np.float64).reshape(-1)
         return self._layouts.reshaped(
-            IntegerTensor(name, floats.shape, *ends, scale, np.zeros(1)), function.shape, base
+            IntegerTensor(name, floats.shape, reached, scale, np.zeros(1)), function.shape, base
         )
 
     def floats(self, function: RowFunction, base: str, reason: Reason) -> HostTensor:

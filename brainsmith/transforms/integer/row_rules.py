@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from brainsmith.transforms.graph_view import GraphView
     from brainsmith.transforms.integer.layer_builder import LayerBuilder
     from brainsmith.transforms.integer.layouts import Layouts, Value
-    from brainsmith.transforms.lattice.array_types import Whole
 
 
 class RowRules:
@@ -100,13 +99,12 @@ class RowRules:
             raise NoLayerError(
                 "one of its factors is a row that was an image", "multiply images, before they become rows"
             )
-        ends = _ends_of_products(left, right)
-        low, high = np.min(ends, axis=0), np.max(ends, axis=0)
-        self._build.check_sums(low, high)
+        products = left.range.times(right.range)
+        self._build.check_sums(products)
         known = self._build.graph.tensors.get(left.name)
         placed = left.shape if known is None else known.shape
-        name = self._build.graph.add("Mul", [left.name, right.name], base, placed, (low, high))
-        return replace(left, name=name, low=low, high=high, scale=left.scale * right.scale)
+        name = self._build.graph.add("Mul", [left.name, right.name], base, placed, products)
+        return replace(left, name=name, range=products, scale=left.scale * right.scale)
 
     def _whole(self, tensor: IntegerTensor, base: str) -> IntegerTensor:
         """Return integers of which each value is its scale times one: -1 and 1 are those of bits, twice less 1."""
@@ -139,24 +137,18 @@ class RowRules:
                 "make the places an input of the network",
             )
         rows = len(table.values)
-        if places.low.min() < 0 or places.high.max() >= rows:
+        first, last = places.range.ends
+        if first < 0 or last >= rows:
             raise NoLayerError(
-                f"its places go from {places.low.min()} to {places.high.max()}, and its table has {rows} rows",
+                f"its places go from {first} to {last}, and its table has {rows} rows",
                 "give the table as many rows, or the input a datatype that holds only its places",
             )
         graph = self._build.graph
-        low, high = table.values.min(axis=0), table.values.max(axis=0)
+        held = IntegerRange(table.values.min(axis=0), table.values.max(axis=0))
         shape, result = (*places.shape, table.values.shape[1]), graph.name(base)
         gather = helper.make_node("Gather", [places.name], [result], name=result, axis=0)
-        name = graph.put(
-            LayerNode(gather, table.values, constant_at=0), LayerTensor(shape, IntegerRange(low, high))
-        )
-        return IntegerTensor(name, shape, low, high, table.scale, np.zeros(1))
-
-
-def _ends_of_products(left: IntegerTensor, right: IntegerTensor) -> list[Whole]:
-    """Return the products of the ends of two ranges."""
-    return [one * other for one in (left.low, left.high) for other in (right.low, right.high)]
+        name = graph.put(LayerNode(gather, table.values, constant_at=0), LayerTensor(shape, held))
+        return IntegerTensor(name, shape, held, table.scale, np.zeros(1))
 
 
 _OF_TWO = ("Max", "Min", "Mul")

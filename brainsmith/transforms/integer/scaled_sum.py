@@ -33,8 +33,7 @@ class SumRow:
 
     Attributes:
         scales: 0 where a term is constant.
-        low: Least n of each term.
-        high: Greatest.
+        range: Between which integers the n of each term lies.
         values: All n of each term, rising; None if they are too many to be combined.
         weights: The greatest weight, without its sign, by which an integer of a term is multiplied already.
         offsets: What is added to each term.
@@ -43,8 +42,7 @@ class SumRow:
     """
 
     scales: Doubles
-    low: Whole
-    high: Whole
+    range: IntegerRange
     values: tuple[Whole, ...] | None
     weights: Whole
     offsets: Doubles
@@ -73,12 +71,12 @@ class SumRow:
     @property
     def largest(self) -> Whole:
         """The greatest n of each term, without its sign."""
-        return np.maximum(np.abs(self.low), np.abs(self.high))
+        return np.maximum(*map(np.abs, self.range))
 
     @property
     def farthest(self) -> Doubles:
         """The greatest n + shift of each term, without its sign."""
-        return np.maximum(np.abs(self.low + self.shifts), np.abs(self.high + self.shifts))
+        return np.maximum(*(np.abs(end + self.shifts) for end in self.range))
 
     def points(self) -> Whole | None:
         """Return all combinations, (terms, combinations); None if they are too many."""
@@ -135,12 +133,11 @@ class ScaledSum:
 
 @dataclass(frozen=True)
 class Term:
-    """Integers of one scale that are added: each weight times an integer from `low` to `high`."""
+    """Integers of one scale that are added: each weight times an integer of a range."""
 
     scale: float
     weights: Whole
-    low: Whole
-    high: Whole
+    range: IntegerRange
 
 
 def row_of(terms: Sequence[Term], offsets: Doubles, most: int, constant: float = 0.0) -> SumRow:
@@ -152,18 +149,16 @@ def row_of(terms: Sequence[Term], offsets: Doubles, most: int, constant: float =
         most: How many combinations may be listed.
         constant: What is added to their sum.
     """
-    ends = [IntegerRange(term.low, term.high).sums(term.weights[:, None]).ends for term in terms]
-    low, high = np.asarray(ends, np.int64).reshape(-1, 2).T
+    sums = [term.range.sums(term.weights[:, None]).ends for term in terms]
     # Sums of two sets of integers are at least as many as the sizes of both, less 1.
-    fewest = float(np.prod([1.0 + (term.high - term.low).sum() for term in terms]))
+    fewest = float(np.prod([1.0 + np.subtract(*term.range[::-1]).sum() for term in terms]))
     values: tuple[Whole, ...] | None = () if fewest <= most else None
     for term in terms:
         found = None if values is None else _attainable(term, most // int(np.prod([len(v) for v in values])))
         values = None if found is None or values is None else (*values, found)
     return SumRow(
         np.asarray([term.scale for term in terms], np.float64),
-        low,
-        high,
+        IntegerRange(*np.asarray(sums, np.int64).reshape(-1, 2).T),
         values,
         np.asarray([np.abs(term.weights).max() for term in terms], np.int64),
         offsets,
@@ -175,7 +170,7 @@ def row_of(terms: Sequence[Term], offsets: Doubles, most: int, constant: float =
 def _attainable(term: Term, most: int) -> Whole | None:
     """Return all sums of a term, rising; None if they are more than `most`."""
     found = np.zeros(1, np.int64)
-    for weight, low, high in zip(term.weights, term.low, term.high, strict=True):
+    for weight, low, high in zip(term.weights, *term.range, strict=True):
         if (high - low) * len(found) >= most << 2:
             return None
         found = np.unique(np.add.outer(found, weight * np.arange(low, high + 1)))

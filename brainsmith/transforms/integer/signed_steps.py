@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.graph.integer_range import IntegerRange
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.threshold_rows import MOST_LEVELS, ThresholdRows
 from brainsmith.transforms.lattice.value_lattice import common_unit
@@ -38,14 +39,12 @@ class SignedSteps:
     Attributes:
         rising: Thresholds of the integers; None where it never rises. All of them where no channel both rises and falls.
         falling: Thresholds of the negated integers; None where it never falls, or there are others for it.
-        low: The least level of each channel, or of all.
-        high: The greatest.
+        range: Of the levels of each channel, or of all.
     """
 
     rising: ThresholdRows | None
     falling: ThresholdRows | None
-    low: Whole
-    high: Whole
+    range: IntegerRange
 
 
 def all_integers(tensor: IntegerTensor) -> Whole:
@@ -57,13 +56,13 @@ def all_integers(tensor: IntegerTensor) -> Whole:
     Raises:
         NoLayerError: They are too many to be tried.
     """
-    low, high = int(tensor.low.min()), int(tensor.high.max())
+    low, high = tensor.range.ends
     if high - low >= MOST_TABLED or (high - low) * tensor.told_apart > _MOST_VALUES:
         raise NoLayerError(
             f"a function of {high - low + 1} different integers, and no more than {MOST_TABLED} are tried",
             "put a quantiser in front of it",
         )
-    return np.clip(np.arange(low, high + 1)[None], tensor.low[:, None], tensor.high[:, None])
+    return np.clip(np.arange(low, high + 1)[None], *(end[:, None] for end in tensor.range))
 
 
 def evaluated(function: Callable[..., Any], tensor: IntegerTensor, *others: Any) -> Any:
@@ -91,7 +90,7 @@ def tabled_levels(tensor: IntegerTensor, staircase: Staircase) -> SignedSteps:
                 "clip what goes into it to where it is",
             )
         levels = staircase.levels(values)
-    return signed_steps(levels, int(tensor.low.min()))
+    return signed_steps(levels, tensor.range.ends[0])
 
 
 def tabled_values(tensor: IntegerTensor) -> tuple[SignedSteps, Doubles]:
@@ -114,7 +113,7 @@ def tabled_values(tensor: IntegerTensor) -> tuple[SignedSteps, Doubles]:
         if len(units) < len(found):
             raise NoLayerError("its results have no unit in common", "put a quantiser behind it")
     levels = np.rint(values / np.asarray(units)[:, None]).astype(np.int64)
-    return signed_steps(levels, int(tensor.low.min())), np.asarray(units)
+    return signed_steps(levels, tensor.range.ends[0]), np.asarray(units)
 
 
 def _unit(values: Singles) -> float | None:
@@ -146,7 +145,7 @@ def signed_steps(levels: Whole, low: int) -> SignedSteps:
             f"its results have {most + 1} levels, more than the {MOST_LEVELS + 1} that thresholds give",
             "put a quantiser behind it",
         )
-    ends = levels.min(axis=1), levels.max(axis=1)
+    reached = IntegerRange(levels.min(axis=1), levels.max(axis=1))
     rises, falls = np.asarray(up.any(axis=1)), np.asarray(down.any(axis=1))
     first, last = levels[:, 0], levels[:, -1]
     if not (rises & falls).any():
@@ -154,9 +153,9 @@ def signed_steps(levels: Whole, low: int) -> SignedSteps:
         steps, begin = np.where(falls[:, None], down, up), np.where(falls, last, first)
         found = _rows(steps, low, begin, signs if (signs != signs[0]).any() else signs[:1])
         only_falls = bool(falls.all())
-        return SignedSteps(None if only_falls else found, found if only_falls else None, *ends)
+        return SignedSteps(None if only_falls else found, found if only_falls else None, reached)
     one = np.ones(1, np.int64)
-    return SignedSteps(_rows(up, low, first, one), _rows(down, low, -down.sum(axis=1), -one), *ends)
+    return SignedSteps(_rows(up, low, first, one), _rows(down, low, -down.sum(axis=1), -one), reached)
 
 
 def _rows(steps: Whole, low: int, begin: Whole, signs: Whole) -> ThresholdRows:

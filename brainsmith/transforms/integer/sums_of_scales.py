@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from brainsmith.graph.integer_range import IntegerRange
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.scaled_sum import MOST_POINTS, ScaledSum, Term, row_of
@@ -102,10 +103,8 @@ class SumsOfScales:
         found = deciding_factors(total, staircase)
         if found is not None:
             summed = replace(total.layers(found[0]), links=total.chain.links)
-            way = found[1].signs
-            low = np.where(way > 0, summed.low, -summed.high)
-            high = np.where(way > 0, summed.high, -summed.low)
-            return self._build.levels(summed, trimmed(found[1], low, high), staircase, padded, base)
+            rows = trimmed(found[1], summed.range.times(found[1].signs))
+            return self._build.levels(summed, rows, staircase, padded, base)
         near = self._near(total)
         if near is None:
             digits = in_two_digits(self._build, total, staircase, base)
@@ -190,15 +189,14 @@ def sum_of(tensors: Sequence[IntegerTensor], layers: Callable[[Sequence[Whole]],
     """
     count = max(max(each.scale.size, each.offset.size) for each in tensors)
     first = tensors[0]
-    ends = [(int(each.low.min()), int(each.high.max())) for each in tensors]
+    ranges = [each.range.of_all() for each in tensors]
+    ends = [each.ends for each in ranges]
     rows = []
     for at in range(count):
         scales = [float(each.scale[at % each.scale.size]) for each in tensors]
         offsets = [float(each.offset[at % each.offset.size]) for each in tensors]
         one = np.ones(1, np.int64)
-        terms = [
-            Term(scale, one, one * low, one * high) for scale, (low, high) in zip(scales, ends, strict=True)
-        ]
+        terms = [Term(scale, one, own) for scale, own in zip(scales, ranges, strict=True)]
         rows.append(row_of(terms, np.asarray(offsets), MOST_POINTS // count))
     random = np.random.default_rng(0)
 
@@ -241,7 +239,10 @@ def product_of(
         ]
         own = [(place, mask) for place, mask in found if mask.any()]
         factor = float(scale[at % scale.size])
-        terms = [Term(factor * sizes[place], weights[at][mask], low[mask], high[mask]) for place, mask in own]
+        terms = [
+            Term(factor * sizes[place], weights[at][mask], IntegerRange(low[mask], high[mask]))
+            for place, mask in own
+        ]
         added = np.asarray([offsets[at][np.abs(of_channel) == sizes[place]].sum() for place, _ in own])
         rows.append(row_of(terms, added, MOST_POINTS // results, float(offsets[at][of_channel == 0].sum())))
         held.append([place for place, _ in own])

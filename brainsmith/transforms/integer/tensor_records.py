@@ -66,8 +66,8 @@ def quantiser_record(view: GraphView, staircase: Staircase, levels: IntegerTenso
         "operators": _operators_of(view, node.input[0]),
         "tensor": levels.name,
         **found,
-        "low": int(levels.low.min()),
-        "high": int(levels.high.max()),
+        "low": levels.range.ends[0],
+        "high": levels.range.ends[1],
         "rounding_mode": _text(attribute(node, "rounding_mode", "ROUND"))
         if node.op_type == "Quant"
         else None,

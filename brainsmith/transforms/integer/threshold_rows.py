@@ -10,6 +10,7 @@ import numpy as np
 from brainsmith.transforms.lattice.search import find_steps
 
 if TYPE_CHECKING:
+    from brainsmith.graph.integer_range import IntegerRange
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
     from brainsmith.transforms.lattice.array_types import Whole
     from brainsmith.transforms.lattice.staircases import Staircase
@@ -52,16 +53,15 @@ def quantised(tensor: IntegerTensor, staircase: Staircase) -> ThresholdRows:
     """
     told_apart = max(tensor.told_apart, staircase.channels)
     way = tensor.direction
-    low = np.where(way > 0, tensor.low, -tensor.high)
-    high = np.where(way > 0, tensor.high, -tensor.low)
+    turned = tensor.range.times(way)
     wanted = np.arange(staircase.low + staircase.step, staircase.high + 1, staircase.step)
 
     def levels(numbers: Whole) -> Whole:
         return staircase.levels(tensor.values(numbers * way[:, None]))
 
     with np.errstate(all="ignore"):
-        rows = find_steps(levels, wanted, low, high, told_apart)
-    return trimmed(ThresholdRows(rows, way, staircase.low), low, high)
+        rows = find_steps(levels, wanted, *turned, told_apart)
+    return trimmed(ThresholdRows(rows, way, staircase.low), turned)
 
 
 def reached(tensor: IntegerTensor, staircase: Staircase) -> Staircase:
@@ -74,10 +74,10 @@ def reached(tensor: IntegerTensor, staircase: Staircase) -> Staircase:
     return replace(staircase, low=low, high=min(max(int(ends.max()), low + staircase.step), staircase.high))
 
 
-def trimmed(found: ThresholdRows, low: Whole, high: Whole) -> ThresholdRows:
+def trimmed(found: ThresholdRows, given: IntegerRange) -> ThresholdRows:
     """Leave out the steps that every channel has behind it from its least integer on, and those that none reaches."""
-    behind = (found.rows <= low[:, None]).all(axis=0)
-    needed = np.flatnonzero(~behind & (found.rows <= high[:, None]).any(axis=0))
+    behind = (found.rows <= given.low[:, None]).all(axis=0)
+    needed = np.flatnonzero(~behind & (found.rows <= given.high[:, None]).any(axis=0))
     first = int(needed[0]) if needed.size else int(behind.sum()) - 1 if behind.any() else 0
     last = int(needed[-1]) if needed.size else first
     return ThresholdRows(found.rows[:, first : last + 1], found.signs, found.low + first)

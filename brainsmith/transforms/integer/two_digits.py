@@ -91,8 +91,7 @@ def in_two_digits(
     bits = np.asarray([each.bits for each in turned])
     whole = replace(
         total.chain,
-        low=(upper.low << bits) + lower.low,
-        high=(upper.high << bits) + lower.high,
+        range=upper.times(1 << bits).plus(lower),
         scale=way * np.asarray([each.unit for each in turned]),
         offset=np.asarray(
             [
@@ -115,12 +114,8 @@ def in_two_digits(
 
 def _range_of(rows: Sequence[SumRow], factors: Sequence[Whole]) -> IntegerRange:
     """Return the least and the greatest sum of each row times factors."""
-    ends = [
-        np.sort([row.low * each, row.high * each], axis=0).sum(axis=1)
-        for row, each in zip(rows, factors, strict=True)
-    ]
-    low, high = np.asarray(ends).T
-    return IntegerRange(low, high)
+    sums = [row.range.sums(each[:, None]).ends for row, each in zip(rows, factors, strict=True)]
+    return IntegerRange(*np.asarray(sums).T)
 
 
 def _in_parts(rows: Whole) -> list[Whole]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from brainsmith.graph.integer_range import within
 from brainsmith.transforms.graph_view import is_standard
 from brainsmith.transforms.integer import host_part, row_function, tabled_link
 from brainsmith.transforms.integer.constant_weights import integer_weights
@@ -70,7 +71,7 @@ class UnknownInputs:
         shape = self._view.shape(name)
         if len(shape) < 2:  # behind an operator whose results have an unknown shape, it is unknown, too
             return None
-        ends = np.asarray([staircase.low]), np.asarray([staircase.high])
+        ends = within(staircase.low, staircase.high)
         image = self._host.image_shape(shape)
         channels = 1 - len(shape) if len(image) == 4 else -1
         if staircase.channels > 1 and staircase.axis != channels:

@@ -162,7 +162,7 @@ def _candidates(row: SumRow) -> Iterator[Whole]:
         yield signs
         return
     if len(sizes) == 2:
-        largest = 2 * int((row.high - row.low).max() + 1)
+        largest = 2 * int(np.subtract(*row.range[::-1]).max() + 1)
         for b, a in _towards(sizes[1] / sizes[0], largest):
             yield np.asarray([a, b]) * signs
         return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.graph.integer_range import IntegerRange
+from brainsmith.graph.integer_range import within
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def with_negatives(graph: LayerGraph, tensor: IntegerTensor) -> IntegerTensor:
         offset, offset[0], rtol=1e-12, atol=1e-9 * abs(tensor.scale[0])
     ):
         return tensor
-    low, high = tensor.low + negatives, tensor.high + negatives
+    counts = tensor.range.plus(negatives)
     shape = graph.tensors[tensor.name].shape
-    name = graph.add("Add", [tensor.name], f"{tensor.name}_equal", shape, (low, high), constant=negatives)
-    return replace(tensor, name=name, low=low, high=high, offset=offset[:1])
+    name = graph.add("Add", [tensor.name], f"{tensor.name}_equal", shape, counts, constant=negatives)
+    return replace(tensor, name=name, range=counts, offset=offset[:1])
 
 
 def count_equal_bits(graph: LayerGraph) -> None:
@@ -59,8 +59,7 @@ def count_equal_bits(graph: LayerGraph) -> None:
             continue
         assert layer.constant is not None
         layer.node.op_type, layer.node.domain = "XnorPopcountMatMul", QONNX
-        most = np.asarray([len(layer.constant)])
-        graph.tensors[layer.result].range = IntegerRange(np.zeros_like(most), most)
+        graph.tensors[layer.result].range = within(0, len(layer.constant))
         layer.constant = (layer.constant + 1) // 2
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.graph.integer_range import IntegerRange
+from brainsmith.graph.integer_range import within
 from brainsmith.transforms.graph_view import attribute
 from brainsmith.transforms.lattice.array_types import one_of_equal
 from brainsmith.transforms.lattice.value_lattice import LARGEST, Lattice, common_unit, of_integers
@@ -25,13 +26,12 @@ def after_link(lattice: Lattice, link: ChainLink) -> Lattice | None:
     if link.factor is None or link.added is None or not _same_axis(lattice, link):
         return None
     scale, offset = lattice.scale * link.factor, lattice.offset * link.factor + link.added
-    low, high = lattice.low, lattice.high
-    if (scale == 0).any():
-        vanished = scale == 0
-        low, high = np.where(vanished, 0, low), np.where(vanished, 0, high)
+    found, vanished = lattice.range, scale == 0
+    if vanished.any():
+        found = found.times((~vanished).astype(np.int64))
         scale = np.where(vanished, 1.0, scale)
     axis = lattice.axis if lattice.channels > 1 else (link.axis or -1)
-    return Lattice(scale, offset, low, high, axis)
+    return Lattice(scale, offset, found, axis)
 
 
 def _same_axis(lattice: Lattice, link: ChainLink) -> bool:
@@ -61,13 +61,12 @@ def after_product(
         if zeroed is None:
             return None
         left = zeroed
-    if max(left.low.size, left.high.size) not in (1, weights.shape[1]):
+    if max(end.size for end in left.range) not in (1, weights.shape[1]):
         return None
     taps = weights.transpose(1, 2, 0).reshape(-1, len(weights))
-    ends = (np.broadcast_to(end, (weights.shape[1],)) for end in (left.low, left.high))
-    found = IntegerRange(*(np.repeat(end, weights.shape[2]) for end in ends)).sums(taps)
+    found = left.range.at(np.repeat(np.arange(weights.shape[1]), weights.shape[2])).sums(taps)
     offset = (weights.astype(np.float64) * left.offset.reshape(1, -1, 1)).sum(axis=(1, 2))
-    return Lattice(left.scale, one_of_equal(offset), *found, axis) if found.magnitude < LARGEST else None
+    return Lattice(left.scale, one_of_equal(offset), found, axis) if found.magnitude < LARGEST else None
 
 
 def of_matmul(view: GraphView, node: NodeProto, inputs: Sequence[Lattice | None]) -> Lattice | None:
@@ -86,10 +85,8 @@ def of_matmul(view: GraphView, node: NodeProto, inputs: Sequence[Lattice | None]
     pair = [_zeroed(lattice) for lattice in (left, right)]
     if pair[0] is None or pair[1] is None:
         return None
-    ends = [int(a[0]) * int(b[0]) for a in (pair[0].low, pair[0].high) for b in (pair[1].low, pair[1].high)]
-    terms = int(shape[-1])
-    low, high = np.asarray([min(ends) * terms]), np.asarray([max(ends) * terms])
-    return Lattice(pair[0].scale * pair[1].scale, np.zeros(1), low, high)
+    sums = pair[0].range.times(pair[1].range).times(int(shape[-1]))
+    return Lattice(pair[0].scale * pair[1].scale, np.zeros(1), sums)
 
 
 def of_conv(view: GraphView, node: NodeProto, inputs: Sequence[Lattice | None]) -> Lattice | None:
@@ -116,7 +113,7 @@ def of_conv(view: GraphView, node: NodeProto, inputs: Sequence[Lattice | None]) 
     bias = view.constant(node.input[2])
     if bias is None:
         return None
-    return Lattice(found.scale, found.offset + bias.astype(np.float64), found.low, found.high, axis)
+    return Lattice(found.scale, found.offset + bias.astype(np.float64), found.range, axis)
 
 
 def of_sum(lattices: Sequence[Lattice | None], signs: Sequence[int] = (1, 1)) -> Lattice | None:
@@ -125,14 +122,12 @@ def of_sum(lattices: Sequence[Lattice | None], signs: Sequence[int] = (1, 1)) ->
     unit = common_unit(np.concatenate([lattice.scale for lattice in found])) if found else None
     if unit is None:
         return None
-    low = high = 0
-    offset = 0.0
+    total, offset = within(0, 0), 0.0
     for lattice, sign in zip(found, signs, strict=True):
         times = sign * round(float(lattice.scale[0]) / unit)
-        ends = sorted((times * int(lattice.low[0]), times * int(lattice.high[0])))
-        low, high = low + ends[0], high + ends[1]
+        total = total.plus(lattice.range.times(times))
         offset += sign * float(lattice.offset[0])
-    return Lattice(np.asarray([unit]), np.asarray([offset]), np.asarray([low]), np.asarray([high]))
+    return Lattice(np.asarray([unit]), np.asarray([offset]), total)
 
 
 def of_union(lattices: Sequence[Lattice | None]) -> Lattice | None:
@@ -144,19 +139,17 @@ def of_union(lattices: Sequence[Lattice | None]) -> Lattice | None:
     unit = common_unit(np.concatenate([*(lattice.scale for lattice in found), *steps]))
     if unit is None:
         return None
-    low, high = [], []
+    ranges = []
     for lattice, step in zip(found, steps, strict=True):
         times, shift = round(float(lattice.scale[0]) / unit), round(float(step[0]) / unit)
-        ends = sorted((times * int(lattice.low[0]) + shift, times * int(lattice.high[0]) + shift))
-        low.append(ends[0])
-        high.append(ends[1])
-    return Lattice(np.asarray([unit]), found[0].offset, np.asarray([min(low)]), np.asarray([max(high)]))
+        ranges.append(lattice.range.times(times).plus(shift))
+    return Lattice(np.asarray([unit]), found[0].offset, ranges[0].holding(*ranges))
 
 
 def of_mean(lattice: Lattice, count: int, divisor: int) -> Lattice | None:
     """Sums of so many values, divided."""
     scale, offset = lattice.scale / divisor, lattice.offset * (count / divisor)
-    return Lattice(scale, offset, lattice.low * count, lattice.high * count, lattice.axis)
+    return Lattice(scale, offset, lattice.range.times(count), lattice.axis)
 
 
 def of_average_pool(view: GraphView, node: NodeProto, lattice: Lattice) -> Lattice | None:
@@ -202,10 +195,8 @@ def of_relu(lattice: Lattice) -> Lattice | None:
     plain = lattice.at_zero()
     if plain is None:
         return None
-    rising = plain.scale > 0
-    low = np.where(rising, np.maximum(plain.low, 0), np.minimum(plain.low, 0))
-    high = np.where(rising, np.maximum(plain.high, 0), np.minimum(plain.high, 0))
-    return Lattice(plain.scale, plain.offset, low, high, plain.axis)
+    rising = np.where(plain.scale > 0, 1, -1)
+    return replace(plain, range=plain.range.times(rising).greater(0).times(rising))
 
 
 def of_pad(view: GraphView, node: NodeProto, lattice: Lattice) -> Lattice | None:
@@ -224,7 +215,7 @@ def of_transpose(view: GraphView, node: NodeProto, lattice: Lattice) -> Lattice 
     if lattice.channels == 1:
         return lattice
     axis = order.index(lattice.axis + rank) - rank
-    return Lattice(lattice.scale, lattice.offset, lattice.low, lattice.high, axis)
+    return replace(lattice, axis=axis)
 
 
 OF_ONE: dict[str, Callable[[GraphView, NodeProto, Lattice], Lattice | None]] = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from brainsmith.graph.ends import input_values
+from brainsmith.graph.integer_range import within
 from brainsmith.transforms.lattice.links import link_of
 from brainsmith.transforms.lattice.search import FLOAT_END, find_steps, float_of
 
@@ -132,10 +133,10 @@ class _Placing:
 
     def place(self, source: str, axis: int | None) -> PlacedThresholds:
         staircase, way = self._staircase, self._way
-        ends = (np.asarray([-FLOAT_END]), np.asarray([FLOAT_END]))
+        numbers = within(-FLOAT_END, FLOAT_END)
         if self._lattice is not None:
-            ends = (self._lattice.low, self._lattice.high)
-        low, high = np.where(way > 0, ends[0], -ends[1]), np.where(way > 0, ends[1], -ends[0])
+            numbers = self._lattice.range
+        low, high = numbers.times(way)
         wanted = np.arange(staircase.low + staircase.step, staircase.high + 1, staircase.step)
         with np.errstate(all="ignore"):
             first = find_steps(self._levels, wanted, low, high, self._channels)
@@ -190,7 +191,7 @@ def _one_range(lattice: Lattice) -> Lattice:
     """Return a lattice whose channels have one range if they have one scale and one offset."""
     if lattice.per_channel:
         return lattice
-    return replace(lattice, low=lattice.low.min(keepdims=True), high=lattice.high.max(keepdims=True))
+    return replace(lattice, range=lattice.range.of_all())
 
 
 def _product(links: list[ChainLink]) -> Whole:

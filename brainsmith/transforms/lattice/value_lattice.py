@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from brainsmith.graph.integer_range import IntegerRange, within
 
 if TYPE_CHECKING:
     from brainsmith.transforms.lattice.array_types import Doubles, Whole
@@ -21,7 +23,7 @@ LARGEST = 1 << 52
 
 @dataclass(frozen=True)
 class Lattice:
-    """All values that a tensor can hold: `scale * n + offset` for whole numbers n from `low` to `high`.
+    """All values that a tensor can hold: `scale * n + offset` for whole numbers n of a range.
 
     Proven from the ranges of what the tensor is computed from, not from its datatype annotation. Some of the values
     may never occur. Every array has one element, or one for each channel.
@@ -29,21 +31,19 @@ class Lattice:
     Attributes:
         scale: float64, not 0.
         offset: float64.
-        low: Least n.
-        high: Greatest n.
+        range: Between which integers each n lies.
         axis: Of the channels, counted from the last one (-1); it says nothing where all arrays have one element.
     """
 
     scale: Doubles
     offset: Doubles
-    low: Whole
-    high: Whole
+    range: IntegerRange
     axis: int = -1
 
     @property
     def channels(self) -> int:
         """How many channels are told apart; 1 where none are."""
-        return max(array.size for array in (self.scale, self.offset, self.low, self.high))
+        return max(array.size for array in (self.scale, self.offset, *self.range))
 
     @property
     def per_channel(self) -> bool:
@@ -65,8 +65,7 @@ class Lattice:
         times = np.rint(self.scale / unit).astype(np.int64)
         base = self.offset[:1]
         shift = np.rint((self.offset - base) / unit).astype(np.int64)
-        ends = np.stack([times * self.low + shift, times * self.high + shift])
-        return Lattice(np.asarray([unit]), base, ends.min(keepdims=True)[0], ends.max(keepdims=True)[0])
+        return Lattice(np.asarray([unit]), base, self.range.times(times).plus(shift).of_all())
 
     def at_zero(self) -> Lattice | None:
         """Return the same lattice with offset 0, by other n; None if 0 lies between two of its values."""
@@ -74,26 +73,23 @@ class Lattice:
         whole = np.rint(shift)
         if not np.array_equal(whole * self.scale, np.broadcast_to(self.offset, np.broadcast(whole).shape)):
             return None
-        moved = whole.astype(np.int64)
-        return Lattice(self.scale, np.zeros(1), self.low + moved, self.high + moved, self.axis)
+        return Lattice(self.scale, np.zeros(1), self.range.plus(whole.astype(np.int64)), self.axis)
 
     def with_zero(self) -> Lattice | None:
         """Return the lattice that holds 0 as well, which padding adds; None if it lies between two values."""
         moved = self.at_zero()
         if moved is None:
             return None
-        return Lattice(
-            moved.scale, moved.offset, np.minimum(moved.low, 0), np.maximum(moved.high, 0), moved.axis
-        )
+        return replace(moved, range=moved.range.holding(0))
 
     def is_small(self) -> bool:
         """Tell whether all n are numbers that float64 holds."""
-        return int(max(abs(self.low.min()), abs(self.high.max()))) < LARGEST
+        return self.range.magnitude < LARGEST
 
 
 def of_integers(low: int, high: int) -> Lattice:
     """Return the lattice of whole numbers from `low` to `high`."""
-    return Lattice(np.ones(1), np.zeros(1), np.asarray([low]), np.asarray([high]))
+    return Lattice(np.ones(1), np.zeros(1), within(low, high))
 
 
 def of_array(values: np.ndarray[Any, Any]) -> Lattice | None:
@@ -106,7 +102,7 @@ def of_array(values: np.ndarray[Any, Any]) -> Lattice | None:
     if unit is None:
         return None
     numbers = np.rint(flat / unit).astype(np.int64)
-    return Lattice(np.asarray([unit]), np.zeros(1), numbers.min(keepdims=True), numbers.max(keepdims=True))
+    return Lattice(np.asarray([unit]), np.zeros(1), within(int(numbers.min()), int(numbers.max())))
 
 
 def common_unit(numbers: Doubles) -> float | None:

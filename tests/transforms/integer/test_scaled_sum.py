@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brainsmith.graph.integer_range import IntegerRange
 from brainsmith.transforms.integer.scaled_sum import Term, row_of
 
 TAP = st.tuples(st.sampled_from([-3, -2, -1, 1, 2, 5]), st.integers(-3, 0), st.integers(0, 3))
@@ -23,14 +24,12 @@ def reached(taps):
 @settings(deadline=None, max_examples=150)
 @given(TERMS, st.integers(1, 400))
 def test_they_are_listed_exactly_where_they_are_few(given_terms, most):
-    terms = [
-        Term(0.5 + at, *(np.asarray(each, np.int64) for each in zip(*taps, strict=True)))
-        for at, taps in enumerate(given_terms)
-    ]
+    arrays = [[np.asarray(each, np.int64) for each in zip(*taps, strict=True)] for taps in given_terms]
+    terms = [Term(0.5 + at, weights, IntegerRange(*ends)) for at, (weights, *ends) in enumerate(arrays)]
     row = row_of(terms, np.zeros(len(terms)), most)
     expected = [reached(taps) for taps in given_terms]
-    assert row.low.tolist() == [each[0] for each in expected]
-    assert row.high.tolist() == [each[-1] for each in expected]
+    assert row.range.low.tolist() == [each[0] for each in expected]
+    assert row.range.high.tolist() == [each[-1] for each in expected]
     if row.values is not None:
         assert [values.tolist() for values in row.values] == expected
         assert row.points().shape == (len(expected), int(np.prod([len(each) for each in expected])))

@@ -31,8 +31,8 @@ def test_the_two_layers_add_up_to_every_level(data, channels, integers, low):
         for at in range(integers):
             parts = [rows for rows in (found.rising, found.falling) if rows is not None]
             assert sum(count(rows, channel, low + at) for rows in parts) == levels[channel, at]
-    np.testing.assert_array_equal(found.low, levels.min(axis=1))
-    np.testing.assert_array_equal(found.high, levels.max(axis=1))
+    np.testing.assert_array_equal(found.range.low, levels.min(axis=1))
+    np.testing.assert_array_equal(found.range.high, levels.max(axis=1))
 
 
 def silu(graph):
