@@ -24,8 +24,8 @@ _GROWTH = ("pads", "output_shape", "output_padding")
 """Attributes that do."""
 _MOST_DIMENSIONS = 64
 """Of an array in NumPy."""
-_PACKED = frozenset({21, 22, 23, 25, 26})
-"""Types of which several values share a byte (INT4, UINT4, FLOAT4E2M1, UINT2, INT2)."""
+_PACKED = {21: 2, 22: 2, 23: 2, 25: 4, 26: 4}
+"""How many values share a byte, by type (INT4, UINT4, FLOAT4E2M1, UINT2, INT2)."""
 
 
 def size_faults(graph: Any) -> Iterator[str]:
@@ -45,11 +45,14 @@ def constant_faults(what: str, tensor: Any) -> Iterator[str]:
     if tensor.data_type not in _known_types():
         yield f"{what} has the data type {tensor.data_type}, and ONNX knows none of that number"
     yield from _shape_faults(what, dims, None)
-    if tensor.data_location == EXTERNAL or tensor.data_type in _PACKED or min(dims, default=0) < 0:
+    if tensor.data_location == EXTERNAL or min(dims, default=0) < 0:
         return
-    held = _elements_held(tensor)
-    if held is not None and held != math.prod(dims):
-        yield f"{what} has the shape {_text(dims)}, and its data have {plural(held, 'element')}"
+    held, shared = _elements_held(tensor), _PACKED.get(tensor.data_type, 1)
+    if held is not None and held != -(-math.prod(dims) // shared):
+        data = f"its data have {'room for ' if shared > 1 else ''}{plural(held * shared, 'element')}"
+        yield f"{what} has the shape {_text(dims)}, and {data}"
+    elif shared == 4 and not dims:
+        yield f"{what} is a number of 2 bits without axes, which onnx cannot read. Give it the shape [1]"
 
 
 def bit_width_faults(nodes: list[Any], constants: Mapping[str, Any]) -> Iterator[str]:

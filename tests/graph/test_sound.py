@@ -4,9 +4,9 @@ import sys
 
 import onnx
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
-from onnx import helper
+from onnx import TensorProto, helper
 from qonnx.core.datatype import DataType
 from qonnx.custom_op import registry
 
@@ -145,9 +145,46 @@ def test_a_domain_that_is_no_name_is_refused(domain):
     )
 
 
+@pytest.mark.parametrize(
+    ("data_type", "dims", "data", "fault"),
+    [
+        (TensorProto.INT4, [3], b"12", ""),
+        (
+            TensorProto.INT4,
+            [3],
+            b"1",
+            "constant 'few' has the shape [3], and its data have room for 2 elements",
+        ),
+        (TensorProto.UINT2, [5], b"12", ""),
+        (
+            TensorProto.UINT2,
+            [5],
+            b"123",
+            "constant 'few' has the shape [5], and its data have room for 12 elements",
+        ),
+        (
+            TensorProto.INT2,
+            [],
+            b"1",
+            "constant 'few' is a number of 2 bits without axes, which onnx cannot read. Give it the shape [1]",
+        ),
+    ],
+)
+def test_values_that_share_a_byte_are_as_many_as_their_shape_says(data_type, dims, data, fault):
+    model = hostile.good()
+    model.graph.initializer.append(TensorProto(name="few", data_type=data_type, dims=dims, raw_data=data))
+    if not fault:
+        read_model(model.SerializeToString())
+        return
+    with pytest.raises(ModelError) as caught:
+        read_model(model.SerializeToString())
+    assert str(caught.value) == f"the model: {fault}"
+
+
 DATA = hostile.good().SerializeToString()
 
 
+@example([(1153, 25)])
 @given(st.lists(st.tuples(st.integers(0, len(DATA) - 1), st.integers(0, 255)), min_size=1, max_size=8))
 def test_a_damaged_model_is_read_or_refused(damage):
     data = bytearray(DATA)
