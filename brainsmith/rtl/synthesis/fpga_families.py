@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
 
 from brainsmith.errors import BuildError
 
@@ -28,19 +32,6 @@ class Memories:
     def styles(self) -> dict[str, str]:
         """Return what sources may ask for, and what they get: block RAM where there is no UltraRAM, as from Vivado."""
         return {"distributed": "distributed", "block": "block", "ultra": "ultra" if self.uram else "block"}
-
-
-_SERIES_7 = Memories(
-    "lutrams_xc5v.txt",
-    ("HAS_SIZE_36", "HAS_CASCADE", "HAS_CONFLICT_BUG", "HAS_MIXWIDTH_SDP"),
-    (("LUTRAM", "lutrams_xc5v_map.v"), ("BLOCKRAM", "brams_xc6v_map.v")),
-)
-_ULTRASCALE = Memories(
-    "lutrams_xcu.txt",
-    ("HAS_SIZE_36", "HAS_MIXWIDTH_SDP", "HAS_ADDRCE"),
-    (("LUTRAM", "lutrams_xc5v_map.v"), ("BLOCKRAM", "brams_xcu_map.v")),
-)
-_ULTRASCALE_PLUS = replace(_ULTRASCALE, maps=(*_ULTRASCALE.maps, ("URAM", "urams_map.v")), uram=True)
 
 
 @dataclass(frozen=True)
@@ -68,50 +59,19 @@ class Family:
     notes: tuple[str, ...] = ()
 
 
-FAMILIES = (
-    Family(
-        name="versal",
-        title="Versal",
-        parts=r"x[cqa]r?(?:v[cemhpn]\d|v80|2v[em]\d)",
-        yosys="xcup",
-        dsp="DSP58",
-        slices=("DSP58", "DSPFP32", "DSP48E2"),
-        memories=_ULTRASCALE_PLUS,
-        notes=(
-            "Yosys knows no Versal part: logic is mapped as for UltraScale+. DSP58 slices are those that FINN "
-            "instantiates. Versal has LOOKAHEAD8 instead of CARRY8 and its LUTs can cascade, so the real number of "
-            "LUTs is somewhat lower; block RAM and UltraRAM hold the same number of bits",
-        ),
-    ),
-    Family(
-        name="xc7",
-        title="7 series and Zynq-7000",
-        parts=r"x[caq]7(?:[akz]|s|vx?|vh)\d",
-        yosys="xc7",
-        dsp="DSP48E1",
-        slices=("DSP48E1",),
-        memories=_SERIES_7,
-    ),
-    Family(
-        name="xcup",
-        title="UltraScale+",
-        parts=r"x[caq]r?zu\d|xck2[46]|x[cq]r?[kv]u\d+p|x[ca]au\d+p|xcsu\d+p|xcux35|xcu\d+[a-z]*(?:-|$)",
-        yosys="xcup",
-        dsp="DSP48E2",
-        slices=("DSP48E2",),
-        memories=_ULTRASCALE_PLUS,
-    ),
-    Family(
-        name="xcu",
-        title="UltraScale",
-        parts=r"x[cq]r?[kv]u\d+(?!\d*p)",
-        yosys="xcu",
-        dsp="DSP48E2",
-        slices=("DSP48E2",),
-        memories=_ULTRASCALE,
-    ),
-)
-"""The first whose pattern a part's name begins with; Kintex UltraScale+ (`xcku5p`) comes before UltraScale (`xcku040`)."""
+def _family(entry: dict[str, Any]) -> Family:
+    """Return a family as the table has it; its lists are tuples, so that it can be compared and kept."""
+    memories = entry["memories"]
+    maps = tuple((kind, file) for kind, file in memories["maps"])
+    memories = Memories(**{**memories, "defines": tuple(memories["defines"]), "maps": maps})
+    lists = {name: tuple(entry.get(name, ())) for name in ("slices", "notes")}
+    return Family(**{**entry, **lists, "memories": memories})
+
+
+_TABLE = yaml.safe_load(Path(__file__).with_name("fpga_families.yaml").read_text(encoding="utf-8"))
+
+FAMILIES = tuple(map(_family, _TABLE["families"]))
+"""The first whose pattern a part's name begins with."""
 
 
 def family_of(part: str) -> Family:
