@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.synthesis.fpga_families import Family, Memories
 
 BLACK_BOXES, LIBRARY, LUTRAMS, MUX_MAP = "black_boxes.v", "library.v", "lutrams.txt", "mux_map.v"
-"""Files beside the sources: FINN's vendor cells, what is taken of Yosys' libraries, and `MUX_TO_SHIFT`."""
+"""Files beside the sources: `VENDOR_CELLS`, what is taken of Yosys' libraries, and `MUX_TO_SHIFT`."""
 
 LIBRARY_CELLS = ("RAMB18E1", "RAMB36E1", "RAMB18E2", "RAMB36E2", "URAM288", "DSP48E1", "DSP48E2")
 """What `synth_xilinx` can map to beyond LUTs and registers. Reading Yosys' other 600 would cost most of the time."""
@@ -21,6 +21,9 @@ MEMORY = "$mem"
 """How the type of a cell begins that is a memory, before it is mapped."""
 
 READ = "read_slang --allow-use-before-declare --ignore-timing --ignore-assertions --diag-source"
+
+VENDOR_CELLS = Path(__file__).with_name("black_boxes.v")
+"""The cells that FINN's library instantiates, as empty modules."""
 
 MUX_TO_SHIFT = Path(__file__).with_name("mux_to_shift.v")
 """Lets Yosys see shift registers with a variable tap.

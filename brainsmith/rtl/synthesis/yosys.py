@@ -14,8 +14,7 @@ from brainsmith.plugin.processes import run_python
 from brainsmith.plugin.tools import find_package
 from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER
 from brainsmith.rtl.synthesis import worker
-from brainsmith.rtl.synthesis.primitives import black_boxes
-from brainsmith.rtl.synthesis.script import BLACK_BOXES, MUX_MAP, MUX_TO_SHIFT, synthesis_script
+from brainsmith.rtl.synthesis.script import BLACK_BOXES, MUX_MAP, MUX_TO_SHIFT, VENDOR_CELLS, synthesis_script
 from brainsmith.rtl.synthesis.worker import JOB, RESULT
 from brainsmith.settings import cache_dir
 from brainsmith.store.fingerprint import digest
@@ -100,7 +99,8 @@ def default_store() -> KeptFolders:
 def plan_job(piece: Piece, family: Family, tool: str) -> Job:
     """Return the synthesis of a piece for a family of parts."""
     commands = synthesis_script(piece.top, source_paths(piece), family)
-    files = {**piece_files(piece), BLACK_BOXES: black_boxes(), MUX_MAP: MUX_TO_SHIFT.read_text("utf-8")}
+    beside = {BLACK_BOXES: VENDOR_CELLS, MUX_MAP: MUX_TO_SHIFT}
+    files = {**piece_files(piece), **{name: file.read_text("utf-8") for name, file in beside.items()}}
     return Job(piece.name, files, commands, tool, family.memories.lutrams, family.memories.styles)
 
 
