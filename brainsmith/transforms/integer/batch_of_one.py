@@ -205,7 +205,7 @@ _AXIS = {
 
 _RULES: dict[str, Callable[[_Change, NodeProto], str]] = {
     **dict.fromkeys(_AXIS, _Change._along),
-    **dict.fromkeys(("ReduceMax", "ReduceMean", "ReduceSum"), _Change._reduce),
+    **dict.fromkeys(("ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum"), _Change._reduce),
     **dict.fromkeys(("Resize", "Upsample"), _Change._resize),
     "Flatten": _Change._flatten,
     "Gemm": _Change._gemm,

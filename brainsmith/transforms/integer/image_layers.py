@@ -128,16 +128,18 @@ class ImageLayers:
         found = IntegerTensor(name, (1, channels, 1, 1), sums, tensor.scale, tensor.offset * count)
         return replace(found, links=(dividing(node, count),)) if divided else found
 
-    def maximum(self, tensor: IntegerTensor, window: dict[str, Any], base: str) -> IntegerTensor:
-        """Return the largest value of each window of an image; pending operators stay pending.
+    def extreme(
+        self, tensor: IntegerTensor, window: dict[str, Any], base: str, sign: int = 1
+    ) -> IntegerTensor:
+        """Return the greatest value of each window of an image, or the least (-1); pending operators stay pending.
 
-        Padding is never the largest: it is the least of all integers.
+        Padding is never the greatest: it is the least of all integers.
         """
         if window["kernel"] == [1, 1] == window["strides"] and not any(window["pads"]):
             return tensor
         if tensor.is_tabled:
             tensor = self._build.integers(tensor, base)
-        way = tensor.direction
+        way = tensor.direction * sign
         turned = self._build.scaled(tensor, way, f"{base}_turned")
         turned = replace(turned, scale=tensor.scale * way)
         padded = with_border(self._graph, turned, window["pads"], base, turned.range.ends[0])

@@ -177,12 +177,29 @@ class WindowRules:
             raise NoLayerError(
                 "it gives the places of the largest values", "read only the values that it gives"
             )
-        return self._images.maximum(tensor, window, base)
+        return self._images.extreme(tensor, window, base)
 
-    def _global_max_pool(self, node: NodeProto, value: Value, base: str) -> Value:
-        tensor = self._image(value, base)
-        window = {"kernel": list(tensor.shape[2:]), "strides": [1, 1], "pads": [0] * 4, "dilations": [1, 1]}
-        return self._images.maximum(tensor, {**window, "shape": (*tensor.shape[:2], 1, 1)}, base)
+    def _global_pool(self, node: NodeProto, value: Value, base: str) -> Value:
+        return self._of_image(node, self._image(value, base), base)
+
+    def _of_image(self, node: NodeProto, image: IntegerTensor, base: str) -> IntegerTensor:
+        """Return one value for all pixels of each channel: their sum, a pending division behind it, or an extreme."""
+        if node.op_type not in _EXTREMES:
+            return self._images.mean(image, node, base, divided=node.op_type != "ReduceSum")
+        window = self._whole(image)
+        return self._images.extreme(image, window, base, _EXTREMES[node.op_type])
+
+    @staticmethod
+    def _whole(image: IntegerTensor) -> dict[str, Any]:
+        """Return the window that is all of an image."""
+        shape = (*image.shape[:2], 1, 1)
+        return {
+            "kernel": [*image.shape[2:]],
+            "strides": [1, 1],
+            "pads": [0] * 4,
+            "dilations": [1, 1],
+            "shape": shape,
+        }
 
     def _average_pool(self, node: NodeProto, value: Value, base: str) -> Value:
         tensor = self._image(value, base)
@@ -219,11 +236,8 @@ class WindowRules:
             )
         return counts
 
-    def _mean(self, node: NodeProto, value: Value, base: str) -> Value:
-        return self._images.mean(self._image(value, base), node, base)
-
     def _reduce(self, node: NodeProto, value: Value, base: str) -> Value:
-        """Bring the axes that are summed behind the others: they are an image's height, and the others its channels."""
+        """Bring the axes that are reduced behind the others: they are an image's height, and the others its channels."""
         rank = len(value.shape)
         stated = attribute(node, "axes")
         if stated is None and len(node.input) > 1 and node.input[1]:
@@ -234,12 +248,11 @@ class WindowRules:
         axes = sorted(range(rank) if stated is None else {axis % rank for axis in stated})
         kept = [axis for axis in range(rank) if axis not in axes]
         if rank > 2 and kept == [0, 1] and value.shape[0] == 1:
-            image = self._image(value, base)
-            return self._images.mean(image, node, base, divided=node.op_type == "ReduceMean")
+            return self._global_pool(node, value, base)
         moved = self._layouts.transposed(value, [*kept, *axes], base)
         sizes = [prod(value.shape[axis] for axis in each) for each in (kept, axes)]
         image = self._layouts.settled(self._layouts.reshaped(moved, (1, *sizes, 1), base), base)
-        return self._images.mean(image, node, base, divided=node.op_type == "ReduceMean")
+        return self._of_image(node, image, base)
 
 
 def _inside(size: int, window: dict[str, Any], axis: int) -> Whole:
@@ -249,14 +262,19 @@ def _inside(size: int, window: dict[str, Any], axis: int) -> Whole:
     return np.asarray(((taps >= 0) & (taps < size)).sum(axis=1))
 
 
+_EXTREMES = {"GlobalMaxPool": 1, "ReduceMax": 1, "ReduceMin": -1}
+"""Operators that give the greatest value (1), or the least."""
+
 _RULES: dict[str, Callable[[WindowRules, NodeProto, Value, str], Value]] = {
     "AveragePool": WindowRules._average_pool,
     "Conv": WindowRules._conv,
     "ConvTranspose": WindowRules._conv_transpose,
-    "GlobalAveragePool": WindowRules._mean,
-    "GlobalMaxPool": WindowRules._global_max_pool,
+    "GlobalAveragePool": WindowRules._global_pool,
+    "GlobalMaxPool": WindowRules._global_pool,
     "MaxPool": WindowRules._max_pool,
+    "ReduceMax": WindowRules._reduce,
     "ReduceMean": WindowRules._reduce,
+    "ReduceMin": WindowRules._reduce,
     "ReduceSum": WindowRules._reduce,
 }
 """What finds the results of which operator."""

@@ -276,7 +276,9 @@ class MovingNetwork:
 
     def reduce(self):
         rank = len(self.shape)
-        kind = self.pick(["ReduceMean", "ReduceSum", "GlobalAveragePool", "GlobalMaxPool"])
+        kind = self.pick(
+            ["ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "GlobalAveragePool", "GlobalMaxPool"]
+        )
         if kind.startswith("Global"):
             if rank > 2:
                 self.node(kind, [*self.shape[:2], *[1] * (rank - 2)])

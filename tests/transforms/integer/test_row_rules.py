@@ -42,6 +42,22 @@ def test_a_mean_of_channels_moves_them():
     assert op_types(made).count("ReduceSum") == 1
 
 
+@settings(max_examples=12, deadline=None)
+@given(
+    st.integers(0, 1 << 20),
+    st.sampled_from([((1, 3, 2, 4), [2, 3]), ((1, 3, 2, 4), [1]), ((1, 5, 3), [1]), ((1, 5, 3), [2])]),
+    st.sampled_from(["ReduceMax", "ReduceMin"]),
+    st.sampled_from([-1.5, 0.5]),
+)
+def test_the_greatest_or_the_least_of_some_axes_is_one_window(seed, shape_and_axes, op_type, factor):
+    shape, axes = shape_and_axes
+    graph = Graph(*shape).quant(4, 0.5).node("Mul", factor)
+    graph.node(op_type, axes=axes, keepdims=1).quant(5, 0.25)
+    result = [1 if axis in axes else size for axis, size in enumerate(shape)]
+    made = same(graph.model(*result, datatype="INT4"), samples(seed, *shape))
+    assert op_types(made).count("MaxPoolNHWC") == 1
+
+
 PAIRS = np.asarray([[[a, b]] for a in range(-8, 8) for b in (-8, -3, 0, 1, 7)], np.float32)
 
 
