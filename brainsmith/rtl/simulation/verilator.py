@@ -20,7 +20,11 @@ DESIGN = (HERE / "design.h", HERE / "design.cpp")
 REDIRECT = HERE / "redirect.h"
 
 VERILATE = ("--cc", "--no-timing", "--assert", "-Wno-fatal", "-O3", "--x-assign", "fast", "--x-initial", "0")
-"""Latches, unused bits and other warnings are the library's own business; assertions end a simulation."""
+"""Latches, unused bits and other warnings are the library's own business; assertions end a simulation.
+
+Repeated layers are no hierarchical blocks: equal modules share their C++ anyway. The 21 products of a ResNet-18, which are
+of 14 kinds, took twice as long to compile as such blocks, with 20 % more C++.
+"""
 
 COMPILE = ("-O2", "-fPIC", "-std=c++17", "-fvisibility=hidden", "-fno-gnu-unique", "-w")
 """Simulations must not see each other's symbols: many are loaded into one process."""
