@@ -8,6 +8,7 @@ from yaml.nodes import Node
 
 from brainsmith.blueprint.nodes import Document, describe, is_text
 from brainsmith.blueprint.schema import KEYS, Goal
+from brainsmith.close_names import did_you_mean
 
 #: AMD device names: family and size, package, speed grade; xa is automotive, xq defence, xc everything else.
 #: Examples: xczu7ev-ffvc1156-2-e, xc7z020clg400-1, xcvc1902-vsva2197-2MP-e-S. Lattice's ECP5: LFE5U-85F-6BG381C.
@@ -44,18 +45,21 @@ def read_goal(doc: Document, node: Node) -> Goal:
 
 def _part(doc: Document, node: Node, declared: bool) -> str | None:
     """Check the form of a part's name, and that there is such a device unless the blueprint declares it."""
-    what = "a device name with package and speed grade, such as xczu7ev-ffvc1156-2-e"
-    text = doc.text(node, "target.part", what)
-    if text is not None and not _PART.fullmatch(text):
-        doc.report(node, f"target.part must be {what}, not {text!r}")
-        return None
-    if text is not None and not declared:
-        from brainsmith.rtl.devices.device import device_of, unknown_device
+    from brainsmith.rtl.devices.device import board_name, boards, device_of, part_of, unknown_device
 
-        if device_of(text) is None:
-            doc.report(node, f"target.part: {unknown_device(text)}")
-            return None
-    return text
+    what = "a device name with package and speed grade, such as xczu7ev-ffvc1156-2-e, or a board, such as pynq-z2"
+    text = doc.text(node, "target.part", what)
+    if text is None:
+        return None
+    part = part_of(text)
+    if not _PART.fullmatch(part):
+        hint = did_you_mean(board_name(text), boards())
+        doc.report(node, f"target.part must be {what}, not {text!r}{hint}")
+        return None
+    if not declared and device_of(part) is None:
+        doc.report(node, f"target.part: {unknown_device(part)}")
+        return None
+    return part
 
 
 def _declared(doc: Document, pair: tuple[Node, Node]) -> dict[str, int]:

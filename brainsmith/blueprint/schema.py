@@ -153,7 +153,7 @@ class Goal:
     """What the accelerator must fit and reach; None leaves the choice to the build.
 
     Attributes:
-        part: Device with package and speed grade, such as ``xczu7ev-ffvc1156-2-e``.
+        part: Device with package and speed grade, such as ``xczu7ev-ffvc1156-2-e``; of a board, the part that it carries.
         device: What the part holds, by resource; empty to take what is known of it.
         clock_ns: Clock period in ns.
         fps: Inferences per second to reach.

@@ -70,7 +70,7 @@ def build(
         use_cache: Whether results of earlier builds may be reused, and are kept.
         strict: Whether a build that is not proven in full raises, with its output written; None takes the blueprint's
             `strict`.
-        part: The device, in place of the blueprint's: "xczu7ev-ffvc1156-2-e".
+        part: The device, or a board that carries it, in place of the blueprint's: "xczu7ev-ffvc1156-2-e", "pynq-z2".
         input_datatype: Which integers the inputs are made of, in place of the blueprint's `inputs`: "UINT8" for the pixels
             of an image, or a datatype for each input by name, also as "image=UINT8,mask=INT4".
 

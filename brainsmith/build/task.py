@@ -106,7 +106,9 @@ def task_of(arguments: BuildArguments) -> BuildTask:
         steps, output = arranged(steps_from(arguments.steps, registry), arguments.produce, registry)
         blueprint, chosen = _resolved(arguments, registry, [step.name for step in steps])
     if arguments.part is not None:
-        blueprint = replace(blueprint, goal=replace(blueprint.goal, part=arguments.part, device={}))
+        from brainsmith.rtl.devices.device import part_of
+
+        blueprint = replace(blueprint, goal=replace(blueprint.goal, part=part_of(arguments.part), device={}))
     if arguments.input_datatype is not None:
         from brainsmith.blueprint.input_datatypes import stated_inputs
 

@@ -84,7 +84,7 @@ VERBS = (
         Argument("--blueprint", "FILE", "what to build, and with which plugins", required=True),
         Argument("--output", "DIR", "the folder for the output", required=True),
         Argument("--produce", "OUTPUT", "how far to go; wins over the blueprint", choices=OUTPUTS),
-        Argument("--part", "PART", "the device, in place of the blueprint's"),
+        Argument("--part", "PART", "the device, or a board such as pynq-z2, in place of the blueprint's"),
         Argument(
             "--input-datatype", "TYPE", "which integers the input is made of: UINT8, or image=UINT8,mask=INT4"
         ),

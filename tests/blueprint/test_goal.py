@@ -73,14 +73,22 @@ def test_device_names_of_every_family_are_taken(files, part):
     assert files.body(f"target: {{part: {part}}}").goal.part == part
 
 
-@pytest.mark.parametrize("part", ["Pynq-Z1", "ZCU104", "xczu7ev", "5", "xczu7ev_ffvc1156", "[x]"])
+@pytest.mark.parametrize("part", ["Pynq-Z9", "xczu7ev", "5", "xczu7ev_ffvc1156", "[x]"])
 def test_other_names_are_no_device(files, part):
     (error,) = files.body_errors(f"target: {{part: {part}}}")
     shown = {"5": "5", "[x]": "a list"}.get(part, repr(part))
+    hint = ". Did you mean 'pynq-z2'?" if part == "Pynq-Z9" else ""
     assert error == (
         "x.yaml:2:18: target.part must be a device name with package and speed grade, such as "
-        f"xczu7ev-ffvc1156-2-e, not {shown}"
+        f"xczu7ev-ffvc1156-2-e, or a board, such as pynq-z2, not {shown}{hint}"
     )
+
+
+@pytest.mark.parametrize("board", ["pynq-z2", "Pynq_Z2", "PYNQ Z2"])
+def test_a_board_stands_for_its_part(files, board):
+    assert files.body(f"target: {{part: {board}}}").goal.part == "xc7z020clg400-1"
+    declared = files.body(f"target: {{part: {board}, device: {{lut: 1, ff: 2, bram18: 3, dsp: 4}}}}").goal
+    assert (declared.part, declared.device["lut"]) == ("xc7z020clg400-1", 1)
 
 
 @pytest.mark.parametrize(("written", "expected"), [("100000", 100000), ("1e5", 100000), ("100_000", 100000)])

@@ -1,4 +1,4 @@
-"""From the name of a part to its device, and what that holds."""
+"""From the name of a part, or of a board that carries it, to its device, and what that holds."""
 
 from __future__ import annotations
 
@@ -7,12 +7,19 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from brainsmith.close_names import close_names, one_of
 from brainsmith.errors import BuildError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 TABLE = Path(__file__).with_name("devices.csv")
 """What each device holds, with its sources; entered by hand."""
+
+BOARDS = Path(__file__).with_name("boards.csv")
+"""Which part each board carries; entered by hand."""
 
 RESOURCES = ("lut", "ff", "bram18", "uram", "dsp")
 """What is counted, as reports call it."""
@@ -47,6 +54,22 @@ class FpgaDevice:
     declared: bool = field(default=False, kw_only=True)
 
 
+def part_of(name: str) -> str:
+    """Return the part that a board such as `pynq-z2` carries; any other name as it is."""
+    return boards().get(board_name(name), name)
+
+
+def board_name(name: str) -> str:
+    """Return how a board is spelt here: `Pynq_Z2` is `pynq-z2`."""
+    return re.sub(r"[\s_]+", "-", name.strip().lower())
+
+
+@cache
+def boards() -> dict[str, str]:
+    """Return the part of each board."""
+    return {name: part for names, part in _rows(BOARDS) for name in names.split()}
+
+
 def device_of(part: str) -> FpgaDevice | None:
     """Return the device of a part such as `xczu7ev-ffvc1156-2-e`; None if none is known that its name begins with.
 
@@ -75,7 +98,8 @@ def require_device(part: str) -> FpgaDevice:
 def unknown_device(part: str) -> str:
     """Return the message of a part whose device is not known."""
     asked = device_name(part)
-    hint = one_of(close_names(_GRADES.sub("xc", asked), known_devices(), cutoff=0.75, nearly=1)) or "."
+    close = close_names(_GRADES.sub("xc", asked), known_devices(), cutoff=0.75, nearly=1)
+    hint = one_of(close or close_names(board_name(part), boards(), cutoff=0.8)) or "."
     return (
         f"no device {asked!r} is known, for the part {part!r}{hint}\n"
         "  one that is not listed is declared beside it: target: {part: ..., device: {lut: 117120, ff: 234240, "
@@ -100,10 +124,13 @@ def known_devices() -> tuple[str, ...]:
 @cache
 def _devices() -> dict[str, FpgaDevice]:
     """Return all devices by their names, longer names first: the name of one may begin with that of another."""
-    lines = [line for line in TABLE.read_text("utf-8").splitlines() if not line.startswith("#")]
     found = [
-        FpgaDevice(name, *map(int, figures))
-        for names, *figures in csv.reader(lines[1:])
-        for name in names.split()
+        FpgaDevice(name, *map(int, figures)) for names, *figures in _rows(TABLE) for name in names.split()
     ]
     return {device.name: device for device in sorted(found, key=lambda device: -len(device.name))}
+
+
+def _rows(table: Path) -> Iterator[list[str]]:
+    """Return the rows of a table, without its heading and its comments."""
+    lines = [line for line in table.read_text("utf-8").splitlines() if not line.startswith("#")]
+    return iter(csv.reader(lines[1:]))

@@ -3,13 +3,24 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from brainsmith.blueprint.goal import _PART
 from brainsmith.errors import BuildError
-from brainsmith.rtl.devices.device import FpgaDevice, device_name, device_of, known_devices, require_device
+from brainsmith.rtl.devices.device import (
+    FpgaDevice,
+    board_name,
+    boards,
+    device_name,
+    device_of,
+    known_devices,
+    part_of,
+    require_device,
+)
 from brainsmith.rtl.synthesis.fpga_families import family_of
 
 PARTS = {
@@ -83,6 +94,7 @@ def test_what_only_begins_like_a_device_is_none(part):
             "no device 'xc7z021' is known, for the part 'xc7z021clg400-1'. "
             "Did you mean 'xc7z020' or 'xc7z015' or 'xc7z010'?",
         ),
+        ("pynq-z9", "no device 'pynq' is known, for the part 'pynq-z9'. Did you mean 'pynq-z2'?"),
         ("xc4vlx25-ff668-10", "no device 'xc4vlx25' is known, for the part 'xc4vlx25-ff668-10'."),
     ],
 )
@@ -95,13 +107,31 @@ def test_an_unknown_one_is_said_with_what_is_spelt_alike(part, said):
     )
 
 
-def part_of(name):
+@pytest.mark.parametrize("board", boards())
+def test_a_board_carries_a_device_that_is_known(board):
+    assert require_device(boards()[board])
+    assert boards()[board].startswith("LFE5U") or family_of(boards()[board])
+    assert _PART.fullmatch(boards()[board])
+    assert board_name(board) == board
+
+
+def test_another_name_is_a_part_already():
+    assert part_of("xc7z020clg400-1") == "xc7z020clg400-1"
+    assert part_of(" Pynq_Z1 ") == "xc7z020clg400-1"
+
+
+def test_the_page_names_every_board():
+    page = (Path(__file__).parents[3] / "docs/blueprint.md").read_text(encoding="utf-8")
+    assert [board for board in boards() if f"`{board}`" not in page] == []
+
+
+def a_part_of(name):
     return f"{name}-6BG381C" if name.startswith("lfe") else f"{name}-ffvc1156-2-e"
 
 
 @given(st.sampled_from(known_devices()))
 def test_every_device_is_found_by_its_own_parts_and_has_a_family(name):
-    assert device_of(part_of(name)).name == device_name(part_of(name)) == name
+    assert device_of(a_part_of(name)).name == device_name(a_part_of(name)) == name
     if not name.startswith("lfe"):
         assert family_of(name)
 
@@ -122,7 +152,7 @@ def test_luts_follow_from_logic_cells(line):
 
 
 def test_ultraram_is_where_the_family_has_it():
-    having = [name for name in known_devices() if require_device(part_of(name)).uram]
+    having = [name for name in known_devices() if require_device(a_part_of(name)).uram]
     assert [name for name in having if name.startswith(("xc7", "xcku0", "xcvu0", "lfe"))] == []
 
 
@@ -138,7 +168,7 @@ xcu250 1728000 5376 1280 12288  xcu280 1303680 4032 960 9024
 @pytest.mark.parametrize("line", [row for line in REPORTED.strip().splitlines() for row in line.split("  ")])
 def test_what_the_vendors_tools_report(line):
     name, *figures = line.split()
-    found = device_of(part_of(name))
+    found = device_of(a_part_of(name))
     assert [found.lut, found.bram18, found.uram, found.dsp] == list(map(int, figures))
 
 
@@ -163,7 +193,7 @@ prepare_finn()
 from finn.util.basic import part_map
 from finn.util import platforms
 boards = {name: platforms.platforms[name]().compute_resources for name in BOARDS}
-print(json.dumps([sorted(set(part_map.values())), boards]))
+print(json.dumps([part_map, boards]))
 """
 
 
@@ -174,9 +204,12 @@ def test_the_parts_and_figures_of_finn():
         [sys.executable, "-c", f"BOARDS = {list(BOARDS)}\n{FINN}"], capture_output=True, text=True, check=True
     )
     parts, platforms = json.loads(done.stdout.splitlines()[-1])
-    assert [part for part in parts if device_of(part) is None] == []
+    assert [part for part in parts.values() if device_of(part) is None] == []
+    assert {name: part_of(name).lower() for name in parts} == {
+        name: part.lower() for name, part in parts.items()
+    }
     for board, regions in platforms.items():
-        device = device_of(part_of(BOARDS[board]))
+        device = device_of(a_part_of(BOARDS[board]))
         for at, name in enumerate(("lut", "ff", "bram18", "uram", "dsp")):
             there, counted = getattr(device, name), sum(region[at] for region in regions)
             assert 0.5 * there <= counted <= 1.01 * there, (board, name)
