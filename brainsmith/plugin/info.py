@@ -42,34 +42,10 @@ BACKEND_TYPES = ("hls", "rtl")
 FINN_RTL = "finn.custom_op.fpgadataflow.rtl"
 """Where FINN's own passes look for RTL layers."""
 
-FIELDS = (
-    "name",
-    "type",
-    "framework",
-    "reference",
-    "version",
-    "description",
-    "author",
-    "requires",
-    "min_brainsmith",
-    "max_brainsmith",
-    "priority",
-    "stage",
-    "kernel",
-    "backend_type",
-    "device_types",
-    "tags",
-    "origin",
-    "extra",
-)
-"""The fields of a record, in the order of its plain form."""
-
 EXTRA_FIELDS = ("display_name", "vendor", "license")
 """What a record is given as if it were a field, and holds in `extra`: what a target says of itself for people."""
 
 _LISTS = ("requires", "device_types", "tags")
-
-_DEFAULTS: tuple[Any, ...] = ("", "", "", "", "", "", "", (), "", "", 50, None, None, None, (), (), "", {})
 
 
 class PluginInfo:
@@ -103,24 +79,24 @@ class PluginInfo:
     __slots__ = ("_values",)
 
     _values: tuple[Any, ...]
-    name: str
-    type: str
-    framework: str
-    reference: str
-    version: str
-    description: str
-    author: str
-    requires: tuple[str, ...]
-    min_brainsmith: str
-    max_brainsmith: str
-    priority: int
-    stage: str | None
-    kernel: str | None
-    backend_type: str | None
-    device_types: tuple[str, ...]
-    tags: tuple[str, ...]
-    origin: str
-    extra: dict[str, Any]
+    name: str = ""
+    type: str = ""
+    framework: str = ""
+    reference: str = ""
+    version: str = ""
+    description: str = ""
+    author: str = ""
+    requires: tuple[str, ...] = ()
+    min_brainsmith: str = ""
+    max_brainsmith: str = ""
+    priority: int = Priority.NORMAL
+    stage: str | None = None
+    kernel: str | None = None
+    backend_type: str | None = None
+    device_types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    origin: str = ""
+    extra: dict[str, Any] = {}  # noqa: RUF012  (each record has one of its own)
     loader: ClassVar[Callable[[PluginInfo], Any]]
     """What `load` calls: the package sets it, and a record knows of no registry."""
 
@@ -133,7 +109,7 @@ class PluginInfo:
         for name in _LISTS:
             if isinstance(fields.get(name), list):
                 fields[name] = tuple(fields[name])
-        values = [fields.get(field, default) for field, default in zip(FIELDS, _DEFAULTS, strict=True)]
+        values = [fields.get(field, default) for field, default in _DEFAULTS.items()]
         values[-1] = {**values[-1], **own}
         _SET_VALUES(self, tuple(values))
 
@@ -235,7 +211,7 @@ class PluginInfo:
         return tuple(self)
 
     def __iter__(self) -> Iterator[str]:
-        for field, default in zip(FIELDS, _DEFAULTS, strict=True):
+        for field, default in _DEFAULTS.items():
             if field != "extra" and getattr(self, field) != default:
                 yield field
         yield from self.extra
@@ -285,5 +261,15 @@ class _Field:
 
 
 _SET_VALUES = PluginInfo.__dict__["_values"].__set__
+_DEFAULTS = {
+    name: vars(PluginInfo)[name]
+    for name in PluginInfo.__annotations__
+    if name != "_values" and name in vars(PluginInfo)
+}
+"""What a record has where nothing is stated, by field."""
+
+FIELDS = tuple(_DEFAULTS)
+"""The fields of a record, in the order of its plain form."""
+
 for _index, _name in enumerate(FIELDS):
     setattr(PluginInfo, _name, _Field(_index))
