@@ -7,7 +7,7 @@ needs none of the reader.
 from __future__ import annotations
 
 from brainsmith import TYPE_CHECKING
-from brainsmith.lazy_names import lazy_names
+from brainsmith.lazy_names import homes_of, lazy_names
 
 if TYPE_CHECKING:
     from brainsmith.blueprint.blueprint_plugins import select_blueprint as select_blueprint
@@ -18,15 +18,7 @@ if TYPE_CHECKING:
     from brainsmith.blueprint.schema import Position as Position
     from brainsmith.blueprint.selection import Selection as Selection
 
-_HOMES = {
-    "Blueprint": "brainsmith.blueprint.schema",
-    "Position": "brainsmith.blueprint.schema",
-    "Selection": "brainsmith.blueprint.selection",
-    "check_blueprint": "brainsmith.blueprint.resolve",
-    "load_blueprint": "brainsmith.blueprint.loader",
-    "resolve_blueprint": "brainsmith.blueprint.resolve",
-    "select_blueprint": "brainsmith.blueprint.blueprint_plugins",
-}
+_HOMES = homes_of(__file__)
 
 __all__ = sorted(_HOMES)  # noqa: PLE0605
 

@@ -6,30 +6,16 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from brainsmith.blueprint import schema, selection
-from brainsmith.blueprint.build_step import BuildStep
+from brainsmith.blueprint import build_step, schema, selection
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.store.fingerprint import short_digest
 
 _CLASSES: dict[str, type] = {
-    cls.__name__: cls
-    for cls in (
-        schema.Position,
-        schema.PluginName,
-        schema.Arguments,
-        schema.KernelEntry,
-        schema.StepEntry,
-        schema.Goal,
-        schema.InputDatatypes,
-        schema.Approximation,
-        schema.ChangesOutputs,
-        schema.Verify,
-        schema.Blueprint,
-        selection.KernelUse,
-        BuildStep,
-        selection.Selection,
-    )
+    name: cls
+    for module in (schema, selection, build_step)
+    for name, cls in vars(module).items()
+    if isinstance(cls, type) and is_dataclass(cls)
 }
 #: Begins the first text of a tuple that stands for an object; no text of a blueprint begins so.
 _MARK = "\0"
