@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 
 from brainsmith import TYPE_CHECKING
-from brainsmith.errors import Problem
 from brainsmith.plugin.python_source import PythonSource
-from brainsmith.plugin.questions import Answers
 from brainsmith.plugin.source_files import list_entries, read_source
 from brainsmith.store.fingerprint import checksum
 
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
+    from brainsmith.plugin.questions import Answers
     from brainsmith.plugin.source_files import Entries, SourceFile
 
     Role = tuple[str, bool]
@@ -27,7 +26,7 @@ UNKNOWN = b""
 class Definitions:
     """Answers of files, entries of folders, and what was made of further files. Not for several threads at once.
 
-    All of it is true as long as the paths have not changed; who uses it says which have (`forget`).
+    All of it is plain, so it is written to disk as it is, and true as long as the paths have not changed; who uses it says which have (`forget`).
     """
 
     def __init__(self) -> None:
@@ -93,32 +92,18 @@ class Definitions:
         """Return what stands for the content of a path as it was read."""
         if path in self._folders:
             return _digest_of_entries(self._folders[path])
-        digests = {answers.digest for answers in self._files.get(path, {}).values()}
+        digests = {answers["digest"] for answers in self._files.get(path, {}).values()}
         return digests.pop() if len(digests) == 1 else UNKNOWN
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return it as tuples, dicts, strings and numbers."""
-        files = {
-            path: [
-                (role, known.digest, known.given, [problem.to_plain() for problem in known.problems])
-                for role, known in roles.items()
-            ]
-            for path, roles in self._files.items()
-        }
-        return files, self._folders, self._made
+        return self._files, self._folders, self._made
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> Definitions:
         """Make it of its plain form."""
         found = cls()
-        files, found._folders, found._made = plain
-        found._files = {
-            path: {
-                role: Answers(digest, given, [Problem(*values) for values in problems])
-                for role, digest, given, problems in roles
-            }
-            for path, roles in files.items()
-        }
+        found._files, found._folders, found._made = plain
         return found
 
 

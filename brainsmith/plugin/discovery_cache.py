@@ -181,7 +181,7 @@ def _kept(full_key: tuple[object, ...], settings: Settings) -> Kept:
 
 
 def _definitions(full_key: tuple[object, ...], settings: Settings) -> Kept:
-    return Kept(settings.cache_dir, "definitions", repr(full_key))
+    return Kept(settings.cache_dir, "definitions", f"{full_key!r}|answers as tables")
 
 
 def _save(full_key: tuple[object, ...], settings: Settings, snapshot: Snapshot) -> bool:

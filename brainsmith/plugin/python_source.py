@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from brainsmith import TYPE_CHECKING
+from brainsmith.errors import Problem
 from brainsmith.plugin.bindings import Imports
 from brainsmith.plugin.isolation import UNREADABLE, on_enough_stack, unreadable
-from brainsmith.plugin.questions import QUESTIONS, Answers
+from brainsmith.plugin.questions import QUESTIONS
 from brainsmith.plugin.source_files import encoding_error, read_source
 from brainsmith.plugin.syntax import parse
 from brainsmith.plugin.top_level import read_classes
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import ast
     from typing import Any
 
+    from brainsmith.plugin.questions import Answers
     from brainsmith.plugin.source_files import SourceFile
     from brainsmith.plugin.top_level import Definition
 
@@ -40,8 +42,8 @@ class PythonSource:
         self.file = file
         self._data = None if data is None else _with_plain_lines(data)
         if answers is None:
-            answers = Answers(checksum(data or b""), {}, [])
-        self.answers = answers
+            answers = {"digest": checksum(data or b""), "given": {}, "problems": []}
+        self.answers: Answers = answers
         self._classes: list[Definition] | None = None
         self._tree: ast.Module | None = None
         self._imports: Imports | None = None
@@ -60,7 +62,7 @@ class PythonSource:
                 data = read_source(self.file.path)
             except OSError as error:
                 raise ChangedWhileReadError(self.file.path) from error
-            if checksum(data) != self.answers.digest:
+            if checksum(data) != self.answers["digest"]:
                 raise ChangedWhileReadError(self.file.path)
             self._data = _with_plain_lines(data)
         return self._data
@@ -69,7 +71,7 @@ class PythonSource:
         """Return the answer to a question (`questions`); what it fails with is noted as the file's problem."""
         key = (name, *arguments)
         try:
-            return self.answers.given[key]
+            return self.answers["given"][key]
         except KeyError:
             pass
         function, nothing = QUESTIONS[name]
@@ -77,11 +79,16 @@ class PythonSource:
             answer = on_enough_stack(function, self, *arguments)
         except UNREADABLE as error:
             answer = nothing
-            problem = unreadable(self.file.path, error)
-            if str(problem) not in map(str, self.answers.problems):
-                self.answers.problems.append(problem)
-        self.answers.given[key] = answer
+            problem = unreadable(self.file.path, error).to_plain()
+            if problem not in self.answers["problems"]:
+                self.answers["problems"].append(problem)
+        self.answers["given"][key] = answer
         return answer
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What made questions fail."""
+        return [Problem(*values) for values in self.answers["problems"]]
 
     @property
     def tree(self) -> ast.Module:

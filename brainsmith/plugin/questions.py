@@ -10,12 +10,24 @@ from brainsmith import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
-
-    from brainsmith.errors import Problem
+    from typing import Any, TypedDict
 
     Key = tuple[Any, ...]
     """A question's name and its arguments."""
+
+    class Answers(TypedDict):
+        """What has been asked of one content of a file: plain values, which are written to disk as they are.
+
+        Attributes:
+            digest: Stands for the content.
+            given: The answers by question.
+            problems: What made a question fail, in plain form.
+        """
+
+        digest: bytes
+        given: dict[Key, Any]
+        problems: list[tuple[str, int, int, str]]
+
 
 QUESTIONS: dict[str, tuple[Callable[..., Any], Any]] = {}
 """By name: the function that answers, given the source and the arguments, and the answer where it fails."""
@@ -39,20 +51,3 @@ def question(nothing: Any, *, place: bool = False) -> Callable[[Callable[..., An
         return function
 
     return enter
-
-
-class Answers:
-    """What has been asked of one content of a file.
-
-    Attributes:
-        digest: Stands for the content.
-        given: The answers by question.
-        problems: What made a question fail.
-    """
-
-    __slots__ = ("digest", "given", "problems")
-
-    def __init__(self, digest: bytes, given: dict[Key, Any], problems: list[Problem]) -> None:
-        self.digest = digest
-        self.given = given
-        self.problems = problems

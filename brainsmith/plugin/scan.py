@@ -39,7 +39,7 @@ def scan(source: PythonSource, framework: str, extra: dict[str, Any] | None = No
     if problem is not None:
         found.problems.append(problem)
     else:
-        found.problems.extend(source.answers.problems)
+        found.problems.extend(source.problems)
     return found
 
 

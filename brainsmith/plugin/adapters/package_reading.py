@@ -71,7 +71,7 @@ class PackageAdapter(Adapter):
         finder = _Finder(self.name, package, reading.classes(self.closure), result)
         finder.find_classes()
         finder.find_steps()
-        result.problems.extend(problem for source in package.sources for problem in source.answers.problems)
+        result.problems.extend(problem for source in package.sources for problem in source.problems)
         return result
 
 

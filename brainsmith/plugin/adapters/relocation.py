@@ -54,11 +54,11 @@ def _same_but_for_lines(path: str, reading: Reading) -> PythonSource | None:
     except OSError:
         return None
     headers = ("class_headers",)  # first, since other questions are about one of the classes
-    same = source.ask(*headers) == known.given.get(headers) and all(
-        source.ask(*key) == answer for key, answer in known.given.items() if key[0] not in PLACES
+    same = source.ask(*headers) == known["given"].get(headers) and all(
+        source.ask(*key) == answer for key, answer in known["given"].items() if key[0] not in PLACES
     )
     names = (*source.ask("step_names"), *(name for name, _ in source.ask("class_headers")))
-    if not same or known.problems or source.answers.problems or len(set(names)) < len(names):
+    if not same or known["problems"] or source.problems or len(set(names)) < len(names):
         return None
     return source
 
