@@ -9,7 +9,7 @@ from brainsmith.blueprint.schema import Arguments, PluginName
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import Problem
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.shown import shown
+from brainsmith.shown import shown
 
 if TYPE_CHECKING:
     from brainsmith.plugin.details import Parameter

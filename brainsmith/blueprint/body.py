@@ -9,7 +9,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode
 from brainsmith.blueprint.entries import read_kernels, read_steps, read_transforms
 from brainsmith.blueprint.goal import read_goal
 from brainsmith.blueprint.input_datatypes import read_inputs
-from brainsmith.blueprint.nodes import Document, describe, is_null
+from brainsmith.blueprint.nodes import Document
 from brainsmith.blueprint.outputs import OUTPUTS, wrong_output
 from brainsmith.blueprint.schema import (
     KEYS,
@@ -24,6 +24,7 @@ from brainsmith.blueprint.schema import (
 )
 from brainsmith.blueprint.verify import read_verify
 from brainsmith.close_names import did_you_mean
+from brainsmith.yaml_nodes import describe, is_null
 
 
 def read_blueprint(doc: Document, root: Node) -> Blueprint:

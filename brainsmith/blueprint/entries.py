@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from yaml.nodes import MappingNode, Node, SequenceNode
 
-from brainsmith.blueprint.nodes import Document, is_null, is_text
+from brainsmith.blueprint.nodes import Document
 from brainsmith.blueprint.schema import (
     KEYS,
     PHASES,
@@ -14,6 +14,7 @@ from brainsmith.blueprint.schema import (
     StepEntry,
 )
 from brainsmith.close_names import close_names
+from brainsmith.yaml_nodes import is_null, is_text
 
 MOST_PASSES = 1_000_000
 """More are no limit."""

@@ -6,9 +6,10 @@ import re
 
 from yaml.nodes import Node
 
-from brainsmith.blueprint.nodes import Document, describe, is_text
+from brainsmith.blueprint.nodes import Document
 from brainsmith.blueprint.schema import KEYS, Goal
 from brainsmith.close_names import did_you_mean
+from brainsmith.yaml_nodes import describe, is_text
 
 #: AMD device names: family and size, package, speed grade; xa is automotive, xq defence, xc everything else.
 #: Examples: xczu7ev-ffvc1156-2-e, xc7z020clg400-1, xcvc1902-vsva2197-2MP-e-S. Lattice's ECP5: LFE5U-85F-6BG381C.

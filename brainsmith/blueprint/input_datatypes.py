@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from yaml.nodes import MappingNode, Node
 
-from brainsmith.blueprint.nodes import Document, is_null
+from brainsmith.blueprint.nodes import Document
 from brainsmith.blueprint.schema import KEYS, InputDatatypes, Position
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import BuildError
 from brainsmith.graph.datatype_names import INTEGERS, integer_datatype_fault
+from brainsmith.yaml_nodes import is_null
 
 _COMMON = (*INTEGERS, *(f"{sign}INT{bits}" for sign in ("U", "") for bits in (2, 4, 8, 16)))
 

@@ -26,10 +26,13 @@ def parse_blueprint(path: str | os.PathLike[str]) -> tuple[Blueprint, list[Probl
     # yaml takes 50 ms to import; whoever has a parsed blueprint in a cache never pays them.
     from brainsmith.blueprint.body import read_blueprint
     from brainsmith.blueprint.nodes import Document
-    from brainsmith.blueprint.yaml_file import read_root
+    from brainsmith.yaml_file import read_root
 
     doc = Document(os.fspath(path))
-    root = read_root(path)
+    root = read_root(path, "a blueprint")
+    if root is None:
+        text = "the file is empty; a blueprint is a mapping with the key hw_compiler"
+        root = Problem(doc.file, 1, 1, text)
     if isinstance(root, Problem):
         return Blueprint(doc.file), [root]
     blueprint = read_blueprint(doc, root)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from yaml.nodes import MappingNode, Node
 
-from brainsmith.blueprint.nodes import Document, is_null
+from brainsmith.blueprint.nodes import Document
 from brainsmith.blueprint.schema import KEYS, Approximation, ChangesOutputs, PluginName, Position, Verify
+from brainsmith.yaml_nodes import is_null
 
 FILES = ("inputs", "labels", "expected", "float")
 

@@ -30,7 +30,7 @@ from brainsmith.plugin.read_rules import FRAMEWORKS
 from brainsmith.plugin.remembered import add_remembered, remember
 from brainsmith.plugin.renewal import imported_helpers, refuse_changed, renew
 from brainsmith.plugin.requirements import lacks_finn_alone
-from brainsmith.plugin.shown import error_text
+from brainsmith.shown import error_text
 from brainsmith.store.about import MadeBy
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.read_recorder import Recorder

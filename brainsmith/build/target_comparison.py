@@ -16,8 +16,8 @@ from brainsmith.execution.foreign_code import is_lasting
 from brainsmith.figures import plural
 from brainsmith.graph.array_types import Array
 from brainsmith.plugin.core import get_registry
-from brainsmith.plugin.shown import error_text
 from brainsmith.runtime.resource_manager import ResourceManager
+from brainsmith.shown import error_text
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.values import Kept
 

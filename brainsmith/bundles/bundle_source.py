@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BundleDefinitionError, BundleError
 from brainsmith.plugin.adapters.plugin_json import FILE_NAME, read_manifest
 from brainsmith.plugin.adapters.plugin_json_keys import KEYS
-from brainsmith.plugin.shown import shown
+from brainsmith.shown import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

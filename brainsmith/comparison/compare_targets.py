@@ -22,10 +22,10 @@ from brainsmith.comparison.tensors import (
 )
 from brainsmith.errors import BrainsmithError, UnsupportedResourceError, UsageError
 from brainsmith.figures import plural
-from brainsmith.plugin.shown import error_text
 from brainsmith.runtime.default import get_registry
 from brainsmith.runtime.devices import find_device
 from brainsmith.runtime.resource_manager import ResourceManager
+from brainsmith.shown import error_text
 
 if TYPE_CHECKING:
     from brainsmith.comparison.runs import TargetRun, Tensors

@@ -26,7 +26,8 @@ UNKNOWN = b""
 class Definitions:
     """Answers of files, entries of folders, and what was made of further files. Not for several threads at once.
 
-    All of it is plain, so it is written to disk as it is, and true as long as the paths have not changed; who uses it says which have (`forget`).
+    All of it is plain, so it is written to disk as it is, and true as long as the paths have not changed; who uses it
+    says which have (`forget`).
     """
 
     def __init__(self) -> None:

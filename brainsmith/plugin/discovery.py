@@ -22,8 +22,8 @@ from brainsmith.plugin.isolation import PassingProblem
 from brainsmith.plugin.log import debug
 from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier
 from brainsmith.plugin.python_source import ChangedWhileReadError
-from brainsmith.plugin.shown import error_text
 from brainsmith.plugin.snapshot import Snapshot
+from brainsmith.shown import error_text
 from brainsmith.store.files import is_racy, stamps
 
 if TYPE_CHECKING:

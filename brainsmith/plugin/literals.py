@@ -9,8 +9,8 @@ from brainsmith.errors import PluginDefinitionError
 from brainsmith.plugin.bindings import is_bound_once
 from brainsmith.plugin.info import Priority
 from brainsmith.plugin.isolation import on_enough_stack
-from brainsmith.plugin.shown import cut
 from brainsmith.plugin.syntax import dotted_name
+from brainsmith.shown import cut
 
 if TYPE_CHECKING:
     from typing import Any

@@ -7,7 +7,7 @@ from functools import total_ordering
 import brainsmith
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import BundleDefinitionError
-from brainsmith.plugin.shown import shown
+from brainsmith.shown import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -54,7 +54,7 @@ def test_phases_are_found_by_their_word(files):
         ("hw_compiler: {[a]: b}\n", ["1:15: a key in hw_compiler must be a text, not a list"]),
         (
             "hw_compiler: {<<: {kernels: []}}\n",
-            ["1:15: hw_compiler has a merge key (<<), unknown to blueprints: write the keys out"],
+            ["1:15: hw_compiler has a merge key (<<), unknown here: write the keys out"],
         ),
         (
             "hw_compiler: {transformz: []}\n",

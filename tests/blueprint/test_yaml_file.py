@@ -4,8 +4,8 @@ import sys
 import pytest
 
 from brainsmith.blueprint.loader import load_blueprint
-from brainsmith.blueprint.yaml_file import MAX_BYTES
 from brainsmith.errors import BlueprintError
+from brainsmith.yaml_file import MAX_BYTES
 
 TOO_DEEP = "nested more than 30 levels deep, perhaps through an alias (*name)"
 
@@ -45,7 +45,7 @@ def message(path):
         ),
         (
             "a: 1\n---\nb: 1\n",
-            "x.yaml:2:1: not valid YAML: but found another document; a file holds one blueprint; "
+            "x.yaml:2:1: not valid YAML: but found another document; a file holds one document; "
             "remove the line ---",
         ),
         (b"a: \xff\n", "x.yaml:1:4: not a text in UTF-8: byte 0xff"),

@@ -12,8 +12,8 @@ from brainsmith.plugin.adapters.plugin_json_keys import KEYS, whole_number
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.isolation import isolated, on_enough_stack
 from brainsmith.plugin.mounted_folders import folder_module
-from brainsmith.plugin.shown import shown
 from brainsmith.plugin.source_files import read_source
+from brainsmith.shown import shown
 from brainsmith.structs import Struct
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from keyword import iskeyword
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import BundleDefinitionError
 from brainsmith.plugin.precedence import ADAPTED, OURS
-from brainsmith.plugin.shown import shown
 from brainsmith.plugin.version import Version, VersionRange
+from brainsmith.shown import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

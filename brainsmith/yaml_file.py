@@ -13,7 +13,7 @@ from yaml.reader import ReaderError
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import Problem
 
-#: Bounds far above any blueprint, so that a wrong file or a chain of aliases cannot hang or crash the reader.
+#: Bounds far above any blueprint or settings, so that a wrong file or a chain of aliases cannot hang or crash the reader.
 MAX_BYTES = 1_000_000
 MAX_NODES = 20_000
 MAX_DEPTH = 30
@@ -28,14 +28,22 @@ _HINTS = {
     "that cannot start any token": "put a text that begins with this character in quotes",
     "found unexpected end of stream": "a quotation mark is not closed",
     "found undefined alias": "put a text that begins with * in quotes",
-    "but found another document": "a file holds one blueprint; remove the line ---",
+    "but found another document": "a file holds one document; remove the line ---",
 }
 
 
-def read_root(path: str | os.PathLike[str]) -> Node | Problem:
-    """Read a YAML file as a node; give the problem instead if it cannot be read or is no YAML."""
+def read_root(path: str | os.PathLike[str], what: str) -> Node | Problem | None:
+    """Read a YAML file as a node; None of an empty one.
+
+    Args:
+        path: The file.
+        what: What it is, for messages: `a blueprint`.
+
+    Returns:
+        The problem instead if it cannot be read or is no YAML.
+    """
     file = os.fspath(path)
-    data = _read_bytes(file)
+    data = _read_bytes(file, what)
     if isinstance(data, Problem):
         return data
     try:
@@ -46,15 +54,15 @@ def read_root(path: str | os.PathLike[str]) -> Node | Problem:
     return _compose(file, text)
 
 
-def _read_bytes(file: str) -> bytes | Problem:
-    """Read the file whole, or say why it cannot be a blueprint."""
+def _read_bytes(file: str, what: str) -> bytes | Problem:
+    """Read the file whole, or say why it cannot be what it is to be."""
     path = Path(file)
     try:
         if path.is_dir():
-            return Problem(file, 0, 0, "this is a folder; a blueprint is a YAML file")
+            return Problem(file, 0, 0, f"this is a folder; {what} is a YAML file")
         size = path.stat().st_size
         if size > MAX_BYTES:
-            return Problem(file, 0, 0, f"not a blueprint: it has {size} bytes, more than {MAX_BYTES}")
+            return Problem(file, 0, 0, f"not {what}: it has {size} bytes, more than {MAX_BYTES}")
         return path.read_bytes()
     except FileNotFoundError:
         return Problem(file, 0, 0, f"there is no such file{_similar_file(path)}")
@@ -64,7 +72,7 @@ def _read_bytes(file: str) -> bytes | Problem:
 
 
 def _similar_file(path: Path) -> str:
-    """Suggest a blueprint of the same folder with nearly this name."""
+    """Suggest a YAML file of the same folder with nearly this name."""
     try:
         names = [entry.name for entry in path.parent.iterdir() if entry.suffix in (".yaml", ".yml")]
     except OSError:
@@ -72,7 +80,7 @@ def _similar_file(path: Path) -> str:
     return did_you_mean(path.name, names) or "."
 
 
-def _compose(file: str, text: str) -> Node | Problem:
+def _compose(file: str, text: str) -> Node | Problem | None:
     """Parse the text to nodes; no object is constructed."""
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -83,9 +91,7 @@ def _compose(file: str, text: str) -> Node | Problem:
         return _syntax_problem(file, error)
     except RecursionError:
         return Problem(file, 0, 0, f"nested more than {MAX_DEPTH} levels deep")
-    if root is None:
-        return Problem(file, 1, 1, "the file is empty; a blueprint is a mapping with the key hw_compiler")
-    return _oversized(file, root) or root
+    return root and (_oversized(file, root) or root)
 
 
 def _syntax_problem(file: str, error: yaml.MarkedYAMLError) -> Problem:
