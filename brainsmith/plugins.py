@@ -40,12 +40,10 @@ _ABOVE = {
     "BundleBuilder": "brainsmith.bundles.bundle_builder",
     "BundleRegistry": "brainsmith.bundles.bundle_registry",
     "CustomLayer": "brainsmith.ops",
-    "load_plugin": "brainsmith.bundles.bundle_loader",
-    "unload_plugin": "brainsmith.bundles.bundle_loader",
-    "reload_plugin": "brainsmith.bundles.bundle_loader",
-    "list_plugins": "brainsmith.bundles.bundle_loader",
-    "get_plugin_info": "brainsmith.bundles.bundle_loader",
-    "is_plugin_loaded": "brainsmith.bundles.bundle_loader",
+    **dict.fromkeys(("load_plugin", "unload_plugin", "reload_plugin"), "brainsmith.bundles.bundle_loader"),
+    **dict.fromkeys(
+        ("list_plugins", "get_plugin_info", "is_plugin_loaded"), "brainsmith.bundles.bundle_loader"
+    ),
 }
 """Where the names are that cost an import. None needs numpy: a shell looks at all of them when it completes a name."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.bundles.modules import drop, restore
 from brainsmith.errors import BundleDefinitionError
-from brainsmith.plugin.adapters.plugin_json_keys import check_name
+from brainsmith.plugin.adapters.plugin_json_keys import check_name, disagreements
 from brainsmith.plugin.version import Version, VersionRange
 
 if TYPE_CHECKING:
@@ -50,14 +50,8 @@ class BundleInfo:
 
     def __post_init__(self) -> None:
         check_name(self.name)
-        newest = self.max_brainsmith_version
-        if newest is not None and newest < self.min_brainsmith_version:
-            raise BundleDefinitionError(
-                f"max_brainsmith_version of bundle '{self}' must not be below its min_brainsmith_version "
-                f"{self.min_brainsmith_version}, not {newest}"
-            )
-        if self.name in dict(self.depends_on):
-            raise BundleDefinitionError(f"bundle '{self}' cannot depend on itself")
+        for _, text in disagreements(vars(self)):
+            raise BundleDefinitionError(f"bundle '{self}': {text}")
 
     def __str__(self) -> str:
         return f"{self.name} v{self.version}"

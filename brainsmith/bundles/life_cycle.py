@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.bundles.contributions import Contribution, adopted, op_of, plugin_of
 from brainsmith.errors import BundleClashError, BundleDefinitionError, BundleError, DuplicatePluginError
 from brainsmith.figures import plural
+from brainsmith.plugin.adapters.plugin_json import bundle_record
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.journal import Journal
@@ -50,7 +51,8 @@ class LoadedBundle:
         self.found = tuple(found)
         self.source = source
         self.inner: list[str] = []
-        self.record = _record(bundle)
+        name = bundle.info.name
+        self.record = bundle_record(vars(bundle.info), name, f"{name}:{name}", bundle.origin, {})
         self._brought: list[Contribution] = []
         self._former_owners: list[tuple[Op, str, str]] = []
         self._journal = Journal()
@@ -262,21 +264,3 @@ def add_to_message(error: BaseException, text: str) -> None:
         error.args = (f"{error}\n  {text}",)
     else:
         error.add_note(text)
-
-
-def _record(bundle: Bundle) -> PluginInfo:
-    info = bundle.info
-    newest = info.max_brainsmith_version
-    return PluginInfo(
-        name=info.name,
-        type="bundle",
-        framework=info.name,
-        reference=f"{info.name}:{info.name}",
-        version=str(info.version),
-        description=info.description,
-        author=info.author,
-        min_brainsmith=str(info.min_brainsmith_version),
-        max_brainsmith="" if newest is None else str(newest),
-        origin=bundle.origin,
-        extra={"license": info.license} if info.license else {},
-    )

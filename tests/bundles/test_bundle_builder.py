@@ -111,12 +111,14 @@ def test_values_of_the_wrong_kind_are_refused():
 
 def test_a_greatest_version_below_the_least_is_refused():
     assert refused(builder().max_brainsmith_version("0.0.9").build) == (
-        "max_brainsmith_version of bundle 'acme v1.0.0' must not be below its min_brainsmith_version 0.1.0, not 0.0.9"
+        "bundle 'acme v1.0.0': max_brainsmith_version 0.0.9 is below min_brainsmith_version 0.1.0"
     )
 
 
 def test_a_bundle_cannot_need_itself():
-    assert refused(builder().depends_on("acme").build) == "bundle 'acme v1.0.0' cannot depend on itself"
+    assert refused(builder().depends_on("acme").build) == (
+        "bundle 'acme v1.0.0': the bundle 'acme' cannot depend on itself"
+    )
 
 
 @pytest.mark.parametrize(

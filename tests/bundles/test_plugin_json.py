@@ -61,7 +61,7 @@ def test_everything_that_a_file_can_say(folder):
     assert manifest.values["version"] == Version(1, 2, 3)
     assert manifest.values["sha256"] == "ab" * 32
     assert manifest.values["time_limit"] == 2.0
-    assert manifest.depends_on == (("base", VersionRange(">=1.0")), ("other", VersionRange()))
+    assert manifest.values["depends_on"] == (("base", VersionRange(">=1.0")), ("other", VersionRange()))
     info = manifest.record()
     assert (info.type, info.qualified, info.version) == ("bundle", "project:acme", "1.2.3")
     assert (info.min_brainsmith, info.max_brainsmith, info.author) == ("0.1.0", "0.9.0", "Ann")
@@ -78,7 +78,7 @@ def test_everything_that_a_file_can_say(folder):
 
 def test_the_least_that_a_file_must_say(folder):
     manifest = read_manifest(write(folder, LEAST))
-    assert (manifest.is_library, manifest.file, manifest.depends_on) == (False, str(folder / "acme.py"), ())
+    assert (manifest.is_library, manifest.file) == (False, str(folder / "acme.py"))
     assert manifest.record().extra["ops"] == ()
 
 

@@ -8,7 +8,7 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import BundleDefinitionError, Problem
 from brainsmith.plugin.adapter_result import AdapterResult
-from brainsmith.plugin.adapters.plugin_json_keys import KEYS, whole_number
+from brainsmith.plugin.adapters.plugin_json_keys import KEYS, disagreements, whole_number
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.isolation import isolated, on_enough_stack
 from brainsmith.plugin.mounted_folders import folder_module
@@ -17,10 +17,8 @@ from brainsmith.shown import shown
 from brainsmith.structs import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any
-
-    from brainsmith.plugin.version import VersionRange
 
 FILE_NAME = "plugin.json"
 """The name of the file, in the folder of the library or module that it describes."""
@@ -60,11 +58,6 @@ class Manifest(Struct):
         named = self.values.get("library") or self.values["module"]
         return os.path.join(os.path.dirname(self.path), named)
 
-    @property
-    def depends_on(self) -> tuple[tuple[str, VersionRange], ...]:
-        """The bundles that it needs, each with the versions that fit."""
-        return tuple(self.values.get("depends_on", ()))
-
     def missing_file(self) -> Iterator[Problem]:
         """Report a library or module that does not exist: a library may have to be built."""
         if not os.path.isfile(self.file):
@@ -73,26 +66,32 @@ class Manifest(Struct):
 
     def record(self) -> PluginInfo:
         """Return the record of type `bundle`; `extra` has the path of the file, and the ops that it offers."""
-        values = self.values
-        folder = os.path.dirname(self.path)
-        extra: dict[str, Any] = {"path": self.path, "ops": values.get("ops", ()), "file": self.file}
-        if values.get("license"):
-            extra["license"] = values["license"]
-        if self.depends_on:
-            extra["depends_on"] = tuple(f"{name} {versions}".rstrip() for name, versions in self.depends_on)
-        return PluginInfo(
-            name=self.name,
-            type="bundle",
-            framework="project",
-            reference=f"{folder_module(folder)}:{self.name}",
-            version=str(values["version"]),
-            description=values.get("description", ""),
-            author=values.get("author", ""),
-            min_brainsmith=str(values["min_brainsmith_version"]),
-            max_brainsmith=str(values.get("max_brainsmith_version", "")),
-            origin=f"{self.path}:{self.line}",
-            extra=extra,
-        )
+        extra: dict[str, Any] = {"path": self.path, "ops": self.values.get("ops", ()), "file": self.file}
+        needs = self.values.get("depends_on")
+        if needs:
+            extra["depends_on"] = tuple(f"{name} {versions}".rstrip() for name, versions in needs)
+        reference = f"{folder_module(os.path.dirname(self.path))}:{self.name}"
+        return bundle_record(self.values, "project", reference, f"{self.path}:{self.line}", extra)
+
+
+def bundle_record(
+    stated: Mapping[str, Any], framework: str, reference: str, origin: str, extra: Mapping[str, Any]
+) -> PluginInfo:
+    """Return the record of type `bundle` of what a bundle says of itself, by the keys of `plugin.json`."""
+    licence = {"license": stated["license"]} if stated.get("license") else {}
+    return PluginInfo(
+        name=stated["name"],
+        type="bundle",
+        framework=framework,
+        reference=reference,
+        version=str(stated["version"]),
+        description=stated.get("description", ""),
+        author=stated.get("author", ""),
+        min_brainsmith=str(stated["min_brainsmith_version"]),
+        max_brainsmith=str(stated.get("max_brainsmith_version") or ""),
+        origin=origin,
+        extra={**extra, **licence},
+    )
 
 
 def read_manifest(path: str) -> Manifest:
@@ -218,14 +217,10 @@ def _missing(plain: dict[str, Any], path: str) -> Iterator[Problem]:
 
 
 def _disagreements(manifest: Manifest) -> Iterator[Problem]:
-    """Yield what is wrong among values that are right each for itself."""
+    """Yield what is wrong among values that are right each for itself, each at its place."""
     values, path, places = manifest.values, manifest.path, manifest.places
-    newest = values.get("max_brainsmith_version")
-    if newest is not None and newest < values["min_brainsmith_version"]:
-        text = f"max_brainsmith_version {newest} is below min_brainsmith_version {values['min_brainsmith_version']}"
-        yield Problem(path, *places["max_brainsmith_version"], text)
-    if manifest.name in dict(manifest.depends_on):
-        yield Problem(path, *places["depends_on"], f"the bundle {manifest.name!r} cannot depend on itself")
+    for key, text in disagreements(values):
+        yield Problem(path, *places[key], text)
     for key in ("isolation", "time_limit"):
         if key in values and not manifest.is_library:
             text = f"{key} is for native libraries; a Python module runs in this process"

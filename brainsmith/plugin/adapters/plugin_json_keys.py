@@ -13,7 +13,7 @@ from brainsmith.plugin.version import Version, VersionRange
 from brainsmith.shown import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
 ISOLATIONS = ("none", "process")
@@ -37,6 +37,18 @@ def check_name(name: object) -> None:
         raise BundleDefinitionError(f"the name of a bundle must be a Python identifier, not {shown(name)}")
     if name in (*OURS, *ADAPTED):
         raise BundleDefinitionError(f"the name of a bundle must not be that of the framework {name!r}")
+
+
+def disagreements(stated: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong among what a bundle says of itself, though each value is right: one of the keys, and why."""
+    oldest, newest = stated["min_brainsmith_version"], stated.get("max_brainsmith_version")
+    if newest is not None and newest < oldest:
+        yield (
+            "max_brainsmith_version",
+            f"max_brainsmith_version {newest} is below min_brainsmith_version {oldest}",
+        )
+    if stated["name"] in dict(stated.get("depends_on", ())):
+        yield "depends_on", f"the bundle {stated['name']!r} cannot depend on itself"
 
 
 def _text(value: Any) -> str:
