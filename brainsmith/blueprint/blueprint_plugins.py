@@ -11,7 +11,7 @@ import os
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import BlueprintError
-from brainsmith.plugin.collections import collection
+from brainsmith.plugin.collections import CLASSES, Collection
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.store.files import read_bytes
 from brainsmith.store.fingerprint import digest
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from brainsmith.blueprint.selection import Selection
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.manager import PluginManager
+    from brainsmith.plugin.plugin_registry import Registry
     from brainsmith.store.about import About
 
 _COLLECTIONS = {"transforms": "transform", "kernels": "kernel", "backends": "backend", "steps": "step"}
@@ -48,12 +49,15 @@ def load_blueprint_plugins(path: str | os.PathLike[str]) -> dict[str, Any]:
     manager = get_plugin_manager()
     records, skipped = _named(os.fspath(path), manager)
     manager.use_blueprint(os.fspath(path), records)
-    only = frozenset((info.type, info.reference) for info in records)
-    plugins: dict[str, Any] = {
-        key: collection(kind, lambda: manager.all_records()[0], only) for key, kind in _COLLECTIONS.items()
-    }
-    plugins["skipped"] = list(skipped)
-    return plugins
+    named = frozenset((info.type, info.reference) for info in records)
+    names = ", ".join(info.name for info in records) or "none"
+    restriction = f"there are only the plugins that {os.fspath(path)} names: {names}"
+
+    def registry() -> Registry:
+        return manager.all_records()[0].part(named, restriction)
+
+    collections = {key: CLASSES.get(kind, Collection)(kind, registry) for key, kind in _COLLECTIONS.items()}
+    return {**collections, "skipped": list(skipped)}
 
 
 def select_blueprint(path: str | os.PathLike[str], *, files: bool = True) -> tuple[Blueprint, Selection]:

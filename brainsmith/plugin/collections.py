@@ -6,7 +6,7 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginNotFoundError
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.plugin_registry import REGISTRY, Registry
-from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier, preferred, split_name
+from brainsmith.plugin.precedence import ADAPTED, OURS, framework_identifier, split_name
 from brainsmith.plugin.record_tables import exists
 from brainsmith.plugin.records import RecordList
 
@@ -42,19 +42,14 @@ class Collection(metaclass=_Completed):
         plugin_type: str,
         registry: Callable[[], Registry],
         framework: str | None = None,
-        only: frozenset[tuple[str, str]] | None = None,
     ) -> None:
         self._type = plugin_type
         self._registry = registry
         self._framework = framework
-        self._only = only
 
     def list_plugins(self) -> RecordList:
         """Return the records, without importing anything."""
-        records = self._registry().records(self._type, self._framework)
-        if self._only is not None:
-            records = tuple(info for info in records if (info.type, info.reference) in self._only)
-        return RecordList(records)
+        return RecordList(self._registry().records(self._type, self._framework))
 
     def get_plugin(self, name: str) -> Any:
         """Return the object of `Name` or `framework:Name`.
@@ -68,26 +63,9 @@ class Collection(metaclass=_Completed):
 
     def get_info(self, name: str) -> PluginInfo:
         """Return the record of `Name` or `framework:Name`, without importing anything."""
-        registry = self._registry()
-        if self._only is not None:
-            return self._among(name)
-        framework, bare = split_name(name)
-        if self._framework is not None and framework is None:
-            return registry.resolve(self._type, f"{self._framework}:{bare}")
-        return registry.resolve(self._type, name)
-
-    def _among(self, name: str) -> PluginInfo:
-        framework, bare = split_name(name)
-        wanted = framework and framework_identifier(framework)
-        found = [
-            info
-            for info in self.list_plugins()
-            if info.name == bare and wanted in (None, framework_identifier(info.framework))
-        ]
-        if not found:
-            names = ", ".join(self.list_plugins().names()) or "none"
-            raise PluginNotFoundError(f"the blueprint names no {self._type} {name!r}; it names {names}")
-        return preferred(found)
+        if self._framework is not None and split_name(name)[0] is None:
+            name = f"{self._framework}:{name}"
+        return self._registry().resolve(self._type, name)
 
     def frameworks(self) -> list[str]:
         """Return the frameworks that have plugins here."""
@@ -100,7 +78,7 @@ class Collection(metaclass=_Completed):
         if self._framework is None and not self._registry().knows(self._type, name):
             framework = self._framework_named(name)
             if framework is not None:
-                return type(self)(self._type, self._registry, framework, self._only)
+                return type(self)(self._type, self._registry, framework)
         return self.get_plugin(name)
 
     def _framework_named(self, name: str) -> str | None:
@@ -109,8 +87,7 @@ class Collection(metaclass=_Completed):
         Raises:
             PluginNotFoundError: It is one that an adapter could read, and that has no plugins here.
         """
-        names = self._registry().framework_names(self._type) if self._only is None else self.frameworks()
-        for framework in names:
+        for framework in self._registry().framework_names(self._type):
             if framework_identifier(framework) == name:
                 return framework
         if name in ADAPTED:
@@ -172,7 +149,7 @@ class Kernels(Collection):
         Raises:
             PluginNotFoundError: There is no such kernel.
         """
-        return backends_of(self._registry(), self.get_info(kernel), self._only)
+        return backends_of(self._registry(), self.get_info(kernel))
 
 
 class Backends(Collection):
@@ -181,23 +158,17 @@ class Backends(Collection):
     def of(self, kernel: str) -> RecordList:
         """Return the backends that implement a kernel (`Name` or `framework:Name`)."""
         registry = self._registry()
-        return backends_of(registry, registry.resolve("kernel", kernel), self._only)
+        return backends_of(registry, registry.resolve("kernel", kernel))
 
 
-def backends_of(
-    registry: Registry, kernel: PluginInfo, only: frozenset[tuple[str, str]] | None = None
-) -> RecordList:
+def backends_of(registry: Registry, kernel: PluginInfo) -> RecordList:
     """Return the backends of a kernel: by what they state, never by their names.
 
     A backend that states a bare kernel name means its own framework's kernel of that name if there is one, and else
     the one that the bare name resolves to.
     """
-    found = []
-    for info in registry.records("backend"):
-        allowed = only is None or (info.type, info.reference) in only
-        if allowed and means_kernel(registry, info, kernel):
-            found.append(info)
-    return RecordList(found)
+    backends = registry.records("backend")
+    return RecordList(info for info in backends if means_kernel(registry, info, kernel))
 
 
 def means_kernel(registry: Registry, info: PluginInfo, kernel: PluginInfo) -> bool:
@@ -228,10 +199,3 @@ def _rank(backend: PluginInfo) -> tuple[bool, int, int, str, str]:
 
 CLASSES = {"kernel": Kernels, "backend": Backends}
 """The collections that offer more than the general one, by plugin type."""
-
-
-def collection(
-    plugin_type: str, registry: Callable[[], Registry], only: frozenset[tuple[str, str]] | None = None
-) -> Collection:
-    """Make the collection of a type; `only` restricts it to some (type, reference)."""
-    return CLASSES.get(plugin_type, Collection)(plugin_type, registry, None, only)

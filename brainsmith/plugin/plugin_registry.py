@@ -21,7 +21,7 @@ from brainsmith.plugin.record_tables import RecordTables, exists
 from brainsmith.plugin.snapshot import DiscoveryLimits, Snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from typing import Any
 
 
@@ -84,6 +84,19 @@ class Registry(RecordTables):
             other._registered = {key: dict(providers) for key, providers in self._registered.items()}
             other._objects = self._objects
         other.replace_discovered(snapshot)
+        return other
+
+    def part(self, named: Collection[tuple[str, str]], restriction: str) -> Registry:
+        """Return another registry, of some records of this one and with its objects.
+
+        Args:
+            named: Type and reference of each record.
+            restriction: Says what the others lack, for who misses a plugin.
+        """
+        other = Registry()
+        other._objects = self._objects
+        found = [info for info in self.known() if (info.type, info.reference) in named]
+        other.replace_discovered(Snapshot(found, {}, [], [], [], [], (), 0.0), restriction)
         return other
 
     def reset(self) -> None:

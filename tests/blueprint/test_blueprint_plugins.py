@@ -32,7 +32,12 @@ def test_only_what_the_blueprint_names_is_there(files):
     ]
     with pytest.raises(PluginNotFoundError) as caught:
         plugins["transforms"].MergeOpChains
-    assert str(caught.value) == "the blueprint names no transform 'MergeOpChains'; it names ExpandNorms"
+    assert str(caught.value) == (
+        "no transform named 'MergeOpChains'\n"
+        f"  there are only the plugins that {path} names: "
+        "MatMul, MatMulRTL, MatMulHLS, Softmax, SoftmaxHLS, ExpandNorms, cleanup\n"
+        "  1 are registered: brainsmith plugins list --type transform"
+    )
 
 
 def test_a_changed_blueprint_is_read_again(files):

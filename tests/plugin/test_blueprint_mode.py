@@ -36,7 +36,11 @@ def test_a_blueprint_s_collections_hold_what_it_names(blueprint):
     assert len(plugins["skipped"]) == 1
     with pytest.raises(PluginNotFoundError) as caught:
         plugins["transforms"].ConvertDivToMul
-    assert str(caught.value) == "the blueprint names no transform 'ConvertDivToMul'; it names ExpandNorms"
+    assert str(caught.value) == (
+        "no transform named 'ConvertDivToMul'\n"
+        f"  there are only the plugins that {blueprint} names: ExpandNorms, first\n"
+        "  1 are registered: brainsmith plugins list --type transform"
+    )
 
 
 @pytest.mark.slow
