@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import sys
-from functools import cache, lru_cache
+from functools import cache
 
 from brainsmith import TYPE_CHECKING
+from brainsmith.plugin.distributions import environment
 from brainsmith.plugin.package_files import spec_of
-from brainsmith.plugin.syntax import parse
+from brainsmith.store.code_dependencies import imports_in
 from brainsmith.store.imported_sources import imported_source, is_installed
 from brainsmith.store.reads import Reads, file_digest
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 COUNTED = ("brainsmith", "qonnx", "finn", "onnx", "onnxruntime", "numpy")
 """Packages whose versions count in any case."""
-
-_INSTALLED = (".dist-info", ".egg-info")
 
 
 def packages_read(module_names: Iterable[str]) -> Reads:
@@ -37,7 +35,7 @@ def packages_named(tops: Iterable[str]) -> Reads:
         return Reads()
     from importlib import metadata  # reads mail headers: only for packages that are not known yet
 
-    distributions = _distributions(_places())
+    distributions = _distributions(environment(()))
     names = {name for top in foreign for name in distributions.get(top, ())}
     records = [
         str(file.locate())
@@ -48,46 +46,25 @@ def packages_named(tops: Iterable[str]) -> Reads:
     return Reads({path: file_digest(path) for path in records})
 
 
-def _places() -> tuple[tuple[str, int], ...]:
-    """Return the folders in which packages are installed, with the time of the last change there."""
-    found = []
-    for folder in map(os.path.abspath, sys.path):
-        try:
-            if any(name.endswith(_INSTALLED) for name in os.listdir(folder)):
-                found.append((folder, os.stat(folder).st_mtime_ns))
-        except OSError:  # Python imports nothing from there either
-            continue
-    return tuple(found)
-
-
 @cache
-def _distributions(places: tuple[tuple[str, int], ...]) -> dict[str, list[str]]:
+def _distributions(installed: tuple[tuple[str, ...], ...]) -> dict[str, list[str]]:
     """Return which distributions have a package, by its name.
 
     Args:
-        places: What that depends on, so that it is only looked up again where something was installed.
+        installed: What that depends on (`environment`), so that it is only looked up again where something was installed.
     """
     from importlib import metadata  # reads mail headers: only for packages that are not known yet
 
     return dict(metadata.packages_distributions())
 
 
-def _imports(module_name: str) -> frozenset[str]:
+def _imports(module_name: str) -> set[str]:
     """Return the top names of what a module imports."""
     source = imported_source(module_name)
-    return frozenset() if source is None else _imports_in(source.data)
-
-
-@lru_cache(maxsize=1024)
-def _imports_in(source: bytes) -> frozenset[str]:
-    """Return the top names of what is imported anywhere in a source."""
-    found = set()
-    for node in ast.walk(parse(source)):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module)
-    return frozenset(name.partition(".")[0] for name in found)
+    if source is None:
+        return set()
+    is_package = os.path.basename(source.path) == "__init__.py"
+    return {name.partition(".")[0] for name in imports_in(source.data, module_name, is_package)}
 
 
 def _is_installed(name: str) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import errno
-from _thread import allocate_lock, start_new_thread
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
+from brainsmith.plugin.own_thread import in_own_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,22 +77,4 @@ def on_enough_stack(function: Callable[..., Result], *arguments: Any) -> Result:
         return function(*arguments)
     except RecursionError:
         pass
-    outcome: list[Any] = []
-    running = allocate_lock()
-
-    def run() -> None:
-        try:
-            outcome.append((function(*arguments), None))
-        except BaseException as error:  # noqa: BLE001  (raised in the thread that asked)
-            outcome.append((None, error))
-        finally:
-            running.release()
-
-    running.acquire()
-    start_new_thread(run, ())
-    running.acquire()
-    value, error = outcome[0]
-    if error is not None:
-        raise error
-    result: Result = value
-    return result
+    return in_own_thread(lambda: function(*arguments))

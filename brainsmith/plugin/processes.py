@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import time
-from _thread import _local, allocate_lock, start_new_thread
+from _thread import _local
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import ToolError
+from brainsmith.plugin.own_thread import in_own_thread
 from brainsmith.progress import BEAT, Task, has_listener, tick
 from brainsmith.settings import environment_with
 
@@ -245,47 +246,7 @@ def start_python(program: str, descriptors: Sequence[int]) -> Child:
 
 
 def _started(command: list[str], **options: Any) -> subprocess.Popen[Any]:
-    """Start a process in a thread of its own, which is waited for by a lock.
-
-    Ctrl-C in the midst of a start would leave a process of which nobody knows, and an interrupted `Thread.join` believes
-    that its thread has ended.
-    """
+    """Start a process in a thread of its own: Ctrl-C in the midst of a start would leave one of which nobody knows."""
     import subprocess  # costs as much as a cached discovery
 
-    ends: list[subprocess.Popen[Any] | BaseException] = []
-    running = allocate_lock()
-    running.acquire()
-
-    def start() -> None:
-        try:
-            ends.append(subprocess.Popen(command, **options))
-        except BaseException as error:  # noqa: BLE001  (it is raised in the thread that waits)
-            ends.append(error)
-        finally:
-            running.release()
-
-    try:
-        try:
-            start_new_thread(start, ())
-        except RuntimeError as error:
-            ends.append(error)
-        running.acquire(blocking=not ends)
-        end = ends[0]
-        if not isinstance(end, BaseException):
-            return end
-    except BaseException:
-        _end_what_starts(ends)
-        raise
-    raise end
-
-
-def _end_what_starts(ends: Sequence[subprocess.Popen[Any] | BaseException]) -> None:
-    """Wait until a start has come to its end, whatever interrupts this, and end the process."""
-    while not ends:
-        try:
-            time.sleep(0.001)
-        except BaseException:  # noqa: BLE001, S112  (a second Ctrl-C; the first is raised when this is done)
-            continue
-    end = ends[0]
-    if not isinstance(end, BaseException):
-        Child(end).end()
+    return in_own_thread(lambda: subprocess.Popen(command, **options), lambda process: Child(process).end())

@@ -93,7 +93,7 @@ def sources_of(
             continue
         files[name] = path
         digests[name], text = read
-        waiting.extend(_imports(text, name, os.path.basename(path) == "__init__.py"))
+        waiting.extend(imports_in(text, name, os.path.basename(path) == "__init__.py"))
     return Sources(digests, files, tuple(sorted(unknown)))
 
 
@@ -109,7 +109,7 @@ def _source(name: str, path: str) -> tuple[str, bytes] | None:
     return digest(data), data
 
 
-def _imports(source: bytes, module: str, is_package: bool) -> Iterator[str]:
+def imports_in(source: bytes, module: str, is_package: bool) -> Iterator[str]:
     """Yield every name that may be a module which a source imports, with the packages that they lie in."""
     text = _TYPES_ONLY.sub("", source.decode("utf-8", "replace").replace("\r\n", "\n").replace("\\\n", " "))
     parts = module.split(".")

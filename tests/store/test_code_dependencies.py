@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import brainsmith
-from brainsmith.store.code_dependencies import _imports, sources_of
+from brainsmith.store.code_dependencies import imports_in, sources_of
 from brainsmith.store.fingerprint import digest
 
 PACKAGE = Path(brainsmith.__file__).parent
@@ -107,7 +107,7 @@ def test_the_imports_are_those_that_pythons_parser_finds(name):
         module = ".".join([name, *path.relative_to(root).with_suffix("").parts]).removesuffix(".__init__")
         is_package = path.name == "__init__.py"
         missing = of_ast(path.read_text(), module, is_package) - set(
-            _imports(path.read_bytes(), module, is_package)
+            imports_in(path.read_bytes(), module, is_package)
         )
         assert not missing, path
 
@@ -127,7 +127,7 @@ def test_the_imports_are_those_that_pythons_parser_finds(name):
     ],
 )
 def test_forms_of_imports(text, names):
-    assert set(_imports(text.encode(), "r.p.m", False)) == names | {"r", "r.p", "r.p.m"}
+    assert set(imports_in(text.encode(), "r.p.m", False)) == names | {"r", "r.p", "r.p.m"}
 
 
 @pytest.mark.slow
