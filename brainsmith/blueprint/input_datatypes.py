@@ -14,6 +14,7 @@ from brainsmith.errors import BuildError
 from brainsmith.graph.datatype_names import INTEGERS, integer_datatype_fault
 from brainsmith.yaml_nodes import is_null
 
+_WANTED = "a datatype of integers, such as UINT8, INT4 or BIPOLAR"
 _COMMON = (*INTEGERS, *(f"{sign}INT{bits}" for sign in ("U", "") for bits in (2, 4, 8, 16)))
 
 
@@ -69,7 +70,7 @@ def stated_inputs(given: object) -> InputDatatypes:
 
 def _datatype(doc: Document, node: Node, label: str) -> str:
     """Read one datatype; empty if it is none of integers, which is reported."""
-    text = doc.text(node, label, "a datatype of integers, such as UINT8, INT4 or BIPOLAR")
+    text = doc.text(node, label, _WANTED)
     fault = _fault(text) if text is not None else ""
     if fault:
         doc.report(node, f"{label} must be {fault}")
@@ -79,10 +80,9 @@ def _datatype(doc: Document, node: Node, label: str) -> str:
 def _fault(datatype: object) -> str:
     """Return what a datatype must be, to follow "must be"; nothing if it is one of integers."""
     if not isinstance(datatype, str):
-        return f"a datatype of integers, such as UINT8, INT4 or BIPOLAR, not {datatype!r}"
+        return f"{_WANTED}, not {datatype!r}"
     fault = integer_datatype_fault(datatype)
     if not fault:
         return ""
     hint = did_you_mean(datatype, _COMMON) if "bits" not in fault else ""
-    wanted = "a datatype of integers, such as UINT8, INT4 or BIPOLAR"
-    return f"{wanted}, not {datatype!r}, {fault}{hint}"
+    return f"{_WANTED}, not {datatype!r}, {fault}{hint}"

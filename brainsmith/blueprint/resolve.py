@@ -229,11 +229,14 @@ def _check_steps_given_arguments(
     known = list(dict.fromkeys((*names, *RTL_STEPS)))
     for step in blueprint.args:
         if step not in known:
-            hint = did_you_mean(step, known) or f". It has {', '.join(names) or 'none'}."
             place = blueprint.positions.get(f"args.{step}", NOWHERE)
-            lookup.problems.append(
-                place.problem(f"args names {step!r}, which is not a step of this build{hint}")
-            )
+            lookup.problems.append(place.problem(_no_step("args", step, names, known)))
+
+
+def _no_step(key: str, step: str, names: Collection[str], known: Collection[str]) -> str:
+    """Say that what a key names is no step of the build, and which ones are."""
+    hint = did_you_mean(step, known) or f". It has {', '.join(names) or 'none'}."
+    return f"{key} names {step!r}, which is not a step of this build{hint}"
 
 
 def _check_steps_named(lookup: Lookup, blueprint: Blueprint, names: Collection[str]) -> None:
@@ -249,8 +252,7 @@ def _check_steps_named(lookup: Lookup, blueprint: Blueprint, names: Collection[s
         for step in steps:
             text = ""
             if step not in names and (key, step) != ("tolerance", "*"):
-                hint = did_you_mean(step, names) or f". It has {', '.join(names) or 'none'}."
-                text = f"verify.{key} names {step!r}, which is not a step of this build{hint}"
+                text = _no_step(f"verify.{key}", step, names, names)
             elif key != "tolerance" and excluding.setdefault(step, key) != key:
                 text = f"verify.{key} names {step!r}, and so does verify.{excluding[step]}: a step is only one of them"
             if text:

@@ -8,6 +8,7 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
 from brainsmith.plugin.isolation import on_enough_stack
 from brainsmith.plugin.literals import shown_expression
+from brainsmith.plugin.syntax import assigned
 
 if TYPE_CHECKING:
     from typing import Any
@@ -26,7 +27,7 @@ def declared_groups(source: PythonSource) -> tuple[dict[str, tuple[str, ...]], l
     if b"\nGROUPS" not in source.data and not source.data.startswith(b"GROUPS"):
         return groups, problems
     for node in source.tree.body:
-        target, value = _assignment(node)
+        target, value = assigned(node)
         if target != "GROUPS" or value is None:
             continue
         try:
@@ -42,14 +43,6 @@ def declared_groups(source: PythonSource) -> tuple[dict[str, tuple[str, ...]], l
             )
             problems.append(Problem(source.file.path, node.lineno, 0, text))
     return groups, problems
-
-
-def _assignment(node: ast.stmt) -> tuple[str, ast.expr | None]:
-    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-        return node.targets[0].id, node.value
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-        return node.target.id, node.value
-    return "", None
 
 
 def _is_group_table(table: Any) -> bool:

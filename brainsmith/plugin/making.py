@@ -4,45 +4,35 @@ from __future__ import annotations
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginArgumentsError
-from brainsmith.plugin.instance_cache import InstanceCache
 
 if TYPE_CHECKING:
     from typing import Any
 
     from brainsmith.plugin.info import PluginInfo
+    from brainsmith.plugin.instance_cache import InstanceCache
 
 NODE = "onnx_node"
 """The parameter of QONNX's operators, hence of kernels and backends: the node that they stand for."""
 
 
-class Instances:
-    """The instances that somebody uses, by plugin and arguments."""
+def instance_of(
+    cache: InstanceCache, info: PluginInfo, plugin: type, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, bool]:
+    """Return the instance of a plugin's class for some arguments, and whether it was there already.
 
-    def __init__(self) -> None:
-        self._cache = InstanceCache()
+    Arguments that cannot be compared as keys, such as arrays, make a fresh one each time.
 
-    def get(
-        self, info: PluginInfo, plugin: type, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Any, bool]:
-        """Return the instance of a plugin's class for some arguments, and whether it was there already.
-
-        Arguments that cannot be compared as keys, such as arrays, make a fresh one each time.
-
-        Raises:
-            PluginArgumentsError: As `make`.
-        """
-        names = sorted(kwargs)
-        values = (*args, *(kwargs[name] for name in names))  # 1, 1.0 and True are equal, and other arguments
-        key = (info.type, info.framework, info.name, plugin, *names, values, tuple(map(type, values)))
-        try:
-            hash(key)
-        except TypeError:
-            return make(info, plugin, args, kwargs), False
-        return self._cache.get(key, lambda: make(info, plugin, args, kwargs))
-
-    def clear(self) -> None:
-        """Forget all instances; those in use live on with their users."""
-        self._cache.clear()
+    Raises:
+        PluginArgumentsError: As `make`.
+    """
+    names = sorted(kwargs)
+    values = (*args, *(kwargs[name] for name in names))  # 1, 1.0 and True are equal, and other arguments
+    key = (info.type, info.framework, info.name, plugin, *names, values, tuple(map(type, values)))
+    try:
+        hash(key)
+    except TypeError:
+        return make(info, plugin, args, kwargs), False
+    return cache.get(key, lambda: make(info, plugin, args, kwargs))
 
 
 def make(info: PluginInfo, plugin: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

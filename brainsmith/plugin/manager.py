@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from brainsmith.plugin.making import Instances
+    from brainsmith.plugin.instance_cache import InstanceCache
     from brainsmith.settings import Settings
 
 
@@ -27,7 +27,7 @@ class PluginManager(LiveDiscovery):
 
     def __init__(self, registry: Registry, settings: Settings | None = None) -> None:
         super().__init__(registry, settings)
-        self._instances: Instances | None = None
+        self._instances: InstanceCache | None = None
         self._before_reset: list[Callable[[], None]] = []
 
     def get_instance(self, plugin_type: str, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -45,19 +45,21 @@ class PluginManager(LiveDiscovery):
         plugin = self._registry.load(info)
         if not isinstance(plugin, type):
             return plugin
-        instance, hit = self._made().get(info, plugin, args, kwargs)
+        from brainsmith.plugin.making import instance_of  # only for who has the hub make them
+
+        instance, hit = instance_of(self._made(), info, plugin, args, kwargs)
         if hit:
             self.stats.instance_hits += 1
         else:
             self.stats.instance_misses += 1
         return instance
 
-    def _made(self) -> Instances:
+    def _made(self) -> InstanceCache:
         with self._lock:
             if self._instances is None:
-                from brainsmith.plugin.making import Instances  # only for who has the hub make them
+                from brainsmith.plugin.instance_cache import InstanceCache  # so too
 
-                self._instances = Instances()
+                self._instances = InstanceCache()
             return self._instances
 
     def get_performance_stats(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from brainsmith.close_names import close_names, one_of
 from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.precedence import framework_identifier, split_name
-from brainsmith.plugin.source_files import read_source
+from brainsmith.plugin.source_files import source_or_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -115,10 +115,7 @@ def _names(problem: Problem, name: str) -> bool:
     """Tell whether the file of a problem holds a name as a word."""
     import re  # only where a file has a problem
 
-    try:
-        data = read_source(problem.file)
-    except OSError:
-        return False
+    data = source_or_nothing(problem.file)
     return re.search(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)", data) is not None
 
 

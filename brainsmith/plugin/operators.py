@@ -13,6 +13,7 @@ from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.node_claims import TABLE, claims, enter_operator, only_claimant
 from brainsmith.plugin.node_types import NodeType, keep_current, keep_name_whole
 from brainsmith.plugin.plugin_registry import REGISTRY
+from brainsmith.plugin.source_files import source_or_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,19 +63,10 @@ def _unread() -> dict[str, Problem]:
     """
     found: dict[str, Problem] = {}
     for problem in get_plugin_manager().everything().problems:
-        for name in _defined(problem.file):
-            found.setdefault(name, problem)
+        for pair in _DEFINED.findall(source_or_nothing(problem.file)):
+            for name in filter(None, pair):
+                found.setdefault(name.decode(), problem)
     return found
-
-
-def _defined(path: str) -> list[str]:
-    """Return the types of nodes that a file may define; none of a file that cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except OSError:
-        return []
-    return [name.decode() for pair in _DEFINED.findall(data) for name in pair if name]
 
 
 def lazy_operators(domain: str) -> Callable[[str], Any]:

@@ -8,6 +8,7 @@ from stat import S_ISDIR, S_ISREG
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.store.files import read_bytes
+from brainsmith.structs import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +24,14 @@ def read_source(path: str) -> bytes:
         OSError: It cannot be read, is no file (but a pipe or a folder, say), or is larger than a source can be.
     """
     return read_bytes(path, _refuse_what_is_no_source)
+
+
+def source_or_nothing(path: str) -> bytes:
+    """Read a whole source file; nothing of one that cannot be read."""
+    try:
+        return read_source(path)
+    except OSError:
+        return b""
 
 
 def _refuse_what_is_no_source(status: os.stat_result) -> None:
@@ -55,7 +64,7 @@ def encoding_error(data: bytes) -> SyntaxError | None:
     return None
 
 
-class SourceFile:
+class SourceFile(Struct):
     """One Python file that a scan reads.
 
     Attributes:
@@ -64,15 +73,9 @@ class SourceFile:
         is_package: Whether it is the `__init__.py` of that module.
     """
 
-    __slots__ = ("is_package", "module", "path")
-
-    def __init__(self, path: str, module: str, is_package: bool) -> None:
-        self.path = path
-        self.module = module
-        self.is_package = is_package
-
-    def __repr__(self) -> str:
-        return f"SourceFile({self.path!r}, {self.module!r}, {self.is_package})"
+    path: str
+    module: str
+    is_package: bool
 
 
 class Listing:

@@ -89,6 +89,15 @@ def dotted_name(node: ast.expr) -> str:
     return ".".join(reversed(parts))
 
 
+def assigned(node: ast.stmt) -> tuple[str, ast.expr | None]:
+    """Return the name that a statement assigns to, and the value; no name where it assigns to none, or to several."""
+    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+        return node.targets[0].id, node.value
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        return node.target.id, node.value
+    return "", None
+
+
 def statements_at_import(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """Yield the statements that run at import, those within `if` and `try` included."""
     for node in body:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import ToolError
@@ -67,11 +68,7 @@ def find_tools() -> list[Tool]:
 
 def which(program: str) -> str:
     """Return the first executable of a name on `PATH`; empty if there is none."""
-    for folder in search_path().split(os.pathsep):
-        path = os.path.join(folder, program)
-        if folder and os.path.isfile(path) and os.access(path, os.X_OK):
-            return path
-    return ""
+    return shutil.which(program, path=search_path()) or ""
 
 
 def find_program(name: str, purpose: str) -> Tool:

@@ -42,21 +42,26 @@ class Removal:
 
 
 def prune(
-    cache_dir: str, keep: int | None = None, older_than: float | None = None, dry_run: bool = False
+    cache_dir: str,
+    keep: int | None = None,
+    older_than: float | None = None,
+    dry_run: bool = False,
+    kinds: Sequence[Kind] = KINDS,
 ) -> Removal:
     """Remove the entries used longest ago, until what is left is small enough.
 
     Args:
         cache_dir: The cache folder.
-        keep: The bytes that are left at most, of all kinds together. If neither this nor `older_than` is given, each
+        keep: The bytes that are left at most, of these kinds together. If neither this nor `older_than` is given, each
             kind is trimmed to its quota.
         older_than: Seconds: first, what was not used for longer goes.
         dry_run: Whether nothing is removed.
+        kinds: Of which kinds.
 
     Raises:
         CacheError: The cache folder belongs to another user, or cannot be read.
     """
-    entries = all_entries(cache_dir)[::-1]  # the one used longest ago first
+    entries = all_entries(cache_dir, kinds)[::-1]  # the one used longest ago first
     removal = Removal(left=sum(entry.bytes for entry in entries))
     if older_than is not None:
         limit = time.time() - older_than
@@ -65,12 +70,12 @@ def prune(
     if keep is not None:
         _drop(cache_dir, removal, entries, keep, dry_run)
     elif older_than is None:
-        for kind in KINDS:
+        for kind in kinds:
             of_kind = [entry for entry in entries if entry.kind is kind]
             others = removal.left - sum(entry.bytes for entry in of_kind)
             _drop(cache_dir, removal, of_kind, others + kind.limit, dry_run)
     if not dry_run:
-        _remove_abandoned(cache_dir, KINDS)
+        _remove_abandoned(cache_dir, kinds)
     return removal
 
 
@@ -80,12 +85,7 @@ def clear(cache_dir: str, kinds: Sequence[Kind] = KINDS, dry_run: bool = False) 
     Raises:
         CacheError: The cache folder belongs to another user, or cannot be read.
     """
-    entries = all_entries(cache_dir, kinds)
-    removal = Removal(left=sum(entry.bytes for entry in entries))
-    _drop(cache_dir, removal, entries, -1, dry_run)
-    if not dry_run:
-        _remove_abandoned(cache_dir, kinds)
-    return removal
+    return prune(cache_dir, keep=-1, dry_run=dry_run, kinds=kinds)  # entries of no bytes go as well
 
 
 def _drop(cache_dir: str, removal: Removal, entries: Iterable[Entry], most: int, dry_run: bool) -> None:

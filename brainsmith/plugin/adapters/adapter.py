@@ -12,7 +12,7 @@ from brainsmith.plugin.isolation import unreadable
 from brainsmith.plugin.package_files import package_folders
 from brainsmith.plugin.python_source import PythonSource
 from brainsmith.plugin.scan import may_hold_plugins
-from brainsmith.plugin.source_files import Listing, SourceFile, list_sources, read_source
+from brainsmith.plugin.source_files import Listing, SourceFile, list_sources, source_or_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -178,10 +178,6 @@ def scan_listing(
     scan_files(result, reading, listing.files, framework, extra)
     for path in listing.misnamed:
         result.watched.append(path)
-        try:
-            holds = may_hold_plugins(read_source(path))
-        except OSError:
-            continue
-        if holds:
+        if may_hold_plugins(source_or_nothing(path)):
             text = "its name is not a Python identifier, so it cannot be imported and its plugins are not found: rename it"
             result.problems.append(Problem(path, 0, 0, text))

@@ -49,10 +49,6 @@ class EntryPoint:
         self.distribution = distribution
         self.version = version
 
-    def to_plain(self) -> tuple[str, str, str, str]:
-        """Return what it is made of."""
-        return self.name, f"{self.module}:{self.attribute}", self.distribution, self.version
-
     @property
     def origin(self) -> str:
         """How messages name it."""
@@ -136,8 +132,7 @@ def _list_points(frameworks: tuple[str, ...] | None) -> tuple[list[str], tuple[A
             problems.append(unreadable(path, error))
     zipped = any(os.path.isfile(folder) for folder in folders if not folder.endswith(".zip"))
     points = list_entry_points(offering, zipped, frameworks, problems) if offering or zipped else []
-    plain = [problem.to_plain() for problem in problems]
-    return watched, ([point.to_plain() for point in points], plain, watched)
+    return watched, (points, [problem.to_plain() for problem in problems], watched)
 
 
 def _plain_files(module: str) -> tuple[list[str], tuple[list[tuple[str, str, bool]], str]]:
@@ -153,7 +148,7 @@ def _extra(point: EntryPoint) -> dict[str, Any]:
 
 def list_entry_points(
     offering: list[InfoFolder], zipped: bool, frameworks: tuple[str, ...] | None, problems: list[Problem]
-) -> list[EntryPoint]:
+) -> list[tuple[str, str, str, str]]:
     """Have stevedore list and filter the entry points of the group; nothing that they name is imported.
 
     Args:
@@ -161,6 +156,9 @@ def list_entry_points(
         zipped: Whether `sys.path` has archives too.
         frameworks: Only those of these distributions; None for all.
         problems: Gets what cannot be read.
+
+    Returns:
+        What each `EntryPoint` is made of, by distribution and name.
     """
     from brainsmith.plugin.adapters.group_listing import GroupListing  # imports stevedore
 
@@ -173,7 +171,5 @@ def list_entry_points(
     )
     problems.extend(listing.problems)
     offers = [extension.plugin for extension in listing]
-    points = [
-        EntryPoint(one.name, one.value, distribution_key(one.distribution), one.version) for one in offers
-    ]
-    return sorted(points, key=lambda point: (point.distribution, point.name))
+    points = [(one.name, one.value, distribution_key(one.distribution), one.version) for one in offers]
+    return sorted(points, key=lambda point: (point[2], point[0]))

@@ -23,6 +23,7 @@ from brainsmith.plugin.adapters.completing_loader import CompletingFinder
 from brainsmith.plugin.adapters.framework_mends import mend_frameworks
 from brainsmith.plugin.adapters.stand_ins import DEFERRED, import_deferred, import_without_torch
 from brainsmith.plugin.operators import offer_operators
+from brainsmith.plugin.source_files import source_or_nothing
 from brainsmith.settings import cache_dir, finn_settings_file, set_default_variable
 from brainsmith.store.safety import make_private, why_replaceable, why_untrusted
 
@@ -143,7 +144,7 @@ _COMPLETIONS: dict[str, Callable[[ModuleType], None]] = {
 
 def _import_for(fullname: str, spec: ModuleSpec) -> ImportFunction | None:
     """Return what a module's import statements are to call, if not Python's own function."""
-    text = _source(spec)
+    text = b"\n" + source_or_nothing(spec.origin or "")
     if (b"\nimport torch" in text or b"\nfrom torch" in text) and find_spec("torch") is None:
         return import_without_torch
     if fullname.startswith(KERNELS) and any(b"\nfrom " + root.encode() in text for root in DEFERRED):
@@ -152,12 +153,3 @@ def _import_for(fullname: str, spec: ModuleSpec) -> ImportFunction | None:
 
 
 _FINDER = CompletingFinder(_COMPLETIONS, "finn.", _import_for)
-
-
-def _source(spec: ModuleSpec) -> bytes:
-    """Read a module's source; empty where it has none."""
-    try:
-        with open(spec.origin or "", "rb") as source:
-            return b"\n" + source.read()
-    except OSError:
-        return b""

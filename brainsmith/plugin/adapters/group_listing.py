@@ -18,7 +18,7 @@ from stevedore.enabled import EnabledExtensionManager
 from brainsmith.errors import Problem
 from brainsmith.plugin.distributions import info_folders, search_folders
 from brainsmith.plugin.isolation import UNREADABLE
-from brainsmith.plugin.source_files import read_source
+from brainsmith.plugin.source_files import source_or_nothing
 from brainsmith.store.files import is_endless, stamp
 from brainsmith.store.fingerprint import digest
 
@@ -131,7 +131,7 @@ def _state_on_path(folders: list[InfoFolder]) -> Iterator[None]:
     """
     texts = [os.path.join(info.path, "entry_points.txt") for info in folders]
     archives = [path for path in sys.path if os.path.isfile(path)]
-    state = [(path, stamp(path)) for path in (*texts, *archives)], [_content(path) for path in texts]
+    state = [(path, stamp(path)) for path in (*texts, *archives)], [source_or_nothing(path) for path in texts]
     entry = os.path.join(__file__, digest(repr(state)))
     importlib.invalidate_caches()  # Python's finders keep what they listed within a tick of the clock
     sys.path.append(entry)
@@ -139,10 +139,3 @@ def _state_on_path(folders: list[InfoFolder]) -> Iterator[None]:
         yield
     finally:
         sys.path.remove(entry)
-
-
-def _content(path: str) -> bytes:
-    try:
-        return read_source(path)
-    except OSError:
-        return b""

@@ -17,7 +17,7 @@ import re
 from brainsmith.plugin.closure import ClassNode, ClassTable
 from brainsmith.plugin.python_source import PythonSource
 from brainsmith.plugin.questions import question
-from brainsmith.plugin.syntax import dotted_name
+from brainsmith.plugin.syntax import assigned, dotted_name
 
 BACKEND_DOMAINS = ("hls", "rtl")
 """A domain whose last part is one of these holds implementations of the kernels in the domain above it."""
@@ -141,14 +141,11 @@ def added_operators(source: PythonSource) -> tuple[tuple[str, str], ...]:
 def _literal_entries(source: PythonSource) -> list[tuple[str, str]]:
     entries: list[tuple[str, str]] = []
     for node in source.tree.body:
-        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
-        value = getattr(node, "value", None)
-        if not isinstance(target, ast.Name):
-            continue
-        if target.id == "custom_op" and isinstance(value, ast.Dict):
+        name, value = assigned(node)
+        if name == "custom_op" and isinstance(value, ast.Dict):
             for key, item in zip(value.keys, value.values, strict=True):
                 if isinstance(key, ast.Constant) and isinstance(key.value, str):
                     entries.append((key.value, dotted_name(item)))
-        elif target.id == "custom_op" and isinstance(value, ast.Call):
+        elif name == "custom_op" and isinstance(value, ast.Call):
             entries.extend((word.arg, dotted_name(word.value)) for word in value.keywords if word.arg)
     return entries

@@ -139,17 +139,13 @@ def literal_table(path: str, function: str) -> Any | None:
         return None
     for node in body:
         if isinstance(node, ast.FunctionDef) and node.name == function:
-            match [item for item in node.body if not _is_docstring(item)]:
+            match node.body if ast.get_docstring(node) is None else node.body[1:]:
                 case [ast.Return(value=ast.expr() as value)]:
                     try:
                         return on_enough_stack(ast.literal_eval, value)
                     except (ValueError, TypeError, RecursionError):
                         return None
     return None
-
-
-def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def computed_table(point: EntryPoint) -> Any:
