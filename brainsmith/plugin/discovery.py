@@ -17,6 +17,7 @@ from brainsmith.plugin.adapters.project import ProjectAdapter
 from brainsmith.plugin.adapters.qonnx import QONNXAdapter
 from brainsmith.plugin.clashes import settle_clashes
 from brainsmith.plugin.definitions import Definitions
+from brainsmith.plugin.discovery_cache import CachedDiscovery
 from brainsmith.plugin.distributions import environment
 from brainsmith.plugin.isolation import PassingProblem
 from brainsmith.plugin.log import debug
@@ -27,10 +28,9 @@ from brainsmith.shown import error_text
 from brainsmith.store.files import is_racy, stamps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from brainsmith.plugin.adapters.adapter import Adapter
-    from brainsmith.plugin.discovery_cache import CachedDiscovery
     from brainsmith.plugin.request import Request
     from brainsmith.settings import Settings
     from brainsmith.store.files import Stamp
@@ -44,11 +44,21 @@ def adapters_for(settings: Settings) -> list[Adapter]:
     return [BrainSmithAdapter(), ProjectAdapter(settings), EntryPointAdapter(), *adapted]
 
 
-def discover_for(request: Request, settings: Settings, kept: CachedDiscovery) -> Snapshot:
-    """Read what a request asks for: what changed since the snapshot that is kept, or everything."""
+def discover(request: Request, settings: Settings, kept: CachedDiscovery) -> Snapshot:
+    """Read what a request asks for: what changed since the snapshot that is kept, or everything.
+
+    Args:
+        request: What is asked for; the adapters of other frameworks do not run.
+        settings: Where to look.
+        kept: What the same discovery found before, and all that it read and that has changed since. Nothing else has.
+    """
     debug("%s: %s", "scanning" if kept.earlier is None else "updating", kept.source)
-    adapters = adapters_for(settings)
-    snapshot = discover(settings, adapters, request.read_frameworks, kept.earlier, kept.changed)
+    with _collector_at_rest():
+        try:
+            snapshot = _discover(request.read_frameworks, settings, kept)
+        except ChangedWhileReadError:  # then all is read anew
+            anew = CachedDiscovery(None, kept.source)
+            snapshot = _discover(request.read_frameworks, settings, anew)
     if request.mode != "blueprint":
         snapshot = snapshot.restricted(request.types)
     for summary in snapshot.adapters:
@@ -58,77 +68,11 @@ def discover_for(request: Request, settings: Settings, kept: CachedDiscovery) ->
     return snapshot
 
 
-def discover(
-    settings: Settings,
-    adapters: list[Adapter],
-    frameworks: tuple[str, ...] | None = None,
-    earlier: Snapshot | None = None,
-    changed: Sequence[str] = (),
-) -> Snapshot:
-    """Read everything there is, or what changed.
-
-    Args:
-        settings: Where to look.
-        adapters: Those to run.
-        frameworks: Keep only the plugins of these; the adapters of others do not run.
-        earlier: What the same discovery found before; its sources are brought up to date, too.
-        changed: All that it read and that has changed since. Nothing else has.
-    """
-    begin = time.time()
+def _discover(frameworks: tuple[str, ...] | None, settings: Settings, kept: CachedDiscovery) -> Snapshot:
+    """Run the adapters, and return what they find as one."""
+    begin, earlier = time.time(), kept.earlier
     installed = environment(ADAPTED) if earlier is None else earlier.environment
-    wanted = [adapter for adapter in adapters if frameworks is None or _may_serve(adapter.name, frameworks)]
-    known = None if earlier is None else earlier.sources
-    with _collector_at_rest():
-        if known is not None:
-            try:
-                sources = _read(wanted, frameworks, known, changed)
-                return _put_together(settings, frameworks, sources, begin, installed, earlier, changed)
-            except ChangedWhileReadError:  # then all is read anew
-                pass
-        return _put_together(settings, frameworks, _read(wanted, frameworks), begin, installed)
-
-
-def _read(
-    adapters: list[Adapter],
-    frameworks: tuple[str, ...] | None,
-    known: SnapshotSources | None = None,
-    changed: Sequence[str] = (),
-) -> SnapshotSources:
-    """Run the adapters; of those that were run before only the ones that what changed concerns."""
-    definitions = Definitions() if known is None else known.definitions
-    before = definitions.forget(changed)
-    earlier = {} if known is None else {result.name: result for result in known.results}
-    reading = Reading(definitions, earlier, {path: before.get(path, {}) for path in changed}, frameworks)
-    reading.expect(adapter.name for adapter in adapters if adapter.name in ADAPTED)
-    results = []
-    for adapter in adapters:
-        result = earlier.get(adapter.name)
-        if result is None or result.depends_on(changed):
-            result = _run(adapter, reading)
-        results.append(result)
-    return SnapshotSources(results, definitions)
-
-
-def _put_together(
-    settings: Settings,
-    frameworks: tuple[str, ...] | None,
-    sources: SnapshotSources,
-    begin: float,
-    installed: tuple[tuple[str, ...], ...],
-    earlier: Snapshot | None = None,
-    changed: Sequence[str] = (),
-) -> Snapshot:
-    """Return what the adapters found as one.
-
-    Args:
-        settings: Where to look.
-        frameworks: Keep only the plugins of these.
-        sources: What the adapters found.
-        begin: The time before anything was read.
-        installed: The distributions (`environment`).
-        earlier: The snapshot before the change, whose stamps hold for all else.
-        changed: What changed.
-    """
+    sources = _read(frameworks, settings, kept)
     results = sources.results
     records = [info for result in results for info in result.records]
     if frameworks is not None:
@@ -147,7 +91,7 @@ def _put_together(
     watched = list(dict.fromkeys(path for result in results for path in result.watched))
     if earlier is None or watched != earlier.paths:
         sources.definitions.retain(watched)
-    found, racy = _stamps(watched, int(begin * 1e9), sources.definitions, earlier, changed)
+    found, racy = _stamps(watched, int(begin * 1e9), sources.definitions, kept)
     return Snapshot(
         records,
         groups,
@@ -164,16 +108,33 @@ def _put_together(
     )
 
 
+def _read(frameworks: tuple[str, ...] | None, settings: Settings, kept: CachedDiscovery) -> SnapshotSources:
+    """Run the adapters; of those that were run before only the ones that what changed concerns."""
+    adapters = [
+        one for one in adapters_for(settings) if frameworks is None or _may_serve(one.name, frameworks)
+    ]
+    known, changed = None if kept.earlier is None else kept.earlier.sources, kept.changed
+    definitions = Definitions() if known is None else known.definitions
+    before = definitions.forget(changed)
+    earlier = {} if known is None else {result.name: result for result in known.results}
+    reading = Reading(definitions, earlier, {path: before.get(path, {}) for path in changed}, frameworks)
+    reading.expect(adapter.name for adapter in adapters if adapter.name in ADAPTED)
+    results = []
+    for adapter in adapters:
+        result = earlier.get(adapter.name)
+        if result is None or result.depends_on(changed):
+            result = _run(adapter, reading)
+        results.append(result)
+    return SnapshotSources(results, definitions)
+
+
 def _stamps(
-    watched: list[str],
-    begin: int,
-    definitions: Definitions,
-    earlier: Snapshot | None,
-    changed: Sequence[str],
+    watched: list[str], begin: int, definitions: Definitions, kept: CachedDiscovery
 ) -> tuple[list[Stamp], dict[str, bytes]]:
     """Return the stamps of what was read, and the digests where a stamp does not show every change."""
+    earlier = kept.earlier
     known = {} if earlier is None else dict(zip(earlier.paths, earlier.stamps, strict=True))
-    for path in changed:
+    for path in kept.changed:
         known.pop(path, None)
     racy = {} if earlier is None else {path: earlier.racy[path] for path in known.keys() & earlier.racy}
     added = [path for path in watched if path not in known]

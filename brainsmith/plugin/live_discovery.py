@@ -142,9 +142,9 @@ class LiveDiscovery:
 
     def _snapshot(self, request: Request, settings: Settings) -> tuple[Snapshot, str]:
         def read(kept: CachedDiscovery) -> Snapshot:
-            from brainsmith.plugin.discovery import discover_for  # parses: only where no cache is true
+            from brainsmith.plugin.discovery import discover  # parses: only where no cache is true
 
-            return discover_for(request, settings, kept)
+            return discover(request, settings, kept)
 
         return self._cache.provide(request.key, settings, read)
 

@@ -110,18 +110,16 @@ class Request(Struct):
             named: Type and reference of what the blueprint names.
         """
         types = PLUGIN_TYPES if self.types is None else self.types
-        if not self.united:
-            return [info for info in records if (info.type, info.reference) in named and info.type in types]
         frameworks = None if self.frameworks is None else set(map(framework_identifier, self.frameworks))
-        return [
-            info
-            for info in records
-            if (info.type, info.reference) in named
-            or (
-                info.type in types
-                and (frameworks is None or framework_identifier(info.framework) in frameworks)
-            )
-        ]
+
+        def is_wanted(info: PluginInfo) -> bool:
+            is_named, is_of_type = (info.type, info.reference) in named, info.type in types
+            if not self.united:
+                return is_named and is_of_type
+            is_of_framework = frameworks is None or framework_identifier(info.framework) in frameworks
+            return is_named or (is_of_type and is_of_framework)
+
+        return list(filter(is_wanted, records))
 
 
 def _as_tuple(values: Iterable[str] | None) -> tuple[str, ...] | None:

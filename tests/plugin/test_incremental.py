@@ -16,8 +16,10 @@ from brainsmith.plugin.adapters import classes
 from brainsmith.plugin.adapters.package_reading import PackageAdapter
 from brainsmith.plugin.adapters.project import ProjectAdapter
 from brainsmith.plugin.discovery import discover
+from brainsmith.plugin.discovery_cache import CachedDiscovery
 from brainsmith.plugin.manager import PluginManager
 from brainsmith.plugin.plugin_registry import Registry
+from brainsmith.plugin.request import Request
 from brainsmith.settings import load_settings
 from brainsmith.store.file_lock import FileLock
 from brainsmith.store.files import is_racy
@@ -118,7 +120,7 @@ def told(snapshot):
 
 @pytest.fixture
 def tree(project, tmp_path_factory, monkeypatch):
-    """Return what makes an empty folder with two frameworks and a project, and its adapters."""
+    """Return what makes an empty folder with two frameworks and a project."""
     folder = project.folder
     monkeypatch.syspath_prepend(str(folder))
 
@@ -142,7 +144,7 @@ def tree(project, tmp_path_factory, monkeypatch):
         edit(folder, "write", "second/__init__.py", "")
         edit(folder, "write", "first/a.py", TEXTS[2])
         edit(folder, "write", "second/a.py", TEXTS[4])
-        return folder, adapters_for
+        return folder
 
     return fresh
 
@@ -158,7 +160,7 @@ def tree(project, tmp_path_factory, monkeypatch):
 )
 @given(edits=st.lists(st.lists(EDITS, min_size=1, max_size=3), min_size=1, max_size=6), again=st.booleans())
 def test_after_any_edits_the_same_is_found_as_with_no_cache(tree, edits, again):
-    folder, adapters_for = tree()
+    folder = tree()
     chosen = load_settings()
     manager = PluginManager(Registry(), chosen)
     manager.clear_cache()
@@ -171,7 +173,7 @@ def test_after_any_edits_the_same_is_found_as_with_no_cache(tree, edits, again):
             manager = PluginManager(Registry(), chosen)
         manager.discover_plugins(modes=["full"])
         assert manager.stats.last_source in ("update", "memory", "disk")
-        full = discover(chosen, adapters_for(chosen))
+        full = discover(Request("full"), chosen, CachedDiscovery(None, "nothing kept"))
         assert told(manager._current) == told(full)
         expected = Registry()
         expected.replace_discovered(full)
@@ -181,7 +183,7 @@ def test_after_any_edits_the_same_is_found_as_with_no_cache(tree, edits, again):
 
 
 def test_an_edit_that_moves_definitions_works_nothing_out_anew(tree, monkeypatch):
-    folder, _ = tree()
+    folder = tree()
     worked_out = []
     real = classes.Classes.__init__
     monkeypatch.setattr(
