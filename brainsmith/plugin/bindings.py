@@ -10,6 +10,8 @@ from brainsmith.plugin.questions import question
 from brainsmith.plugin.syntax import dotted_name, statements_at_import, without_comments
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from brainsmith.plugin.python_source import PythonSource
     from brainsmith.plugin.source_files import SourceFile
 
@@ -55,6 +57,26 @@ def _imported(match: re.Match[bytes], name: str, file: SourceFile) -> str | None
 def starred_modules(source: PythonSource) -> tuple[str, ...]:
     """Return the modules of which a file imports everything."""
     return tuple(source.imports.stars) if b"import *" in source.data else ()
+
+
+def places_of(
+    source: PythonSource | None, name: str, source_of: Callable[[str], PythonSource | None]
+) -> Iterator[tuple[PythonSource, str]]:
+    """Yield where what a name means may be defined, and its name there: in a file, and where that imports it from.
+
+    Args:
+        source: The file; nothing is yielded without one.
+        name: May be dotted.
+        source_of: Returns the source of a module; None if it has none.
+    """
+    seen = set()
+    while source is not None and (source.file.module, name) not in seen:
+        seen.add((source.file.module, name))
+        yield source, name
+        head, dot, rest = name.partition(".")
+        target = source.binding(head)
+        module, _, name = f"{target}{dot}{rest}".rpartition(".")
+        source = source_of(module) if target is not None else None
 
 
 class Imports:

@@ -124,7 +124,7 @@ def _problems(plugin_type: str, values: dict[str, Any], object_name: str) -> Ite
 
             yield f"{decorator} has no keyword {key!r}{did_you_mean(key, known)}\n  it takes {', '.join(known)}"
     for key, value in values.items():
-        if key in _TYPES and not _fits(value, _TYPES[key][0]):
+        if key in _TYPES and not fits(value, _TYPES[key][0]):
             yield f"{key}= of {decorator} must be {_TYPES[key][1]}, not {value!r}"
     name = object_name if values.get("name") is None else values["name"]
     if not name.isidentifier() or iskeyword(name):
@@ -137,7 +137,8 @@ def _problems(plugin_type: str, values: dict[str, Any], object_name: str) -> Ite
         yield from _backend_problems(values.get("kernel"), values.get("backend_type"), values.get("domain"))
 
 
-def _fits(value: Any, kind: type | tuple[type, ...]) -> bool:
+def fits(value: Any, kind: type | tuple[type, ...]) -> bool:
+    """Tell whether a value is of a kind, or states nothing (None)."""
     if value is None and kind in (str, int):
         return True
     is_one = isinstance(value, kind) and isinstance(value, bool) == (kind is bool)

@@ -6,11 +6,12 @@ import ast
 import inspect
 import os
 import time
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginLoadError
+from brainsmith.plugin.bindings import places_of
 from brainsmith.plugin.isolation import UNREADABLE, on_enough_stack, unreadable
 from brainsmith.plugin.package_files import module_files
 from brainsmith.plugin.python_source import PythonSource
@@ -140,7 +141,7 @@ def _constructor(
     if any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list):
         return tuple(_fields(node))
     for base in node.bases:
-        found = _definition_of(source, ast.unparse(base), files)
+        found = _class_of(source, ast.unparse(base), files)
         if found is not None and found[1].name not in seen:
             parameters = _constructor(*found, seen | {node.name}, files)
             if parameters is not None:
@@ -148,36 +149,19 @@ def _constructor(
     return None
 
 
-def _definition_of(
+def _class_of(
     source: PythonSource, name: str, files: dict[str, Stamp]
 ) -> tuple[PythonSource, ast.ClassDef] | None:
     """Return the class that a name in a file means, and its file; followed through imports, none of them run."""
-    head, dot, rest = name.partition(".")
-    if not dot:
-        own = _find(source, name)
-        if isinstance(own, ast.ClassDef):
-            return source, own
-    target = source.binding(head)
-    if target is None:
-        return None
-    for _ in range(8):  # packages that import from packages
-        module, _, class_name = f"{target}{dot}{rest}".rpartition(".")
-        other = _source_of(module, files)
-        if other is None:
-            return None
-        node = _find(other, class_name)
+    for place, name_there in places_of(source, name, partial(_source_of, files=files)):
+        node = _find(place, name_there)
         if isinstance(node, ast.ClassDef):
-            return other, node
-        target, dot, rest = other.binding(class_name), "", ""
-        if target is None:
-            return None
+            return place, node
     return None
 
 
 def _source_of(module: str, files: dict[str, Stamp]) -> PythonSource | None:
-    if not module:
-        return None
-    found, _ = module_files(module)
+    found = module_files(module)[0] if module else []
     if not found:
         return None
     file = found[0]

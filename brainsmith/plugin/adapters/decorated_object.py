@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
+from brainsmith.plugin.bindings import places_of
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.questions import question
 from brainsmith.plugin.top_level import exact_definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from brainsmith.plugin.adapter_result import AdapterResult
     from brainsmith.plugin.adapters.adapter import Reading
@@ -37,7 +38,13 @@ def read_decorated(
         reading: The discovery.
         extra: Entries for the record's `extra`.
     """
-    for source, name in _places(point, files_of, result, reading):
+
+    def source_of(module: str) -> PythonSource | None:
+        files = files_of(module)
+        result.watched.extend(file.path for file in files)
+        return reading.source(files[0]) if files else None
+
+    for source, name in places_of(source_of(point.module), point.attribute, source_of):
         records, _, problems = source.ask("decorated", point.distribution, tuple(extra.items()))
         reference = f"{source.file.module}:{name}"
         found = [info for info in map(PluginInfo.from_plain, records) if info.reference == reference]
@@ -56,29 +63,6 @@ def read_decorated(
             result.problems.append(Problem(point.origin, 0, 0, text))
             return True
     return False
-
-
-def _places(
-    point: EntryPoint,
-    files_of: Callable[[str], list[SourceFile]],
-    result: AdapterResult,
-    reading: Reading,
-) -> Iterator[tuple[PythonSource, str]]:
-    """Yield where an entry point's object may be defined: its module, and where that imports it from."""
-    module, name = point.module, point.attribute
-    seen = set()
-    while (module, name) not in seen:
-        seen.add((module, name))
-        files = files_of(module)
-        if not files:
-            return
-        result.watched.append(files[0].path)
-        source = reading.source(files[0])
-        yield source, name
-        target = source.binding(name)
-        if target is None:
-            return
-        module, _, name = target.rpartition(".")
 
 
 @question(nothing=("", False))

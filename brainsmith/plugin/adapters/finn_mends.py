@@ -50,11 +50,15 @@ def _is_row_of_one_pixel(model: Any, node: Any) -> bool:
 
 def _skip_where_any(transformation: Any, is_wrong: Callable[[Any, Any], bool]) -> None:
     """Let a transformation do nothing to a model with any node that it would treat wrongly."""
+    skip_where(transformation, lambda _, model: any(is_wrong(model, node) for node in model.graph.node))
+
+
+def skip_where(transformation: Any, is_so: Callable[[Any, Any], bool]) -> None:
+    """Let a transformation do nothing where something holds of an instance of it and a model."""
     own = transformation.apply
 
     def apply(self: Any, model: Any) -> Any:
-        skip = any(is_wrong(model, node) for node in model.graph.node)
-        return (model, False) if skip else own(self, model)
+        return (model, False) if is_so(self, model) else own(self, model)
 
     transformation.apply = apply
 

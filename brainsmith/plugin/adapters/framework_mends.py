@@ -20,6 +20,7 @@ from brainsmith.plugin.adapters.finn_mends import (
     mend_moves,
     mend_pools,
     mend_windows,
+    skip_where,
 )
 from brainsmith.plugin.adapters.graph_edits import bypass_node, rename_tensors, shapes_stated
 from brainsmith.plugin.adapters.packed_integers import mend_packing
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from onnx import GraphProto, NodeProto
+    from onnx import NodeProto
 
 REPLACED = {
     "qonnx.transformation.general": ("GiveReadableTensorNames", "RemoveUnusedTensors", "SortGraph"),
@@ -113,28 +114,19 @@ def _mend_clean_up(module: ModuleType) -> None:
         ("GiveUniqueParameterTensors", _reads_initialisers_once),
         ("SortCommutativeInputsInitializerLast", _has_initialisers_last),
     ):
-        replaced = getattr(module, name)
-        replaced.apply = _unless(replaced.apply, is_done)
+        skip_where(getattr(module, name), is_done)
 
 
-def _unless(
-    apply: Callable[[Any, Any], Any], is_done: Callable[[Any, Any], bool]
-) -> Callable[[Any, Any], Any]:
-    def checked(self: Any, model: Any) -> Any:
-        return (model, False) if is_done(self, model.graph) else apply(self, model)
-
-    return checked
-
-
-def _reads_initialisers_once(_: Any, graph: GraphProto) -> bool:
+def _reads_initialisers_once(_: Any, model: Any) -> bool:
+    graph = model.graph
     initialisers = {tensor.name for tensor in graph.initializer}
     read = [name for node in graph.node for name in node.input if name in initialisers]
     return len(set(read)) == len(read)
 
 
-def _has_initialisers_last(transform: Any, graph: GraphProto) -> bool:
-    initialisers = {tensor.name for tensor in graph.initializer}
-    commutative = (node for node in graph.node if node.op_type in transform.SUPPORTED_COMMUTATIVE_OPS)
+def _has_initialisers_last(transform: Any, model: Any) -> bool:
+    initialisers = {tensor.name for tensor in model.graph.initializer}
+    commutative = (node for node in model.graph.node if node.op_type in transform.SUPPORTED_COMMUTATIVE_OPS)
     orders = ([name in initialisers for name in node.input] for node in commutative)
     return all(order == sorted(order) for order in orders)
 

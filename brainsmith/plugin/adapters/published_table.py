@@ -6,6 +6,7 @@ import ast
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginDefinitionError, Problem, ToolError
+from brainsmith.plugin.definition import fits
 from brainsmith.plugin.info import BACKEND_TYPES, PluginInfo
 from brainsmith.plugin.isolation import on_enough_stack
 from brainsmith.plugin.source_files import read_source
@@ -86,6 +87,7 @@ def _record(plugin_type: str, entry: Any, point: EntryPoint) -> PluginInfo:
         raise PluginDefinitionError(
             f"backend {entry['name']!r} needs target_kernel, and language hls or rtl; found {entry!r}"
         )
+    stated = {key: entry[key] for key in ("name", *_STATED) if entry.get(key) is not None}
     known = (*needed, *_STATED, "language", "target_kernel")
     return PluginInfo(
         type=plugin_type,
@@ -95,7 +97,7 @@ def _record(plugin_type: str, entry: Any, point: EntryPoint) -> PluginInfo:
         backend_type=backend_type if plugin_type == "backend" else None,
         origin=point.origin,
         extra={key: value for key, value in entry.items() if key not in known},
-        **{"version": point.version, **{key: entry[key] for key in ("name", *_STATED) if key in entry}},
+        **{"version": point.version, **stated},
     )
 
 
@@ -109,16 +111,14 @@ def _check_values(plugin_type: str, texts: tuple[str, ...], entry: dict[str, Any
     Raises:
         PluginDefinitionError: One is of another type.
     """
-    for key in texts:
-        if entry.get(key) is not None and not isinstance(entry[key], str):
+    for key, (kind, wanted) in {
+        **dict.fromkeys(texts, (str, "a string")),
+        "priority": (int, "a number"),
+    }.items():
+        if not fits(entry.get(key), kind):
             raise PluginDefinitionError(
-                f"{key} of an entry of its {plugin_type}s must be a string, not {entry[key]!r}"
+                f"{key} of an entry of its {plugin_type}s must be {wanted}, not {entry[key]!r}"
             )
-    priority = entry.get("priority", 0)
-    if isinstance(priority, bool) or not isinstance(priority, int):
-        raise PluginDefinitionError(
-            f"priority of an entry of its {plugin_type}s must be a number, not {priority!r}"
-        )
 
 
 def _stated_kernel(stated: str, point: EntryPoint) -> str:
