@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
+from brainsmith.forks import cached_property
 from brainsmith.plugin.definitions import Definitions
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.structs import Struct
@@ -32,12 +33,10 @@ class AdapterResult:
         milliseconds: How long it took.
     """
 
-    watched_set: frozenset[str] | None = None
     version = ""
     status = "available"
     detail = ""
     milliseconds = 0.0
-    _claims: frozenset[tuple[Any, ...]] | None = None
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -46,17 +45,18 @@ class AdapterResult:
         self.problems: list[Problem] = []
         self.watched: list[str] = []
 
+    @cached_property
     def claims(self) -> frozenset[tuple[Any, ...]]:
-        """Return name, type and framework of each record."""
-        if self._claims is None:
-            self._claims = frozenset(info.to_plain()[:3] for info in self.records)
-        return self._claims
+        """Name, type and framework of each record."""
+        return frozenset(info.to_plain()[:3] for info in self.records)
+
+    @cached_property
+    def _watched_set(self) -> frozenset[str]:
+        return frozenset(self.watched)
 
     def depends_on(self, paths: Iterable[str]) -> bool:
         """Tell whether the result depends on any of some paths."""
-        if self.watched_set is None:
-            self.watched_set = frozenset(self.watched)
-        return not self.watched_set.isdisjoint(paths)
+        return not self._watched_set.isdisjoint(paths)
 
     def to_plain(self) -> tuple[Any, ...]:
         """Return it as tuples, lists, dicts, strings and numbers."""

@@ -204,7 +204,7 @@ _ABSTRACT = re.compile(rb"@(?:abc\.)?abstract\w+\s*(?:\n\s*@[^\n]*)*\n\s*(?:asyn
 @question(nothing=False)
 def may_be_alias(source: PythonSource, index: int, name: str) -> bool:
     """Tell whether a base's name may stand for a class of another name: `import X as Name` or `Name = X`."""
-    data, end, encoded = source.data, source.classes()[index].start, name.encode()
+    data, end, encoded = source.data, source.classes[index].start, name.encode()
     return data.find(b" as " + encoded, 0, end) >= 0 or data.find(b"\n" + encoded, 0, end) >= 0
 
 
@@ -236,7 +236,7 @@ def abstract_methods(source: PythonSource, index: int) -> tuple[str, ...]:
 
 def _span(source: PythonSource, index: int) -> tuple[bytes, int, int]:
     """Return the file's text, and where a class begins and ends in it (at the next class, or the file's end)."""
-    definition = source.classes()[index]
+    definition = source.classes[index]
     end = definition.end if definition.end >= 0 else len(source.data)
     return source.data, definition.start, end
 

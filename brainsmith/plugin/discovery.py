@@ -85,7 +85,7 @@ def _discover(frameworks: tuple[str, ...] | None, settings: Settings, kept: Cach
     problems = _unknown_frameworks(settings)
     for result in results:
         problems.extend(result.problems)
-    if len(frozenset().union(*(result.claims() for result in results))) < len(records):
+    if len(frozenset().union(*(result.claims for result in results))) < len(records):
         records, clashes = settle_clashes(records)
         problems.extend(clashes)
     watched = list(dict.fromkeys(path for result in results for path in result.watched))

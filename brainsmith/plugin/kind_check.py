@@ -7,10 +7,10 @@ import sys
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
-from brainsmith.plugin.adapters.adapter import Package, Reading
+from brainsmith.forks import cached_property
+from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.closure import ClassNode, ClassTable
 from brainsmith.plugin.definition import KINDS
-from brainsmith.plugin.package_files import package_folders
 from brainsmith.plugin.top_level import exact_definitions
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ class KindChecker:
 
     def __init__(self, sources: list[PythonSource]) -> None:
         self._sources = sources
-        self._classes: ClassTable | None = None
 
     def problems(self, source: PythonSource, records: list[PluginInfo]) -> Iterator[Problem]:
         """Yield what is of the wrong kind in one file."""
@@ -41,7 +40,7 @@ class KindChecker:
         if plugin_type not in KINDS:
             return ""
         wanted, modules, names = KINDS[plugin_type]
-        node = self._table().get(f"{source.file.module}.{definition.name}")
+        node = self._table.get(f"{source.file.module}.{definition.name}")
         if node is None or not isinstance(definition.node, ast.ClassDef):
             return ""
         if len(definition.bases) < len(definition.node.bases):
@@ -56,13 +55,11 @@ class KindChecker:
         bases = ", ".join(definition.bases)
         return f"@{plugin_type} needs {wanted}, not the class {definition.name}({bases})"
 
+    @cached_property
     def _table(self) -> ClassTable:
-        """Return the classes of the checked files and of the packages that kinds come from."""
-        if self._classes is None:
-            found = [(name, package_folders(name)) for name in ("qonnx", "finn", "brainsmith")]
-            reading = Reading()
-            packages = [Package(name, folders, reading) for name, folders in found if folders]
-            self._classes = ClassTable()
-            for source in [*(one for package in packages for one in package.sources), *self._sources]:
-                self._classes.add(source)
-        return self._classes
+        """The classes of the checked files and of the packages that kinds come from."""
+        reading, table = Reading(), ClassTable()
+        packages = map(reading.package, ("qonnx", "finn", "brainsmith"))
+        for source in (*(one for package in packages if package for one in package.sources), *self._sources):
+            table.add(source)
+        return table

@@ -6,6 +6,7 @@ import re
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
+from brainsmith.forks import cached_property
 from brainsmith.plugin.bindings import Imports
 from brainsmith.plugin.isolation import UNREADABLE, on_enough_stack, unreadable
 from brainsmith.plugin.questions import QUESTIONS
@@ -44,9 +45,6 @@ class PythonSource:
         if answers is None:
             answers = {"digest": checksum(data or b""), "given": {}, "problems": []}
         self.answers: Answers = answers
-        self._classes: list[Definition] | None = None
-        self._tree: ast.Module | None = None
-        self._imports: Imports | None = None
         self._strings: bytes | None = b""
         self._strings_limit = 0
 
@@ -90,19 +88,17 @@ class PythonSource:
         """What made questions fail."""
         return [Problem(*values) for values in self.answers["problems"]]
 
-    @property
+    @cached_property
     def tree(self) -> ast.Module:
         """The syntax tree of the whole file.
 
         Raises:
             SyntaxError: The file is not Python.
         """
-        if self._tree is None:
-            try:
-                self._tree = parse(self.data, self.file.path)
-            except SyntaxError as error:
-                raise encoding_error(self.data) or error from None
-        return self._tree
+        try:
+            return parse(self.data, self.file.path)
+        except SyntaxError as error:
+            raise encoding_error(self.data) or error from None
 
     def line_of(self, offset: int) -> int:
         """Return the 1-based line of an offset."""
@@ -118,26 +114,23 @@ class PythonSource:
             self._strings_limit = limit
         return self._strings is not None and needle not in self._strings
 
+    @cached_property
     def classes(self) -> list[Definition]:
-        """Return the classes at the top level, in the order of the file.
+        """The classes at the top level, in the order of the file.
 
         Raises:
             SyntaxError: The file had to be parsed, and is not Python.
         """
-        if self._classes is None:
-            self._classes = read_classes(self)
-        return self._classes
+        return read_classes(self)
 
-    @property
+    @cached_property
     def imports(self) -> Imports:
         """What the file's imports bind, by parsing it.
 
         Raises:
             SyntaxError: The file is not Python.
         """
-        if self._imports is None:
-            self._imports = Imports(self.file, self.tree.body)
-        return self._imports
+        return Imports(self.file, self.tree.body)
 
     def binding(self, name: str) -> str | None:
         """Return the dotted target of a name that the module imports: `numpy.ndarray` for `ndarray`.

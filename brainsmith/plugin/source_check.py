@@ -8,6 +8,7 @@ import re
 from brainsmith import TYPE_CHECKING
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import BrainsmithError, PluginLoadError, Problem, UsageError
+from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.adapters.plugin_json import FILE_NAME, parse_manifest
 from brainsmith.plugin.isolation import isolated
 from brainsmith.plugin.kind_check import KindChecker
@@ -20,7 +21,7 @@ from brainsmith.plugin.precedence import ADAPTED, clashes, duplicate_message, sp
 from brainsmith.plugin.python_source import PythonSource
 from brainsmith.plugin.requirements import refuse_unusable
 from brainsmith.plugin.scan import scan
-from brainsmith.plugin.source_files import SourceFile, list_sources, read_source
+from brainsmith.plugin.source_files import SourceFile, list_sources
 from brainsmith.plugin.syntax import check_compiles
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def check_sources(path: str, registry: Registry) -> Checked:
     """
     files, manifests = _files(path)
     checked = Checked([*(file.path for file in files), *manifests])
-    sources = list(_read(files, checked.problems))
+    sources = list(Reading().sources(files, checked.problems))
     known = {info.origin: info for info in registry.records()}
     frameworks = {info.file: info.framework for info in known.values() if info.file}
     groups: dict[str, tuple[str, ...]] = {}
@@ -139,14 +140,6 @@ def _files(path: str) -> tuple[list[SourceFile], list[str]]:
     if os.path.exists(path):
         raise UsageError(f"{path}: plugins are Python files: its name must end in .py, or be {FILE_NAME}")
     raise UsageError(f"{path}: there is no such file or folder")
-
-
-def _read(files: list[SourceFile], problems: list[Problem]) -> Iterator[PythonSource]:
-    for file in files:
-        try:
-            yield PythonSource(file, read_source(file.path))
-        except OSError as error:
-            problems.append(Problem(file.path, 0, 0, f"the file cannot be read: {error.strerror}"))
 
 
 def _module(folder: str) -> str:

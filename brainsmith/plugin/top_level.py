@@ -139,13 +139,13 @@ def functions(source: PythonSource, pattern: re.Pattern[bytes]) -> list[Definiti
 @question(nothing=())
 def class_headers(source: PythonSource) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return the names and bases of the classes at a file's top level."""
-    return tuple((item.name, item.bases) for item in source.classes())
+    return tuple((item.name, item.bases) for item in source.classes)
 
 
 @question(nothing=(), place=True)
 def class_lines(source: PythonSource) -> tuple[int, ...]:
     """Return the lines of the classes at a file's top level."""
-    return lines_of(source, source.classes())
+    return lines_of(source, source.classes)
 
 
 def lines_of(source: PythonSource, definitions: list[Definition]) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ def both(data):
         exact = plain(exact_classes(source(data)))
     except SyntaxError:
         return None
-    return plain(source(data).classes()), exact
+    return plain(source(data).classes), exact
 
 
 def differences(files):
@@ -191,8 +191,8 @@ def test_functions_are_found_by_a_pattern_and_never_inside_a_string():
 
 
 def test_a_file_that_is_not_python_is_an_error_only_where_it_must_be_parsed():
-    assert plain(source("\nclass A(B): pass\nthis is not Python\n").classes()) == [("A", ("B",), 1)]
+    assert plain(source("\nclass A(B): pass\nthis is not Python\n").classes) == [("A", ("B",), 1)]
     with pytest.raises(SyntaxError):
-        source("\nclass A(B(: pass\n").classes()
+        source("\nclass A(B(: pass\n").classes
     with pytest.raises(SyntaxError):
         exact_classes(source("x = 1\0\n"))

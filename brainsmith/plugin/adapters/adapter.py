@@ -15,7 +15,7 @@ from brainsmith.plugin.scan import may_hold_plugins
 from brainsmith.plugin.source_files import Listing, SourceFile, list_sources, source_or_nothing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
     from brainsmith.plugin.questions import Answers
 
@@ -59,6 +59,16 @@ class Reading:
         if source is None:
             source = self._sources[key] = self.definitions.source(file)
         return source
+
+    def sources(self, files: Iterable[SourceFile], problems: list[Problem]) -> Iterator[PythonSource]:
+        """Yield the source of each file; those that cannot be read are noted as problems."""
+        for file in files:
+            try:
+                source = self.source(file)
+            except OSError as error:
+                problems.append(unreadable(file.path, error))
+            else:
+                yield source
 
     def sources_in(self, folder: str, module: str) -> Listing:
         """List the Python files that can be imported below a folder."""
@@ -132,30 +142,21 @@ class Package:
             listing = reading.sources_in(folder, name)
             self.watched.extend(listing.folders)
             self.problems.extend(unreadable(*closed) for closed in listing.closed)
-            for file in listing.files:
-                self.watched.append(file.path)
-                try:
-                    self.sources.append(reading.source(file))
-                except OSError as error:
-                    self.problems.append(unreadable(file.path, error))
+            self.watched.extend(file.path for file in listing.files)
+            self.sources.extend(reading.sources(listing.files, self.problems))
 
 
 def scan_files(
     result: AdapterResult,
     reading: Reading,
-    files: Iterable[SourceFile],
+    files: Sequence[SourceFile],
     framework: str,
     extra: dict[str, str] | None = None,
 ) -> None:
     """Scan files for decorated plugins, into a result."""
     more = tuple((extra or {}).items())
-    for file in files:
-        result.watched.append(file.path)
-        try:
-            source = reading.source(file)
-        except OSError as error:
-            result.problems.append(unreadable(file.path, error))
-            continue
+    result.watched.extend(file.path for file in files)
+    for source in reading.sources(files, result.problems):
         records, groups, problems = source.ask("decorated", framework, more)
         if records:
             result.records.extend(map(PluginInfo.from_plain, records))

@@ -97,7 +97,7 @@ class Operators:
 @question(nothing=())
 def names_above(source: PythonSource, index: int) -> tuple[str, ...]:
     """Return the dotted names of the decorators on one of the file's classes, the nearest first."""
-    data, start = source.data, source.classes()[index].start
+    data, start = source.data, source.classes[index].start
     names: list[str] = []
     while True:
         begin = data.rfind(b"\n", 0, start - 1) + 1
