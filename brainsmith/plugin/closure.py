@@ -243,7 +243,7 @@ def _span(source: PythonSource, index: int) -> tuple[bytes, int, int]:
 
 def is_abstract(node: ClassNode) -> bool:
     """Tell whether a class declares an abstract method, or inherits one that none on the way defines."""
-    if _declared(node):
+    if declared_abstract(node):
         return True
     if len(node.bases) == 1 and isinstance(node.bases[0], ClassNode):
         return any(not node.defines(name) for name in _open_methods(node.bases[0]))
@@ -254,20 +254,16 @@ def _open_methods(node: ClassNode) -> tuple[str, ...]:
     """Return the methods that a class and its ancestors declare abstract, and none of them defines."""
     if node.open_methods is None:
         family = [node, *(base for base in node.ancestors() if isinstance(base, ClassNode))]
-        names = dict.fromkeys(name for member in family for name in _declared(member))
+        names = dict.fromkeys(name for member in family for name in declared_abstract(member))
         node.open_methods = tuple(
             name
             for name in names
-            if not any(name not in _declared(member) and member.defines(name) for member in family)
+            if not any(name not in declared_abstract(member) and member.defines(name) for member in family)
         )
     return node.open_methods
 
 
-def declares_abstract(node: ClassNode) -> bool:
-    """Tell whether a class declares an abstract method of its own."""
-    return bool(_declared(node))
-
-
-def _declared(node: ClassNode) -> tuple[str, ...]:
+def declared_abstract(node: ClassNode) -> tuple[str, ...]:
+    """Return the abstract methods that a class declares of its own."""
     names: tuple[str, ...] = node.source.ask("abstract_methods", node.index)
     return names

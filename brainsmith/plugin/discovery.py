@@ -117,8 +117,10 @@ def _read(frameworks: tuple[str, ...] | None, settings: Settings, kept: CachedDi
     definitions = Definitions() if known is None else known.definitions
     before = definitions.forget(changed)
     earlier = {} if known is None else {result.name: result for result in known.results}
-    reading = Reading(definitions, earlier, {path: before.get(path, {}) for path in changed}, frameworks)
-    reading.expect(adapter.name for adapter in adapters if adapter.name in ADAPTED)
+    expected = tuple(adapter.name for adapter in adapters if adapter.name in ADAPTED)
+    reading = Reading(
+        definitions, earlier, {path: before.get(path, {}) for path in changed}, frameworks, expected
+    )
     results = []
     for adapter in adapters:
         result = earlier.get(adapter.name)

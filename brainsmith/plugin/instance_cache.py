@@ -23,7 +23,8 @@ class InstanceCache:
     def __init__(self) -> None:
         self._lock = lock_of()
         self._instances: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
-        self._making: dict[Hashable, tuple[RLock, int]] = {}
+        self._making: WeakValueDictionary[Hashable, RLock] = WeakValueDictionary()
+        """The locks of the keys whose instances are made just now: each lives as long as a thread has it."""
 
     def get(self, key: Hashable, make: Callable[[], Any]) -> tuple[Any, bool]:
         """Return the instance of a key, and whether it was there already.
@@ -36,29 +37,21 @@ class InstanceCache:
             instance = self._instances.get(key)
             if instance is not None:
                 return instance, True
-            lock, waiting = self._making.get(key, (None, 0))
-            lock = lock or lock_of(waits=False)
-            self._making[key] = (lock, waiting + 1)
-        try:
-            with lock:
-                with self._lock:
-                    instance = self._instances.get(key)
-                if instance is not None:
-                    return instance, True
-                instance = make()
-                with self._lock:
-                    try:
-                        self._instances[key] = instance
-                    except TypeError:
-                        pass  # it cannot be held weakly
-                return instance, False
-        finally:
+            lock = self._making.get(key)
+            if lock is None:
+                lock = self._making[key] = lock_of(waits=False)
+        with lock:
             with self._lock:
-                lock, waiting = self._making[key]
-                if waiting == 1:
-                    del self._making[key]
-                else:
-                    self._making[key] = (lock, waiting - 1)
+                instance = self._instances.get(key)
+            if instance is not None:
+                return instance, True
+            instance = make()
+            with self._lock:
+                try:
+                    self._instances[key] = instance
+                except TypeError:
+                    pass  # it cannot be held weakly
+            return instance, False
 
     def find(self, key: Hashable) -> Any | None:
         """Return the instance of a key if there is one."""

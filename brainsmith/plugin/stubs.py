@@ -29,11 +29,7 @@ DEFAULT_FOLDER = "typings"
 """Where pyright looks for stubs by default (`stubPath`)."""
 
 COLLECTIONS = {
-    "transforms": "transform",
-    "kernels": "kernel",
-    "backends": "backend",
-    "steps": "step",
-    "ops": "op",
+    f"{plugin_type}s": plugin_type for plugin_type in ("transform", "kernel", "backend", "step", "op")
 }
 """The collections in `brainsmith.plugins`, and the plugin type of each."""
 

@@ -30,6 +30,7 @@ class Reading:
         earlier: What each adapter found before something changed, by the adapter's name; empty if nothing is known.
         changed: The files and folders that changed since, and what was known of each that is a file.
         frameworks: Those that are asked for; None for all.
+        expected: The packages that will be asked for, so that ancestry is worked out once for all of them.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class Reading:
         earlier: dict[str, AdapterResult] | None = None,
         changed: dict[str, dict[tuple[str, bool], Answers]] | None = None,
         frameworks: tuple[str, ...] | None = None,
+        expected: tuple[str, ...] = (),
     ) -> None:
         self.definitions = Definitions() if definitions is None else definitions
         self.earlier = earlier or {}
@@ -46,7 +48,7 @@ class Reading:
         self._sources: dict[tuple[str, str, bool], PythonSource] = {}
         self._packages: dict[str, Package | None] = {}
         self._classes: dict[tuple[str, ...], Classes] = {}
-        self.expected: tuple[str, ...] = ()
+        self.expected = expected
 
     def source(self, file: SourceFile) -> PythonSource:
         """Return a file's source; the same for all who ask in this discovery.
@@ -86,10 +88,6 @@ class Reading:
             folders = self.folders_of(name)
             self._packages[name] = Package(name, folders, self) if folders else None
         return self._packages[name]
-
-    def expect(self, packages: Iterable[str]) -> None:
-        """Say which packages will be asked for, so that ancestry is worked out once for all of them."""
-        self.expected = tuple(packages)
 
     def classes(self, packages: tuple[str, ...]) -> Classes:
         """Return the classes of some packages, and of all that are expected to be asked for, that can be plugins."""

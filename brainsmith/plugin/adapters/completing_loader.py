@@ -6,9 +6,11 @@ import builtins
 import sys
 from importlib.abc import Loader
 from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.forks import lock_of
 from brainsmith.plugin.adapters.stand_ins import import_deferred
 
 if TYPE_CHECKING:
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
     from brainsmith.plugin.adapters.stand_ins import ImportFunction
+
+
+_LOCK = lock_of()
 
 
 class CompletingFinder:
@@ -51,6 +56,14 @@ class CompletingFinder:
         if complete is None and import_as is None:
             return None
         spec.loader = CompletingLoader(spec.loader, complete, import_as)
+        return spec
+
+    def begin(self, package: str) -> ModuleSpec | None:
+        """Find modules from now on, if a package is installed; return its spec, or None also where it has begun before."""
+        with _LOCK:
+            spec = None if self in sys.meta_path else find_spec(package)
+            if spec is not None:
+                sys.meta_path.insert(0, self)
         return spec
 
     def complete_imported(self) -> None:

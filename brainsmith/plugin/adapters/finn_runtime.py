@@ -11,14 +11,12 @@ single kernels need in one function, but import at once, are deferred: they are 
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import FrameworkUnavailableError
-from brainsmith.forks import lock_of
 from brainsmith.plugin.adapters.completing_loader import CompletingFinder
 from brainsmith.plugin.adapters.framework_mends import mend_frameworks
 from brainsmith.plugin.adapters.stand_ins import DEFERRED, import_deferred, import_without_torch
@@ -42,8 +40,6 @@ _DOMAINS = ("finn.custom_op.fpgadataflow.hls", "finn.custom_op.fpgadataflow.rtl"
 KERNELS = "finn.custom_op."
 """Modules below this package must not load transformations, nor much else, until one of their kernels runs."""
 
-_lock = lock_of()
-
 
 def prepare_finn() -> None:
     """Let every module of the installed FINN be imported; call it before the first `import finn...`.
@@ -51,13 +47,9 @@ def prepare_finn() -> None:
     Idempotent and safe with many threads. It changes no folder and no variable that the user has set; it sets
     `FINN_BUILD_DIR`, which FINN's worker processes read, where it is unset. Without FINN it does nothing.
     """
-    with _lock:
-        if _FINDER in sys.meta_path:
-            return
-        spec = find_spec("finn")
-        if spec is None:
-            return
-        sys.meta_path.insert(0, _FINDER)
+    spec = _FINDER.begin("finn")
+    if spec is None:
+        return
     mend_frameworks()
     if not _has_settings(spec):
         _set_build_folder(_finn_folder())

@@ -7,12 +7,9 @@ not enough, then, that `tfm.SortGraph` is ours. QONNX's classes keep their names
 
 from __future__ import annotations
 
-import sys
 import warnings
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.forks import lock_of
 from brainsmith.plugin.adapters.completing_loader import CompletingFinder
 from brainsmith.plugin.adapters.finn_mends import (
     mend_builder,
@@ -41,19 +38,14 @@ REPLACED = {
 }
 """The classes whose work is done by our transforms of the same name, by module."""
 
-_lock = lock_of()
-
 
 def mend_frameworks() -> None:
     """Mend QONNX's and FINN's classes, those imported already and those that will be; call it before their use.
 
     Idempotent and safe with many threads. It imports nothing of either. Without QONNX, which FINN needs, it does nothing.
     """
-    with _lock:
-        if _FINDER in sys.meta_path or find_spec("qonnx") is None:
-            return
-        sys.meta_path.insert(0, _FINDER)
-    _FINDER.complete_imported()
+    if _FINDER.begin("qonnx") is not None:
+        _FINDER.complete_imported()
 
 
 def _mend_transforms(module: ModuleType) -> None:

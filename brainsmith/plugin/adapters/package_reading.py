@@ -14,7 +14,7 @@ from brainsmith.plugin.adapter_result import AdapterResult
 from brainsmith.plugin.adapters.adapter import Adapter, Reading
 from brainsmith.plugin.adapters.builder_steps import step_tables
 from brainsmith.plugin.adapters.relocation import relocated
-from brainsmith.plugin.closure import ClassNode, declares_abstract, is_abstract
+from brainsmith.plugin.closure import ClassNode, declared_abstract, is_abstract
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.package_files import distribution_version, package_folders
 
@@ -99,7 +99,7 @@ class _Finder:
         entry = operators.entry(node)
         if entry is None:
             home = operators.home(node)
-            if not home or id(node) in self.classes.parents or declares_abstract(node):
+            if not home or id(node) in self.classes.parents or declared_abstract(node):
                 return
             entry = (home, node.name)
         domain, name = entry
