@@ -128,7 +128,12 @@ def _as_strings(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _as_groups(value: object) -> dict[str, tuple[str, ...]]:
+def as_groups(value: object) -> dict[str, tuple[str, ...]]:
+    """Return named groups of plugins: members by name.
+
+    Raises:
+        TypeError: It is no table of lists of texts.
+    """
     if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
         raise TypeError
     return {name: _as_strings(members) for name, members in value.items()}
@@ -151,7 +156,7 @@ CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "remote_timeout": ("a number of seconds above 0", _as_time_limit),
     "remote_verify": ("true, false or the path of a file", _as_text_or_boolean),
     "plugin_folders": ("a list of folders", _as_strings),
-    "groups": ("a table of lists of plugin names", _as_groups),
+    "groups": ("a table of lists of plugin names", as_groups),
 }
 """By name: what it must be, and what converts it or raises TypeError or ValueError."""
 

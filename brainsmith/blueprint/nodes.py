@@ -8,6 +8,7 @@ from yaml.nodes import Node, ScalarNode, SequenceNode
 
 from brainsmith.blueprint.names import parse_name
 from brainsmith.blueprint.schema import Arguments, PluginName, Position
+from brainsmith.figures import number
 from brainsmith.yaml_nodes import YamlDocument, describe, is_null, is_text, scalar
 
 
@@ -63,12 +64,7 @@ class Document(YamlDocument):
             value = scalar(node) if isinstance(node, ScalarNode) else None
         except ValueError:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return None
-        try:
-            return value if math.isfinite(value) else None
-        except OverflowError:  # a whole number beyond the range of floats
-            return None
+        return None if isinstance(value, str) else number(value)
 
     def number_in(
         self, node: Node, label: str, what: str, least: float, most: float = math.inf, whole: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from brainsmith.blueprint.arguments import argument_problems
@@ -125,29 +125,31 @@ def _sorted(problems: Iterable[Problem]) -> list[Problem]:
 
 def _kernels(lookup: Lookup, blueprint: Blueprint) -> tuple[KernelUse, ...]:
     """Look up the kernels and their backends."""
-    choice = BackendChoice(lookup)
-    uses: dict[PluginInfo, KernelUse] = {}
-    for entry in blueprint.kernels:
-        for record, _ in lookup.find("kernel", entry.name):
-            if record in uses:
-                text = f"kernel {record.name!r} is listed twice: first at {uses[record].position}"
-                lookup.report(entry.name, text)
-            else:
-                uses[record] = KernelUse(record, choice.select(record, entry), entry.position)
-    return tuple(uses.values())
+    choice, entries = BackendChoice(lookup), blueprint.kernels
+    found = _each_once(lookup, "kernel", [entry.name for entry in entries])
+    return tuple(
+        KernelUse(record, choice.select(record, entries[at]), entries[at].position)
+        for record, at in found.items()
+    )
 
 
 def _targets(lookup: Lookup, blueprint: Blueprint) -> tuple[PluginInfo, ...] | None:
     """Look up the targets that are compared."""
     if blueprint.verify.targets is None:
         return None
-    uses: dict[PluginInfo, Position] = {}
-    for name in blueprint.verify.targets:
-        for record, _ in lookup.find("target", name):
-            if record in uses:
-                lookup.report(name, f"target {record.name!r} is listed twice: first at {uses[record]}")
-            uses.setdefault(record, name.position)
-    return tuple(uses)
+    return tuple(_each_once(lookup, "target", blueprint.verify.targets))
+
+
+def _each_once(lookup: Lookup, kind: str, names: Sequence[PluginName]) -> dict[PluginInfo, int]:
+    """Look up names of which no two may stand for one plugin; return which name of the list each plugin has."""
+    found: dict[PluginInfo, int] = {}
+    for at, name in enumerate(names):
+        for record, _ in lookup.find(kind, name):
+            if record in found:
+                first = names[found[record]].position
+                lookup.report(name, f"{kind} {record.name!r} is listed twice: first at {first}")
+            found.setdefault(record, at)
+    return found
 
 
 def _steps(lookup: Lookup, entries: Iterable[StepEntry]) -> tuple[BuildStep, ...]:

@@ -48,7 +48,14 @@ class BundleList:
     def entry(self, name: str) -> LoadedBundle:
         """Return a registered bundle with what is known of it; see `get_plugin`."""
         with self._lock:
-            return self._entry(name)
+            entry = self._entries.get(name)
+            if entry is None or not (entry.settled or entry.removed):
+                names = list(self._settled())
+                raise PluginNotFoundError(
+                    f"no bundle named {name!r} is registered{did_you_mean(str(name), names)}\n"
+                    f"  registered are: {', '.join(names) or 'none'}"
+                )
+            return entry
 
     def wait_for(self, name: str) -> bool:
         """Tell whether a bundle is there to be used, after what another thread is doing with it has ended."""
@@ -97,15 +104,9 @@ class BundleList:
         usable = [entry for entry in self._entries.values() if entry.settled and entry.worker is None]
         return {entry.bundle.info.name: entry.bundle.info for entry in usable}
 
-    def _entry(self, name: str) -> LoadedBundle:
-        entry = self._entries.get(name)
-        if entry is None or not (entry.settled or entry.removed):
-            raise PluginNotFoundError(self._not_found(name))
-        return entry
-
     def _free_entry(self, name: str, what: str) -> LoadedBundle:
         """Return the entry of a bundle that can be replaced or removed."""
-        entry = self._entry(name)
+        entry = self.entry(name)
         if entry.settled and entry.worker is not None:
             raise BundleError(f"bundle '{entry.bundle}' cannot be {what}: it is just being replaced")
         if entry.removed and what == "replaced":
@@ -113,8 +114,3 @@ class BundleList:
                 f"bundle '{entry.bundle}' cannot be replaced: its library is not unloaded yet; unload it again first"
             )
         return entry
-
-    def _not_found(self, name: str) -> str:
-        names = list(self._settled())
-        hint = did_you_mean(str(name), names)
-        return f"no bundle named {name!r} is registered{hint}\n  registered are: {', '.join(names) or 'none'}"

@@ -9,10 +9,9 @@ from brainsmith.errors import Problem
 from brainsmith.plugin.isolation import on_enough_stack
 from brainsmith.plugin.literals import shown_expression
 from brainsmith.plugin.syntax import assigned
+from brainsmith.setting_checks import as_groups
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from brainsmith.plugin.python_source import PythonSource
 
 
@@ -31,24 +30,11 @@ def declared_groups(source: PythonSource) -> tuple[dict[str, tuple[str, ...]], l
         if target != "GROUPS" or value is None:
             continue
         try:
-            table = on_enough_stack(ast.literal_eval, value)
+            groups.update(as_groups(on_enough_stack(ast.literal_eval, value)))
         except (ValueError, TypeError, MemoryError, RecursionError):
-            table = None
-        if _is_group_table(table):
-            groups.update({name: tuple(members) for name, members in table.items()})
-        else:
             text = (
                 "GROUPS must be a literal dict of lists of plugin names, because discovery does not run plugin code;"
                 f" found {shown_expression(value)}"
             )
             problems.append(Problem(source.file.path, node.lineno, 0, text))
     return groups, problems
-
-
-def _is_group_table(table: Any) -> bool:
-    return isinstance(table, dict) and all(
-        isinstance(name, str)
-        and isinstance(members, list | tuple)
-        and all(isinstance(m, str) for m in members)
-        for name, members in table.items()
-    )
