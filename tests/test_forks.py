@@ -271,8 +271,7 @@ def test_locks_and_owners_are_not_kept_alive():
 
 EXCEPTIONS = {
     "forks.py": "the one place",
-    "plugin/isolation.py": "a thread waits for another one, in one call",
-    "plugin/processes.py": "a thread waits for another one, in one call",
+    "plugin/own_thread.py": "a thread waits for another one, in one call",
     "runtime/live_target.py": "an Event, which the target makes anew in a child; its Condition has a lock of forks.py",
     "runtime/serving/server.py": "of a server, whose threads no child has",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
-from brainsmith.plugin.precedence import duplicate_message
+from brainsmith.plugin.precedence import clashes, duplicate_message
 
 if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo
@@ -12,18 +12,16 @@ if TYPE_CHECKING:
 
 def settle_clashes(records: list[PluginInfo]) -> tuple[list[PluginInfo], list[Problem]]:
     """Let `override=True` win; report other clashes. Both records stay, so that using the name says what is wrong."""
-    named: dict[tuple[str, str], dict[str, PluginInfo]] = {}
+    unique: dict[tuple[str, str, str], PluginInfo] = {}
     for info in records:  # two entry points may name the same module
-        named.setdefault((info.key, info.framework), {}).setdefault(info.reference, info)
-    kept = {id(info) for claims in named.values() for info in claims.values()}
-    problems: list[Problem] = []
-    for claims in named.values():
-        meant = [info for info in claims.values() if info.extra.get("override")]
-        chosen, *others = meant or claims.values()
-        if meant:
-            kept.difference_update(id(info) for info in claims.values() if info not in meant)
-        problems.extend(
-            Problem(info.file or info.origin, info.line, 0, duplicate_message(chosen, info))
-            for info in others
-        )
-    return [info for info in records if id(info) in kept], problems
+        unique.setdefault((info.key, info.framework, info.reference), info)
+    overridden = {(info.key, info.framework) for info in unique.values() if info.extra.get("override")}
+    kept = [
+        info
+        for info in unique.values()
+        if info.extra.get("override") or (info.key, info.framework) not in overridden
+    ]
+    return kept, [
+        Problem(info.file or info.origin, info.line, 0, duplicate_message(first, info))
+        for first, info in clashes(kept)
+    ]

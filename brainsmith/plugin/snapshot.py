@@ -60,7 +60,8 @@ class Snapshot(Struct):
     def identity(self) -> str:
         """What stands for everything that was read, and for the groups, which the settings may declare."""
         if not self._identity:
-            self._identity = _identity(*self._read)
+            # Version 2 writes equal values alike.
+            self._identity = checksum(marshal.dumps(self._read, 2)).hex()
         return self._identity
 
     def to_plain(self) -> tuple[Any, ...]:
@@ -85,10 +86,6 @@ class Snapshot(Struct):
         vars(part).update(vars(self))
         part.records = [info for info in self.records if info.type in types]
         return part
-
-
-def _identity(*read: Any) -> str:
-    return checksum(marshal.dumps(read, 2)).hex()  # version 2 writes equal values alike
 
 
 class DiscoveryLimits:
