@@ -8,7 +8,6 @@ from stat import S_ISDIR, S_ISREG
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.store.files import read_bytes
-from brainsmith.structs import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +63,7 @@ def encoding_error(data: bytes) -> SyntaxError | None:
     return None
 
 
-class SourceFile(Struct):
+class SourceFile:
     """One Python file that a scan reads.
 
     Attributes:
@@ -73,9 +72,15 @@ class SourceFile(Struct):
         is_package: Whether it is the `__init__.py` of that module.
     """
 
-    path: str
-    module: str
-    is_package: bool
+    __slots__ = ("is_package", "module", "path")  # a discovery makes hundreds
+
+    def __init__(self, path: str, module: str, is_package: bool) -> None:
+        self.path = path
+        self.module = module
+        self.is_package = is_package
+
+    def __repr__(self) -> str:
+        return f"SourceFile({self.path!r}, {self.module!r}, {self.is_package})"
 
 
 class Listing:
