@@ -33,7 +33,7 @@ class Side:
 
     Attributes:
         tools: What it compiles with.
-        cache: Its own folder of simulations.
+        cache: Its own folder of caches.
         first: CPU seconds of the first compile, with all that is made once.
         seconds: CPU seconds of each later one.
     """
@@ -47,10 +47,11 @@ class Side:
         """Compile a design anew, and return what that took."""
         from brainsmith.rtl.simulation.simulator_build import build_simulator
 
-        for entry in self.cache.glob("*/simulation.so"):
+        for entry in self.cache.glob("brainsmith/rtl/*/simulation.so"):
             shutil.rmtree(entry.parent)
+        os.environ["XDG_CACHE_HOME"] = str(self.cache)
         begin = _used()
-        build_simulator(plan, cache=self.cache, tools=self.tools, quick=True)
+        build_simulator(plan, tools=self.tools, quick=True)
         return _used() - begin
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -75,19 +76,20 @@ def make_network(name: str, folder: Path) -> Network:
     pixels = np.load(EXAMPLES / f"digits_{PIXELS[name]}_x.npy")
     pixels = pixels.reshape(len(pixels), *stream.shape).astype(np.int64)
     golden = Executor(model).run({stream.tensor: pixels.astype(np.float32)})[result]
-    sizing = size_fifos(design, {stream.tensor: pixels[:SIZED_WITH]}, cache=folder / "sizing")
+    sizing = size_fifos(design, {stream.tensor: pixels[:SIZED_WITH]})
     return Network(name, sizing.design, pixels, golden)
 
 
 def print_network(network: Network, cache: Path) -> None:
     """Build a network's simulation in an empty cache, simulate all images without and with stalls, print figures."""
+    os.environ["XDG_CACHE_HOME"] = str(cache)
     from brainsmith.rtl.stitching.top_module import plan_design
     from brainsmith.rtl.verification.chances import random_stalls
 
     design = network.design
-    print_kernel(design, cache)  # first, so that the simulator's runtime library is there
-    simulator, first = built(plan_design(design), cache)
-    _, again = built(plan_design(design), cache)
+    print_kernel(design)  # first, so that the simulator's runtime library is there
+    simulator, first = built(plan_design(design))
+    _, again = built(plan_design(design))
     print(
         f"    its simulation's first build {first:.2f} s, from the store {again:.3f} s: {first / again:.0f} x"
     )
@@ -103,12 +105,12 @@ def print_network(network: Network, cache: Path) -> None:
     row(what, f"{sum(wrong)} of {len(SEEDS) * len(network.pixels)}", "0", reached=not sum(wrong))
 
 
-def built(plan: SimulationPlan, cache: Path) -> tuple[Simulator, float]:
+def built(plan: SimulationPlan) -> tuple[Simulator, float]:
     """Build a simulation or take it from the store, and return how long that took."""
     from brainsmith.rtl.simulation.simulator_build import build_simulator
 
     begin = time.perf_counter()
-    simulator = build_simulator(plan, cache=cache)
+    simulator = build_simulator(plan)
     return simulator, time.perf_counter() - begin
 
 
@@ -142,7 +144,7 @@ def print_interval(found: float | None, estimate: float) -> None:
     row(what, f"{ratio:.4f} x", "1.00 x", reached=abs(ratio - 1) <= 0.01)
 
 
-def print_kernel(design: Design, cache: Path) -> None:
+def print_kernel(design: Design) -> None:
     """Simulate the slowest layer that has one stream in and one out, alone with random beats; print its speed."""
     from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
 
@@ -150,7 +152,7 @@ def print_kernel(design: Design, cache: Path) -> None:
     alone = [layer for layer in design.layers if layer.cycles and fed.count(layer.name) == 1]
     layer = max(alone, key=lambda one: one.cycles)
     packages = sorted(design.sources, key=lambda source: "endpackage" not in source.text)
-    simulator, _ = built(SimulationPlan(layer.module, tuple(packages), design.memories), cache)
+    simulator, _ = built(SimulationPlan(layer.module, tuple(packages), design.memories))
     before = next(link for link in design.links if link.target.layer == layer.name)
     after = next(link for link in design.links if link.source.layer == layer.name)
     beats_in, beats_out = (link.layout.beats if link.layout else 0 for link in (before, after))

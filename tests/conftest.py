@@ -75,12 +75,6 @@ def heard(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def simulations(kept_builds):
-    """Where simulations are kept."""
-    return kept_builds["rtl"]
-
-
-@pytest.fixture(scope="session")
 def cache_at(kept_builds):
     """Make a folder a cache of its own but for the parts that are shared; return it as XDG_CACHE_HOME."""
 
@@ -91,6 +85,14 @@ def cache_at(kept_builds):
         return str(folder)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def simulations(kept_builds, cache_at, tmp_path_factory):
+    """Where simulations are kept: by tests, and by fixtures that are made before a test has folders of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", cache_at(tmp_path_factory.mktemp("simulations")))
+        yield kept_builds["rtl"]
 
 
 @pytest.fixture(scope="session")

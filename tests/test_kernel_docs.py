@@ -108,9 +108,10 @@ def test_links_of_the_pages_lead_somewhere():
 
 
 @pytest.mark.slow
-def test_the_pictures_are_what_is_drawn_now(scripts, tmp_path):
+def test_the_pictures_are_what_is_drawn_now(scripts, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     draw = load(PAGES / "draw.py")
-    drawn = draw.draw(draw.drawn_backends(), cache=tmp_path)
+    drawn = draw.draw(draw.drawn_backends())
     assert [name for name, svg in drawn.items() if draw.picture(name).read_text("utf-8") != svg] == []
 
 

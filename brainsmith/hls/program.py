@@ -91,12 +91,11 @@ class HlsProgram:
         return f'#include "ap_int.h"\n#include "hls_stream.h"\n{self.source}\n\n{harness}\n{_RUN}{body}}}\n'
 
 
-def compile_program(program: HlsProgram, cache: Path | None = None) -> Path:
+def compile_program(program: HlsProgram) -> Path:
     """Return the library of a program, which is compiled once per content.
 
     Args:
         program: What is compiled.
-        cache: The folder where libraries are kept; the project's cache by default.
 
     Raises:
         ToolError: The compiler or the headers are missing.
@@ -121,16 +120,12 @@ def compile_program(program: HlsProgram, cache: Path | None = None) -> Path:
         ]  # fmt: skip
         run_compiler(command, f"compiling {program.top}")
 
-    store = KeptFolders(cache or Path(cache_dir()) / "hls", holds_code=True)
+    store = KeptFolders(Path(cache_dir()) / "hls", holds_code=True)
     return store.obtain(key, make, {"of": f"function {program.top}"}) / "program.so"
 
 
 def run_program(
-    program: HlsProgram,
-    inputs: Mapping[str, Words],
-    outputs: Mapping[str, int],
-    calls: int = 1,
-    cache: Path | None = None,
+    program: HlsProgram, inputs: Mapping[str, Words], outputs: Mapping[str, int], calls: int = 1
 ) -> dict[str, Words]:
     """Call a program's function, and return the beats that it gives.
 
@@ -139,12 +134,11 @@ def run_program(
         inputs: One row of bytes per beat by input stream (`brainsmith.rtl.simulation.beats.pack`).
         outputs: How many beats each output stream gives in all.
         calls: How often the function is called; all beats are there from the start.
-        cache: As for `compile_program`.
 
     Raises:
         SimulationError: It does not take all beats, or gives another number than was asked for.
     """
-    library = ctypes.CDLL(str(compile_program(program, cache)))
+    library = ctypes.CDLL(str(compile_program(program)))
     rows = [
         np.ascontiguousarray(inputs[one.name])
         if one.fed

@@ -52,12 +52,11 @@ def drawn_backends() -> list[str]:
     return list({CASES[name].core: name for name in reversed(CASES)}.values())
 
 
-def draw(names: Sequence[str], cache: Path | None = None) -> dict[str, str]:
+def draw(names: Sequence[str]) -> dict[str, str]:
     """Simulate the cases of backends side by side, none connected to another, and draw each.
 
     Args:
         names: Of the backends.
-        cache: Where simulations are kept; the user's cache folder by default.
 
     Returns:
         The contents of SVG files, by the names of the backends.
@@ -70,7 +69,7 @@ def draw(names: Sequence[str], cache: Path | None = None) -> dict[str, str]:
         fed |= _frames(at, CASES[name].drawn)
     links = {name: _links(design, at) for at, name in enumerate(names)}
     run = watch_design(
-        build_watched(design, cache, quick=True),
+        build_watched(design, quick=True),
         design,
         fed,
         stalls={link: stalls for name in names for link, stalls in _stalls(CASES[name], links[name]).items()},

@@ -22,7 +22,7 @@ def folder(tmp_path, simulations, monkeypatch):
 @pytest.mark.slow
 def test_the_picture_is_that_of_the_wave_command_and_is_kept(folder, tmp_path, simulations):
     found = wave_for_report(folder, "as built", tmp_path / "cache")
-    wave = draw_wave(folder, cache=simulations)
+    wave = draw_wave(folder)
     assert found == {
         "file": "report/wave.svg", "frame": 0, "cycles": wave.cycles, "interval": wave.interval, "reason": "",
     }  # fmt: skip

@@ -68,7 +68,7 @@ def test_layers_and_circuit_compute_what_is_executed(kind, tmp_path, simulations
     x, expected = images(bipolar=kind == "BIPOLAR")
     golden = Executor(model).run({"x": x}, keep=None)
     np.testing.assert_array_equal(golden["y"], expected)
-    checks = verify_layers(design, golden, cache=simulations)
+    checks = verify_layers(design, golden)
     assert [str(check) for check in checks if not check.right] == []
-    simulator = build_simulator(plan_design(design), cache=simulations, quick=True)
+    simulator = build_simulator(plan_design(design), quick=True)
     np.testing.assert_array_equal(run_design(simulator, design, {"x": x}).outputs["y"], expected)

@@ -21,28 +21,23 @@ TWICE = "template <int BITS> ap_uint<7> twice(ap_uint<BITS> value) { return ap_u
 STREAMS = (HlsStream("in0_V", 70, fed=True), HlsStream("out0_V", 7, fed=False))
 
 
-@pytest.fixture
-def cache(kept_builds):
-    return kept_builds["hls"]
-
-
 def program(source=DOUBLED, headers=None):
     return HlsProgram("doubled", source, STREAMS, {"twice.h": TWICE} if headers is None else headers)
 
 
 @pytest.mark.slow
-def test_beats_of_any_width_go_in_and_come_out(cache):
+def test_beats_of_any_width_go_in_and_come_out():
     lanes = np.random.default_rng(0).integers(0, 1 << 10, (50, 7))
-    given = run_program(program(), {"in0_V": pack(lanes, 10)}, {"out0_V": 50}, calls=50, cache=cache)
+    given = run_program(program(), {"in0_V": pack(lanes, 10)}, {"out0_V": 50}, calls=50)
     np.testing.assert_array_equal(unpack(given["out0_V"], 7, 1, signed=False)[:, 0], 2 * lanes[:, 0] % 128)
 
 
 @pytest.mark.slow
-def test_a_program_is_compiled_once_per_content(cache):
-    path = compile_program(program(), cache)
-    assert compile_program(program(), cache) == path
+def test_a_program_is_compiled_once_per_content():
+    path = compile_program(program())
+    assert compile_program(program()) == path
     made = path.stat().st_mtime_ns
-    assert compile_program(program(headers={"twice.h": TWICE + "\n"}), cache) != path
+    assert compile_program(program(headers={"twice.h": TWICE + "\n"})) != path
     assert path.stat().st_mtime_ns == made
 
 
@@ -54,20 +49,20 @@ def test_a_program_is_compiled_once_per_content(cache):
         (4, 3, "doubled: out0_V has 1 left of 3 beats after 4 calls"),
     ],
 )
-def test_beats_that_are_left_or_lacking_are_an_error(cache, calls, beats, message):
+def test_beats_that_are_left_or_lacking_are_an_error(calls, beats, message):
     fed = {"in0_V": pack(np.ones((4, 7), int), 10)}
     with pytest.raises(SimulationError, match=f"^{re.escape(message)}$"):
-        run_program(program(), fed, {"out0_V": beats}, calls, cache)
+        run_program(program(), fed, {"out0_V": beats}, calls)
 
 
-def test_beats_of_another_width_are_refused(cache):
+def test_beats_of_another_width_are_refused():
     with pytest.raises(ValueError, match=r"^in0_V: beats of 70 bits are rows of 9 bytes$"):
-        run_program(program(), {"in0_V": pack(np.ones((4, 1), int), 10)}, {"out0_V": 4}, 4, cache)
+        run_program(program(), {"in0_V": pack(np.ones((4, 1), int), 10)}, {"out0_V": 4}, 4)
 
 
-def test_what_the_compiler_rejects_is_quoted(cache):
+def test_what_the_compiler_rejects_is_quoted():
     with pytest.raises(SimulationError, match=r"(?s)^compiling doubled failed:\n  .*twice\.h.*No such file"):
-        compile_program(program(headers={}), cache)
+        compile_program(program(headers={}))
 
 
 def test_the_headers_are_found_without_their_package_being_imported():
@@ -78,18 +73,18 @@ def test_the_headers_are_found_without_their_package_being_imported():
     assert ("hls4ml" in sys.modules) == imported
 
 
-def test_without_the_headers_it_says_what_to_install(cache, monkeypatch):
+def test_without_the_headers_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr("brainsmith.plugin.tools.package_folders", lambda name: [])
     message = (
         "no HLS C++ can be compiled: the headers are missing: has the headers that simulations of HLS C++ need; "
         "pip install 'brainsmith[hls]'"
     )
     with pytest.raises(ToolError, match=f"^{re.escape(message)}$"):
-        compile_program(program(), cache)
+        compile_program(program())
 
 
-def test_without_a_compiler_it_says_what_to_install(cache, monkeypatch, tmp_path):
+def test_without_a_compiler_it_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     message = "no HLS C++ can be compiled: g++ is missing: install a C++ compiler, such as Debian's g++"
     with pytest.raises(ToolError, match=f"^{re.escape(message)}$"):
-        compile_program(program(), cache)
+        compile_program(program())

@@ -36,6 +36,4 @@ def library():
 @pytest.fixture
 def build(simulations):
     """Build a plan's simulation, without optimising: what is simulated here is short."""
-    return lambda plan, quick=True, **arguments: build_simulator(
-        plan, cache=simulations, quick=quick, **arguments
-    )
+    return lambda plan, quick=True, **arguments: build_simulator(plan, quick=quick, **arguments)

@@ -42,7 +42,7 @@ class Digits:
         return int((found != self.expected).any(axis=tuple(range(1, found.ndim))).sum())
 
 
-def make_digits(name, folder, simulations):
+def make_digits(name, folder):
     """Build a network as its blueprint says, stitch it, and size its FIFOs."""
     model = _hardware_model(name, folder)
     design = stitch(generate_layers(model, folder / "code", PART))
@@ -50,7 +50,7 @@ def make_digits(name, folder, simulations):
     pixels = np.load(ROOT / "examples" / "digits" / f"digits_{PIXELS[name]}_x.npy")
     pixels = pixels.reshape(len(pixels), *stream.shape).astype(np.int64)
     golden = Executor(model).run({stream.tensor: pixels.astype(np.float32)})[design.outputs[0].layout.tensor]
-    sizing = size_fifos(design, {stream.tensor: pixels[:SIZED_WITH]}, cache=simulations)
+    sizing = size_fifos(design, {stream.tensor: pixels[:SIZED_WITH]})
     return Digits(sizing.design, sizing, pixels, golden.astype(np.int64))
 
 

@@ -117,7 +117,7 @@ def test_circuits_of_windows_of_one_pixel_give_as_many_beats_as_there_are(
     design = read_design(Path(config.output_dir) / "rtl" / "design")
     (stream,) = design.inputs
     frames = {stream.layout.tensor: integers(3, 4, *stream.layout.shape)}
-    watched = watch_design(build_watched(design, simulations, quick=True), design, frames)
+    watched = watch_design(build_watched(design, quick=True), design, frames)
     assert watched.result.problem is None
 
 

@@ -61,7 +61,6 @@ def check_kernel(
     seed: int = 0,
     attributes: Mapping[str, int | str] | None = None,
     part: str = PART,
-    cache: Path | None = None,
 ) -> KernelCheck:
     """Simulate a kernel's first RTL backend, and compare with its Python execution.
 
@@ -74,7 +73,6 @@ def check_kernel(
         seed: Of inputs and stalls.
         attributes: Of the node; its defaults where they are not given.
         part: The FPGA.
-        cache: Where simulations are kept; the user's cache folder by default.
 
     Raises:
         BuildError: The kernel has no RTL backend.
@@ -89,8 +87,8 @@ def check_kernel(
     cases = [replace(case, frames=tuple(stimuli(seed, case.inputs, frames)))]
     model, design = make_design(cases, folder, part)
     golden = golden_tensors(model, cases, frames, seed)
-    layer = verify_layers(design, golden, seed=seed + 1, cache=cache)[0]
-    interval = layer_intervals(design, golden, cache)[layer.layer]
+    layer = verify_layers(design, golden, seed=seed + 1)[0]
+    interval = layer_intervals(design, golden)[layer.layer]
     return KernelCheck(layer, interval, design.layers[-1].cycles)
 
 
@@ -110,19 +108,16 @@ def default_case(backend: PluginInfo, attributes: Mapping[str, int | str]) -> Ca
     return replace(case, inputs=inputs)
 
 
-def layer_intervals(
-    design: Design, golden: Mapping[str, NDArray[Any]], cache: Path | None = None
-) -> dict[str, float]:
+def layer_intervals(design: Design, golden: Mapping[str, NDArray[Any]]) -> dict[str, float]:
     """Return the cycles from frame to frame of each layer alone, without stalls; the first frame is left out.
 
     Args:
         design: Of layers.
         golden: (frames, *shape of one) by tensor, 3 frames or more.
-        cache: Where simulations are kept; the user's cache folder by default.
     """
     apart = take_apart(design)
     frames, words, counts = design_beats(apart, golden)
-    result = build_apart(design, cache, quick=True).run(words, counts, judge=False)
+    result = build_apart(design, quick=True).run(words, counts, judge=False)
     found: dict[str, float] = {}
     for link in apart.links:
         if link.source.layer in {layer.name for layer in design.layers} and link.layout is not None:

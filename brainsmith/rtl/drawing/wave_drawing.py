@@ -41,12 +41,7 @@ class Wave:
 
 
 def draw_wave(
-    folder: Path,
-    frame: int = 0,
-    links: Sequence[str] | None = None,
-    window: tuple[int, int] | None = None,
-    *,
-    cache: Path | None = None,
+    folder: Path, frame: int = 0, links: Sequence[str] | None = None, window: tuple[int, int] | None = None
 ) -> Wave:
     """Simulate a package up to one of its golden frames, and draw the frame's handshakes.
 
@@ -55,7 +50,6 @@ def draw_wave(
         frame: Which golden frame, from 0.
         links: The names of links, or of layers for all links at them; all by default.
         window: The cycles to draw, [begin, end) from the frame's first beat on; all by default.
-        cache: Where simulations are kept; the user's cache folder by default.
 
     Raises:
         BuildError: There is no package, or it is damaged.
@@ -77,7 +71,7 @@ def draw_wave(
         )
     ends = [(link.name, link.source.layer, link.target.layer) for link in design.links if not link.weights]
     chosen = _chosen(links, ends)
-    found = handshakes(design, golden, frame, cache=cache)
+    found = handshakes(design, golden, frame)
     if window is not None and not 0 <= window[0] < window[1] <= found["cycles"]:
         raise UsageError(
             f"cycles {window[0]} to {window[1]} cannot be drawn: frame {frame} takes cycles 0 to {found['cycles']}"

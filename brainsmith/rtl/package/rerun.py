@@ -55,7 +55,6 @@ def simulate_package(
     seed: int | None = None,
     trace: Path | None = None,
     limit: int | None = None,
-    cache: Path | None = None,
 ) -> Rerun:
     """Build a package's simulator, or take the one of the same files that was built before, and run it.
 
@@ -67,7 +66,6 @@ def simulate_package(
         seed: Of random stalls at all ends; none by default.
         trace: The VCD file to write.
         limit: The cycles after which the run is given up.
-        cache: Where simulators are kept; the user's cache folder by default.
 
     Raises:
         BuildError: A file of the package cannot be read.
@@ -85,7 +83,7 @@ def simulate_package(
     golden = package.all_golden()
     # Optimised as the build needed it for the golden vectors, so that the simulator which it left is used.
     quick = is_short(design, max([count, *map(len, golden.values())]))
-    runnable = RunnablePackage(package, build_simulator(plan, cache=cache, quick=quick), cache=cache)
+    runnable = RunnablePackage(package, build_simulator(plan, quick=quick))
     tensors = {stream.layout.tensor: inputs[stream.name] for stream in design.inputs}
     constant = _constant(design, golden, inputs)
     run = runnable.run(tensors, seed=seed, limit=limit, constant=constant, trace=trace)

@@ -54,7 +54,6 @@ class RunnablePackage:
         package: What was read.
         simulator: Of its files as they are.
         checked: Golden frames that it was seen to compute rightly, with outputs that differ; 0 if none were.
-        cache: Where simulations are kept; the user's cache folder by default.
         constant: Golden values of outputs, by their streams, that are the same in all golden frames, which it was seen
             to give. If such an output never changes, it must have these values.
     """
@@ -62,7 +61,6 @@ class RunnablePackage:
     package: AcceleratorPackage
     simulator: Simulator
     checked: int = 0
-    cache: Path | None = None
     constant: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     _lock: RLock = field(default_factory=partial(lock_of, waits=False), repr=False)
     _watched: dict[bool, Simulator] = field(default_factory=dict, repr=False)
@@ -124,7 +122,7 @@ class RunnablePackage:
             # What is watched is made from design.json, so it shows what happened only if no source was changed.
             if limit is not None or self.package.changed:
                 raise
-            found = explain(self.design, fed, None, stalls=stalls, cache=self.cache)
+            found = explain(self.design, fed, None, stalls=stalls)
             raise SimulationStalledError(f"{error}\n{found}") from error
 
     def boundaries(self) -> tuple[str, ...]:
@@ -180,7 +178,7 @@ class RunnablePackage:
         quick = is_short(self.design, frames)
         with self._lock:
             if quick not in self._watched:
-                self._watched[quick] = build_watched(self.design, self.cache, quick)
+                self._watched[quick] = build_watched(self.design, quick)
             return self._watched[quick]
 
     def _links(self, keep: Collection[str]) -> list[Link]:
@@ -199,7 +197,7 @@ class RunnablePackage:
 
 
 def prepare_package(
-    package: AcceleratorPackage, *, frames: int | None = None, check: bool = True, cache: Path | None = None
+    package: AcceleratorPackage, *, frames: int | None = None, check: bool = True
 ) -> RunnablePackage:
     """Build a package's simulation, or take the one that is kept, and see that it computes what is golden.
 
@@ -209,7 +207,6 @@ def prepare_package(
             as many as its build simulated, so that the simulation which that left is used.
         check: Whether to run a few golden frames; it is not done where files were changed or golden vectors
             are missing.
-        cache: Where simulations are kept; the user's cache folder by default.
 
     Raises:
         BuildError: A file of the package cannot be read.
@@ -219,9 +216,7 @@ def prepare_package(
     golden = {} if package.changed else package.all_golden()
     count = max((len(values) for values in golden.values()), default=1)
     quick = is_short(package.design, RUNS_OF_A_BUILD * count if frames is None else frames)
-    runnable = RunnablePackage(
-        package, build_simulator(package.watched_plan(), cache=cache, quick=quick), 0, cache
-    )
+    runnable = RunnablePackage(package, build_simulator(package.watched_plan(), quick=quick))
     if check and golden:
         runnable.checked = _check(runnable, golden)
     return runnable

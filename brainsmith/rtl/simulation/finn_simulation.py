@@ -40,11 +40,8 @@ class FinnSimulator(NamedTuple):
 
 
 @contextmanager
-def finn_simulation(cache: Path | None = None) -> Iterator[None]:
+def finn_simulation() -> Iterator[None]:
     """Let FINN simulate RTL without Vivado while the body runs; nodes are prepared and executed as usual.
-
-    Args:
-        cache: Where simulations are kept; the user's cache folder by default.
 
     Raises:
         FrameworkUnavailableError: FINN is not installed.
@@ -55,7 +52,7 @@ def finn_simulation(cache: Path | None = None) -> Iterator[None]:
 
     served = {
         "compile_sim_obj": compile_sim_obj,
-        "load_sim_obj": lambda *args, **kwargs: load_sim_obj(*args, **kwargs, cache=cache),
+        "load_sim_obj": load_sim_obj,
         "reset_rtlsim": _nothing,
         "close_rtlsim": _nothing,
         "rtlsim_multi_io": rtlsim_multi_io,
@@ -115,7 +112,7 @@ def compile_sim_obj(
 
 
 def load_sim_obj(
-    folder: str | Path, file: str | Path, tracefile: str | None = None, *_: Any, cache: Path | None = None
+    folder: str | Path, file: str | Path, tracefile: str | None = None, *_: Any
 ) -> FinnSimulator:
     """Build and load what `compile_sim_obj` wrote down."""
     plain = json.loads((Path(folder) / file).read_text("utf-8"))
@@ -128,7 +125,7 @@ def load_sim_obj(
         trace=plain["trace"],
     )
     trace = (Path(folder) / tracefile).with_suffix(".vcd") if tracefile else None
-    return FinnSimulator(build_simulator(plan, cache=cache), trace)
+    return FinnSimulator(build_simulator(plan), trace)
 
 
 def rtlsim_multi_io(

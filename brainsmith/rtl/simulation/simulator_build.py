@@ -61,7 +61,6 @@ def build_simulator(
     plan: SimulationPlan,
     *,
     interface: Interface | None = None,
-    cache: Path | None = None,
     tools: Toolchain | None = None,
     quick: bool = False,
 ) -> Simulator:
@@ -70,7 +69,6 @@ def build_simulator(
     Args:
         plan: The design.
         interface: How it is driven; found from FINN's names of the ports by default.
-        cache: Where simulations are kept; the user's cache folder by default.
         tools: What it is built with; found by default.
         quick: Whether to compile without optimising: many times faster for a large design, and it runs several times
             slower. Right for a few thousand cycles. An optimised one that is kept serves as well.
@@ -80,7 +78,7 @@ def build_simulator(
         ToolError: A tool is missing or too old.
     """
     tools = tools or find_toolchain()
-    store = KeptFolders(cache or Path(cache_dir()) / "rtl", holds_code=True)
+    store = KeptFolders(Path(cache_dir()) / "rtl", holds_code=True)
     about: About = {"of": "Verilator's own C++", "origin": {}}
     runtime = store.obtain(f"runtime-{_runtime_key(tools)}", lambda work: _build_runtime(tools, work), about)
     key = _key(plan, tools, store, quick=False)

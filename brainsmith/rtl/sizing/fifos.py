@@ -22,7 +22,6 @@ from brainsmith.rtl.verification.frame_time import predict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -103,12 +102,7 @@ class Sizing:
 
 
 def size_fifos(
-    design: Design,
-    inputs: Mapping[str, NDArray[Any]],
-    *,
-    search: bool = True,
-    budget: Budget | None = None,
-    cache: Path | None = None,
+    design: Design, inputs: Mapping[str, NDArray[Any]], *, search: bool = True, budget: Budget | None = None
 ) -> Sizing:
     """Give a design the smallest FIFOs with which it runs at its estimated rate.
 
@@ -126,7 +120,6 @@ def size_fifos(
         inputs: By tensor: (frames, *shape of one), whole numbers. They are repeated as often as needed.
         search: Whether to search; the depths are those of the gauges otherwise.
         budget: How much the search may simulate; `Budget()` by default.
-        cache: Where simulations are kept; the user's cache folder by default.
 
     Raises:
         SimulationStalledError: The design does not give its frames, with FIFOs of any depth.
@@ -140,25 +133,20 @@ def size_fifos(
         if timed is not design:
             # Where it stands still or is slower than measured, some layer's cycles do depend on values.
             with suppress(SimulationError):
-                done = _size(design, timed, inputs, search, budget or Budget(), cache)
+                done = _size(design, timed, inputs, search, budget or Budget())
         if done is None:
-            done = _size(design, design, inputs, search, budget or Budget(), cache)
+            done = _size(design, design, inputs, search, budget or Budget())
     assert done is not None
     return replace(done, seconds=time.perf_counter() - begin)
 
 
 def _size(
-    design: Design,
-    timed: Design,
-    inputs: Mapping[str, NDArray[Any]],
-    search: bool,
-    chosen: Budget,
-    cache: Path | None,
+    design: Design, timed: Design, inputs: Mapping[str, NDArray[Any]], search: bool, chosen: Budget
 ) -> Sizing | None:
     """Size the FIFOs of a design by the cycles of another; None if those are not its own."""
-    found = read_gauges(timed, inputs, search, cache)
+    found = read_gauges(timed, inputs, search)
     gauged = found.gauge
-    searched = _searched_in_budget(found, timed, inputs, chosen, cache) if search else None
+    searched = _searched_in_budget(found, timed, inputs, chosen) if search else None
     depths, minimal, notes = searched or (gauged.depths, False, [])
     notes = list(notes)
     if search and searched is None:
@@ -167,7 +155,7 @@ def _size(
     if not _is_measurable(design, gauged):
         notes.append(_unmeasured(gauged))
         return _sizing(sized, found, minimal, notes, float(gauged.interval), None)
-    interval, speed = _real_interval(sized, inputs, gauged, cache)
+    interval, speed = _real_interval(sized, inputs, gauged)
     if interval > TOLERANCE * gauged.interval and timed is not design:
         return None
     if interval > TOLERANCE * gauged.interval and search:
@@ -176,7 +164,7 @@ def _size(
             "FINN's FIFOs, so all FIFOs are as deep as the gauges say"
         )
         sized, minimal = design.with_depths(gauged.depths), False
-        interval, speed = _real_interval(sized, inputs, gauged, cache)
+        interval, speed = _real_interval(sized, inputs, gauged)
     return _sizing(sized, found, minimal, notes, interval, speed)
 
 
@@ -194,13 +182,13 @@ def _sizing(
 
 
 def _searched_in_budget(
-    found: Gauged, design: Design, inputs: Mapping[str, NDArray[Any]], budget: Budget, cache: Path | None
+    found: Gauged, design: Design, inputs: Mapping[str, NDArray[Any]], budget: Budget
 ) -> tuple[dict[str, int], bool, list[str]] | None:
     """Search in a simulation of the whole design; None where its runs are too long for a budget."""
     if found.runner is None:
         if _LEAST_RUNS * _run_cycles(found.gauge) > budget.cycles:
             return None
-        found.runner = Runner(design, inputs, capacities_of(design, found.gauge.depths), cache)
+        found.runner = Runner(design, inputs, capacities_of(design, found.gauge.depths))
     return _searched(found.runner, found.gauge, budget)
 
 
@@ -252,10 +240,10 @@ def _longer(frames: int, gauged: Gauge, budget: Budget) -> int:
 
 
 def _real_interval(
-    design: Design, inputs: Mapping[str, NDArray[Any]], gauged: Gauge, cache: Path | None
+    design: Design, inputs: Mapping[str, NDArray[Any]], gauged: Gauge
 ) -> tuple[float, int | None]:
     """Measure a design with FINN's own FIFOs: cycles from frame to frame, and cycles simulated in a second."""
     frames = enough_frames(gauged.in_flight)
-    runner = Runner(design, inputs, cache=cache, quick=is_short(design, frames))
+    runner = Runner(design, inputs, quick=is_short(design, frames))
     interval = runner.run(frames).interval
     return interval, round(runner.cycles / runner.seconds) if runner.seconds else None

@@ -15,7 +15,6 @@ from brainsmith.rtl.verification.design_runs import estimated_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -59,16 +58,13 @@ class Gauged:
         return self.layers[1] + (self.runner.cycles if self.runner else 0)
 
 
-def read_gauges(
-    design: Design, inputs: Mapping[str, NDArray[Any]], search: bool, cache: Path | None
-) -> Gauged:
+def read_gauges(design: Design, inputs: Mapping[str, NDArray[Any]], search: bool) -> Gauged:
     """Read the gauges of a design: of the whole where that is short, layer by layer elsewhere.
 
     Args:
         design: Its FIFOs do not matter.
         inputs: By tensor: (frames, *shape of one), whole numbers.
         search: Whether a search will follow, with many runs of the whole.
-        cache: Where simulations are kept; the user's cache folder by default.
 
     Raises:
         SimulationStalledError: The design does not give its frames, with FIFOs of any depth.
@@ -78,19 +74,17 @@ def read_gauges(
     frames = enough_frames(ceil(design.latency / design.interval))
     cycles = estimated_cycles(design, frames)
     if cycles < _LONG:
-        runner, gauged = _gauged_whole(design, inputs, cache, runs * cycles < _QUICK)
+        runner, gauged = _gauged_whole(design, inputs, runs * cycles < _QUICK)
         return Gauged(gauged, runner)
-    found = gauge_layers(design, cache)
+    found = gauge_layers(design)
     return Gauged(found.gauge, None, (found.simulations, found.cycles))
 
 
-def _gauged_whole(
-    design: Design, inputs: Mapping[str, NDArray[Any]], cache: Path | None, quick: bool
-) -> tuple[Runner, Gauge]:
+def _gauged_whole(design: Design, inputs: Mapping[str, NDArray[Any]], quick: bool) -> tuple[Runner, Gauge]:
     """Build the design with adjustable FIFOs, as large as they must be, and measure it."""
     capacities = usual_capacities(design)
     for _ in range(_ATTEMPTS):
-        runner = Runner(design, inputs, capacities, cache, quick)
+        runner = Runner(design, inputs, capacities, quick)
         gauged = gauge(runner)
         if not gauged.full:
             return runner, gauged

@@ -35,7 +35,6 @@ from brainsmith.rtl.verification.design_runs import SHORT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from brainsmith.rtl.simulation.simulation_plan import Memory, SimulationPlan
     from brainsmith.rtl.simulation.simulator import Simulator
@@ -69,14 +68,13 @@ class LayerByLayer:
     unsettled: tuple[str, ...]
 
 
-def gauge_layers(design: Design, cache: Path | None = None) -> LayerByLayer:
+def gauge_layers(design: Design) -> LayerByLayer:
     """Measure how full FIFOs without bounds become while frames come in at the rate at which they go out.
 
     That rate is FINN's estimate, or what the slowest layer can do, if that is less.
 
     Args:
         design: Its FIFOs do not matter.
-        cache: Where simulations are kept; the user's cache folder by default.
 
     Raises:
         SimulationStalledError: A layer does not give its frames.
@@ -84,7 +82,7 @@ def gauge_layers(design: Design, cache: Path | None = None) -> LayerByLayer:
         ToolError: A tool is missing or too old.
     """
     interval = max(design.interval, *(link.layout.beats for link in design.links if link.layout))
-    simulators = _build_alone(design, interval, cache)
+    simulators = _build_alone(design, interval)
     for _ in range(_ATTEMPTS):
         try:
             return _Gauging(design, simulators, interval).run()
@@ -106,7 +104,7 @@ def _zeros(memory: Memory) -> Memory:
     return replace(memory, text=_WORD.sub("0", memory.text))
 
 
-def _build_alone(design: Design, interval: int, cache: Path | None) -> dict[str, Simulator]:
+def _build_alone(design: Design, interval: int) -> dict[str, Simulator]:
     """Build the simulation of each layer, by its name; different ones side by side."""
     keys, plans = {}, {}
     for name in layer_names(design):
@@ -116,7 +114,7 @@ def _build_alone(design: Design, interval: int, cache: Path | None) -> dict[str,
     quick = _FRAMES * interval < SHORT
 
     def build(plan: SimulationPlan) -> Simulator:
-        return build_simulator(plan, cache=cache, quick=quick)
+        return build_simulator(plan, quick=quick)
 
     with Task("compiling layers", len(plans), "layers") as task, Workers(min(_AT_ONCE, processors())) as pool:
         pending = {key: pool.submit(carried(build), plan) for key, plan in plans.items()}

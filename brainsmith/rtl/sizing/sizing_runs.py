@@ -18,7 +18,6 @@ from brainsmith.rtl.verification.watch import build_watched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -70,7 +69,6 @@ class Runner:
         inputs: By tensor: (frames, *shape of one), whole numbers; repeated as often as a run needs.
         capacities: Of adjustable FIFOs, by the names of links; without any the design's own FIFOs are run, in the
             simulation with which it is verified later.
-        cache: Where simulations are kept; the user's cache folder by default.
         quick: Whether to compile without optimising.
 
     Attributes:
@@ -88,7 +86,6 @@ class Runner:
         design: Design,
         inputs: Mapping[str, NDArray[Any]],
         capacities: Mapping[str, int] | None = None,
-        cache: Path | None = None,
         quick: bool = False,
     ) -> None:
         self.design = design
@@ -97,9 +94,9 @@ class Runner:
         self.cycles = 0
         self.seconds = 0.0
         self._simulator = (
-            build_simulator(plan_adjustable(design, self.capacities), cache=cache, quick=quick)
+            build_simulator(plan_adjustable(design, self.capacities), quick=quick)
             if self.capacities
-            else build_watched(design, cache, quick)
+            else build_watched(design, quick)
         )
         self._words = {
             stream.name: layout_words(stream.layout, stream.bits, inputs[stream.layout.tensor])

@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from brainsmith.rtl.library.sources import Library
     from brainsmith.rtl.stitching.design import Design
     from brainsmith.store.about import About
-    from brainsmith.store.folders import KeptFolders
 
 DEVICES = ("ecp5-12k", "ecp5-25k", "ecp5-45k", "ecp5-85k")
 """The parts, by thousands of LUTs; `ecp5` alone is the largest."""
@@ -59,31 +57,20 @@ class Placement:
     seconds: float
 
 
-def place(
-    design: Design,
-    device: str,
-    period: float,
-    *,
-    store: KeptFolders | None = None,
-    library: Library | None = None,
-) -> Placement:
+def place(design: Design, device: str, period: float) -> Placement:
     """Place and route all of a design with nextpnr.
 
     Args:
         design: Its FIFOs have their depths.
         device: `ecp5`, or one of `DEVICES`.
         period: Of the clock that is asked for, in nanoseconds; it need not be reached.
-        store: Where results are kept; the user's cache folder by default.
-        library: FINN's RTL library; that of the installed FINN by default.
 
     Raises:
         BuildError: There is no such device, or the design does not fit.
         ToolError: pyosys or nextpnr is missing, or nextpnr ends without a message about the design.
     """
-    device = _device(device)
-    tool = _find_nextpnr()
-    store = store or default_store()
-    piece = whole(altered_design(design, library or find_library()))
+    device, tool, store = _device(device), _find_nextpnr(), default_store()
+    piece = whole(altered_design(design, find_library()))
     commands = lattice_script(piece.top, source_paths(piece), _NETLIST)
     job = Job(piece.name, piece_files(piece), commands, find_yosys(), keep=(_NETLIST,))
     arguments = _arguments(device, period)

@@ -20,14 +20,12 @@ from brainsmith.rtl.synthesis.yosys import default_store, find_yosys, map_piece,
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from brainsmith.rtl.library.sources import Library
     from brainsmith.rtl.stitching.design import Design, Link
     from brainsmith.rtl.synthesis.cells import Resources
     from brainsmith.rtl.synthesis.fpga_families import Family
     from brainsmith.rtl.synthesis.pieces import Piece
     from brainsmith.rtl.synthesis.synthesis_report import Estimate
     from brainsmith.rtl.synthesis.yosys import Job, Mapped
-    from brainsmith.store.folders import KeptFolders
 
 PROCESSES = 2
 """How many run at a time; each takes 100 to 400 MB."""
@@ -46,12 +44,7 @@ class _Done:
 
 
 def synthesise(
-    design: Design,
-    part: str,
-    *,
-    estimates: Mapping[str, Estimate] | None = None,
-    store: KeptFolders | None = None,
-    library: Library | None = None,
+    design: Design, part: str, *, estimates: Mapping[str, Estimate] | None = None
 ) -> SynthesisReport:
     """Say what a design needs of a part: each layer alone, each FIFO alone, and all of it flattened.
 
@@ -61,8 +54,6 @@ def synthesise(
         design: Its FIFOs have their depths.
         part: AMD's name of it.
         estimates: FINN's, by the names of layers.
-        store: Where results are kept; the user's cache folder by default.
-        library: FINN's RTL library; that of the installed FINN by default.
 
     Raises:
         BuildError: The part is of no known family, Yosys refuses a layer, or a layer that computes in DSP slices has
@@ -72,15 +63,10 @@ def synthesise(
     """
     family = family_of(part)
     tool = find_yosys()
-    design = altered_design(design, library or find_library())
+    design = altered_design(design, find_library())
     links = [link for link in design.links if link.depth]
-    layers, fifos, all_of_it = (
-        layer_pieces(design),
-        [fifo_piece(design, link) for link in links],
-        whole(design),
-    )
-    pieces = [*layers, *fifos, all_of_it]
-    done = _run(pieces, family, tool, store)
+    layers, fifos = layer_pieces(design), [fifo_piece(design, link) for link in links]
+    done = _run([*layers, *fifos, whole(design)], family, tool)
     warnings = [note for one in done for note in check_slices(one.piece, one.mapped.cells, family)]
     report = SynthesisReport(
         part=part,
@@ -97,16 +83,12 @@ def synthesise(
     return replace(report, notes=(*warnings, *notes_on(report, family, done[-1].mapped.cells)))
 
 
-def synthesise_layers(
-    design: Design, part: str, *, store: KeptFolders | None = None, library: Library | None = None
-) -> tuple[LayerFigures, ...]:
+def synthesise_layers(design: Design, part: str) -> tuple[LayerFigures, ...]:
     """Say what each layer of a design alone needs of a part, and leave the whole design out.
 
     Args:
         design: Its FIFOs do not matter.
         part: AMD's name of it.
-        store: Where results are kept; the user's cache folder by default.
-        library: FINN's RTL library; that of the installed FINN by default.
 
     Raises:
         BuildError: The part is of no known family, or Yosys refuses a layer.
@@ -114,19 +96,19 @@ def synthesise_layers(
         ToolError: pyosys is missing.
     """
     family, tool = family_of(part), find_yosys()
-    pieces = layer_pieces(altered_design(design, library or find_library()))
-    return tuple(_layer(one, {}) for one in _run(pieces, family, tool, store))
+    pieces = layer_pieces(altered_design(design, find_library()))
+    return tuple(_layer(one, {}) for one in _run(pieces, family, tool))
 
 
-def _run(pieces: Sequence[Piece], family: Family, tool: str, store: KeptFolders | None) -> list[_Done]:
+def _run(pieces: Sequence[Piece], family: Family, tool: str) -> list[_Done]:
     """Synthesise all pieces, the last first, because it takes longest; the error of the first that failed is raised."""
-    place = store or default_store()
+    store = default_store()
     jobs = [plan_job(piece, family, tool) for piece in pieces]
     distinct = {job.key(): job for job in jobs}
     with Workers(PROCESSES) as pool, Task("synthesising", len(distinct), "parts of the design") as task:
 
         def map_one(job: Job) -> Mapped:
-            mapped = map_piece(job, place)
+            mapped = map_piece(job, store)
             task.add()
             return mapped
 

@@ -29,7 +29,6 @@ from brainsmith.rtl.verification.watch import build_watched
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
 
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.simulation.stalls import Stalls
@@ -112,7 +111,6 @@ def verify_design(
     tensors: GoldenTensors | None = None,
     constant: Collection[str] = (),
     section: bool = False,
-    cache: Path | None = None,
 ) -> Verification:
     """Run all frames without stalls, and for each seed with random ones at both ends.
 
@@ -128,7 +126,6 @@ def verify_design(
             Where one is, every link of the design is compared with `tensors` as well.
         section: Whether the design is a section of another, where frames may be all the same, outputs may never change,
             and behind padding a window may begin the next frame, for which the next layer waits.
-        cache: Where simulations are kept; the user's cache folder by default.
 
     Raises:
         VerificationError: A frame's result is not the golden model's, and the layer at fault; or the frames could not
@@ -139,12 +136,12 @@ def verify_design(
     """
     if not section:
         _check_telling(inputs, golden, constant)
-    simulator = build_verified(design, inputs, seeds, cache)
+    simulator = build_verified(design, inputs, seeds)
     tensors = tensors or partial(first_frames, golden)
     still = [one.name for one in design.outputs if one.layout.tensor in constant]
     ends = [one.name for one in design.outputs] if section else []
     ahead = ends if any(layer.early for layer in design.layers) else []
-    bench = _Bench(simulator, design, inputs, golden, limit, tensors, ends or still, ahead, cache)
+    bench = _Bench(simulator, design, inputs, golden, limit, tensors, ends or still, ahead)
     stalled_runs = [partial(bench.stalled, seed, MORE[at % len(MORE)]) for at, seed in enumerate(seeds)]
     smooth, *runs = side_by_side("the whole design", [partial(bench.run, {}, limit), *stalled_runs])
     if still:
@@ -170,9 +167,7 @@ def verify_design(
     )
 
 
-def build_verified(
-    design: Design, inputs: Tensors, seeds: Sequence[int] = (1, 2, 3), cache: Path | None = None
-) -> Simulator:
+def build_verified(design: Design, inputs: Tensors, seeds: Sequence[int] = (1, 2, 3)) -> Simulator:
     """Build the simulation with which `verify_design` of the same arguments runs, or take the one that is kept.
 
     It has probes, which cost 5 % of its speed, so that what watches the links of the design needs no other one.
@@ -182,7 +177,7 @@ def build_verified(
         ToolError: A tool is missing or too old.
     """
     quick = is_short(design, frame_count(inputs) * (1 + len(seeds)))
-    return build_watched(design, cache, quick)
+    return build_watched(design, quick)
 
 
 @dataclass(frozen=True)
@@ -197,7 +192,6 @@ class _Bench:
     tensors: GoldenTensors
     constant: list[str]
     surplus: list[str]
-    cache: Path | None
 
     def compare_links(self) -> None:
         """Run the first frames with every link watched, and compare what moved: outputs that never change show little.
@@ -206,9 +200,7 @@ class _Bench:
             VerificationError: A link does not carry what the golden model computes; the layer at fault is named.
         """
         every = [stream.name for stream in self.design.outputs]  # the first frames may well give one value
-        found = explain(
-            self.design, self.inputs, self.tensors, limit=self.limit, constant=every, cache=self.cache
-        )
+        found = explain(self.design, self.inputs, self.tensors, limit=self.limit, constant=every)
         if found.kind != "right":
             raise VerificationError(
                 f"the RTL gives the golden outputs, and does not compute what the golden model computes:\n{found}"
@@ -229,7 +221,6 @@ class _Bench:
             golden=self.tensors,
             constant=self.constant,
             surplus=self.surplus,
-            cache=self.cache,
         )
         problem = self._difference(run)
         if problem:
@@ -240,7 +231,6 @@ class _Bench:
                 stalls=stalls,
                 limit=limit,
                 constant=self.constant,
-                cache=self.cache,
             )
             how = " with random stalls" if stalls else ""
             raise VerificationError(

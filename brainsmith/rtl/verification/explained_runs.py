@@ -23,7 +23,6 @@ from brainsmith.rtl.verification.watch import build_watched, watch_design
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -52,7 +51,6 @@ def run_explained(
     golden: GoldenTensors | None = None,
     constant: Collection[str] = (),
     surplus: Collection[str] = (),
-    cache: Path | None = None,
 ) -> DesignRun:
     """Run a design as `run_design` does; if it fails, add the diagnosis to the error.
 
@@ -66,7 +64,6 @@ def run_explained(
             explained.
         constant: Outputs that may have one value in all beats.
         surplus: Outputs that may offer more than the frames have, beside the design's own.
-        cache: Where simulations are kept; the user's cache folder by default.
 
     Raises:
         SimulationStalledError: The run did not end: which layer waits for what, which FIFO is full, and how many
@@ -79,7 +76,7 @@ def run_explained(
             simulator, design, inputs, stalls=stalls, limit=limit, constant=constant, surplus=surplus
         )
     except SimulationError as problem:
-        found = explain(design, inputs, golden, stalls=stalls, limit=limit, constant=constant, cache=cache)
+        found = explain(design, inputs, golden, stalls=stalls, limit=limit, constant=constant)
         kind = SimulationStalledError if isinstance(problem, SimulationStalledError) else SimulationError
         raise kind(f"{problem}\n{found}") from problem
 
@@ -92,7 +89,6 @@ def explain(
     stalls: Mapping[str, Stalls] | None = None,
     limit: int | None = None,
     constant: Collection[str] = (),
-    cache: Path | None = None,
 ) -> Diagnosis:
     """Repeat a failed run with every link observed, on as few frames as show the fault.
 
@@ -103,10 +99,9 @@ def explain(
         stalls: Those of the failed run.
         limit: That of the failed run; used only if all of its frames are needed to show the fault.
         constant: Outputs that may have one value in all beats.
-        cache: Where simulations are kept.
     """
     total = frame_count(inputs)
-    simulator = build_watched(design, cache, quick=is_short(design, total))
+    simulator = build_watched(design, quick=is_short(design, total))
     frames = design.latency // max(design.interval, 1) + FEW
     while True:
         frames = min(frames, total)

@@ -14,7 +14,6 @@ from brainsmith.rtl.verification.watch import build_watched, watch_design
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -25,9 +24,7 @@ FOLLOWERS = 2
 """Frames that are fed behind the one that is shown, so that it is pressed as in a steady stream."""
 
 
-def handshakes(
-    design: Design, inputs: Mapping[str, NDArray[Any]], frame: int = 0, *, cache: Path | None = None
-) -> dict[str, Any]:
+def handshakes(design: Design, inputs: Mapping[str, NDArray[Any]], frame: int = 0) -> dict[str, Any]:
     """Run a design at its estimated rate and say what each link did while one frame was in it.
 
     Inputs come at that rate, their beats spread evenly, because the frame would else wait outside for those before it.
@@ -36,7 +33,6 @@ def handshakes(
         design: What runs.
         inputs: By tensor: (frames, *shape of one), whole numbers.
         frame: Which one is shown, from 0; those before it are run, and two behind it if there are as many.
-        cache: Where simulations are kept; the user's cache folder by default.
 
     Returns:
         `frame`, `first_cycle` (that of its first beat at an input), `cycles` (until its last beat at an output),
@@ -55,7 +51,7 @@ def handshakes(
         raise ValueError(f"frame must be from 0 to {frames - 1}, not {frame!r}")
     fed = first_frames(inputs, frame + 1 + FOLLOWERS)
     stalls = {stream.name: Stalls.steady(stream.layout.beats, design.interval) for stream in design.inputs}
-    simulator = build_watched(design, cache, quick=is_short(design, frame_count(fed)))
+    simulator = build_watched(design, quick=is_short(design, frame_count(fed)))
     span = _span(_trusted(watch_design(simulator, design, fed, stalls=stalls)), frame)
     run = _trusted(watch_design(simulator, design, fed, stalls=stalls, window=span))
     links = [

@@ -24,7 +24,6 @@ from brainsmith.rtl.verification.watch import build_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -107,7 +106,6 @@ def verify_layers(
     given: Mapping[str, NDArray[Any]] | None = None,
     seed: int = 1,
     quick: bool | None = None,
-    cache: Path | None = None,
     seconds: float | None = None,
 ) -> list[LayerCheck]:
     """Simulate each layer with its golden inputs, and compare its outputs with the golden ones.
@@ -122,7 +120,6 @@ def verify_layers(
         given: Likewise, what each layer must give; `golden` by default.
         seed: Of the stalls.
         quick: Whether to compile without optimising; by default where that takes longer than the frames.
-        cache: Where simulations are kept; the user's cache folder by default.
         seconds: After so many, about, a run ends, and what came out until then is compared; a short run shows how fast
             the simulation is. Without it all runs go to their end.
 
@@ -136,7 +133,7 @@ def verify_layers(
     apart = take_apart(design)
     frames = frame_count(golden)
     quick = is_short(design, frames) if quick is None else quick
-    simulator = build_apart(design, cache, quick)
+    simulator = build_apart(design, quick)
     at_once = max(_LEAST_FRAMES, _BEATS // sum(s.layout.beats for s in (*apart.inputs, *apart.outputs)))
     fed, given = golden, golden if given is None else given
     first = _part(fed, 0, at_once)
@@ -165,7 +162,6 @@ def check_layers(
     *,
     given: Mapping[str, NDArray[Any]] | None = None,
     quick: bool | None = None,
-    cache: Path | None = None,
 ) -> list[LayerCheck]:
     """Verify each layer alone, as `verify_layers` does.
 
@@ -173,7 +169,7 @@ def check_layers(
         VerificationError: All that do not compute what the golden model computes.
         SimulationError: The layers cannot be built, or report an error.
     """
-    checks = verify_layers(design, golden, given=given, quick=quick, cache=cache)
+    checks = verify_layers(design, golden, given=given, quick=quick)
     require_right(checks)
     return checks
 

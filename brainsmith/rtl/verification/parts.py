@@ -21,7 +21,6 @@ from brainsmith.rtl.verification.layers import require_right, verify_layers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
 
     from brainsmith.rtl.stitching.design import Design
     from brainsmith.rtl.verification.design_verification import Verification
@@ -93,9 +92,7 @@ class Parts:
         return text
 
 
-def verify_parts(
-    design: Design, tensors: Tensors, seconds: float, *, seed: int | None = 1, cache: Path | None = None
-) -> Parts:
+def verify_parts(design: Design, tensors: Tensors, seconds: float, *, seed: int | None = 1) -> Parts:
     """Verify each layer alone, and then every link in a section of layers, with a golden frame's own activations.
 
     Args:
@@ -103,21 +100,20 @@ def verify_parts(
         tensors: The golden model's, by the tensors of all links: (frames, *shape of one).
         seconds: What a frame may take in a simulation.
         seed: Of the random stalls; None for none in sections.
-        cache: Where simulations are kept; the user's cache folder by default.
 
     Raises:
         VerificationError: All layers that are wrong; or a section, and the layer or FIFO at fault.
         SimulationStalledError: A section stands still.
         SimulationError: A part cannot be built, or reports an error.
     """
-    checks = _layers_alone(design, tensors, seconds, cache)
+    checks = _layers_alone(design, tensors, seconds)
     require_right(checks)
     costs = {check.layer: 1 / max(check.cycles_per_second, 1) for check in checks}
     chosen = choose_sections(design, costs, _SECTION * seconds)
     sections = []
     with Task("layers as they are stitched", len(chosen), "sections") as task:
         for names in chosen:
-            sections.append(_verify_section(design, names, tensors, seed, cache))
+            sections.append(_verify_section(design, names, tensors, seed))
             task.add()
     frames = frame_count(tensors)
     uncovered = _uncovered(checks, sections, design, _constant_layers(design, tensors))
@@ -159,7 +155,7 @@ def _joined(section: Sequence[str], ends: Sequence[tuple[str, str]]) -> bool:
     return any(source in section and target in section for source, target in ends)
 
 
-def _layers_alone(design: Design, tensors: Tensors, seconds: float, cache: Path | None) -> list[LayerCheck]:
+def _layers_alone(design: Design, tensors: Tensors, seconds: float) -> list[LayerCheck]:
     names = layer_names(design)
     checks = []
     with Task("layers alone", len(names), "layers") as task:
@@ -167,7 +163,7 @@ def _layers_alone(design: Design, tensors: Tensors, seconds: float, cache: Path 
             alone = without_names(cut_out(design, [name]))
             own = {link.layout.tensor: tensors[link.layout.tensor] for link in alone.links if link.layout}
             try:
-                (check,) = verify_layers(alone, own, cache=cache, seconds=max(seconds, PART))
+                (check,) = verify_layers(alone, own, seconds=max(seconds, PART))
             except SimulationError as error:
                 raise type(error)(f"layer {name!r} alone: {error}") from error
             checks.append(replace(check, layer=name))
@@ -175,9 +171,7 @@ def _layers_alone(design: Design, tensors: Tensors, seconds: float, cache: Path 
     return checks
 
 
-def _verify_section(
-    design: Design, names: tuple[str, ...], tensors: Tensors, seed: int | None, cache: Path | None
-) -> Section:
+def _verify_section(design: Design, names: tuple[str, ...], tensors: Tensors, seed: int | None) -> Section:
     section = replace(cut_out(design, names), top=f"{design.top}_section")
     own = {link.layout.tensor: tensors[link.layout.tensor] for link in section.links if link.layout}
     inputs = {stream.layout.tensor: own[stream.layout.tensor] for stream in section.inputs}
@@ -185,9 +179,7 @@ def _verify_section(
     seeds = () if seed is None else (seed,)
 
     def verified(part: Design) -> Verification:
-        return verify_design(
-            part, inputs, golden, seeds, tensors=partial(first_frames, own), cache=cache, section=True
-        )
+        return verify_design(part, inputs, golden, seeds, tensors=partial(first_frames, own), section=True)
 
     try:
         done = verified(without_names(section))  # equal sections have one simulation

@@ -12,7 +12,6 @@ from brainsmith.rtl.verification.design_runs import design_beats, estimated_cycl
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -45,22 +44,21 @@ class WatchedRun:
         return self.frames * link.layout.beats if link.layout else 0
 
 
-def build_watched(design: Design, cache: Path | None = None, quick: bool = False) -> Simulator:
+def build_watched(design: Design, quick: bool = False) -> Simulator:
     """Build the simulation of a design with probes.
 
     Args:
         design: What is simulated.
-        cache: Where simulations are kept; the user's cache folder by default.
         quick: Whether to compile without optimising, which is right for a few thousand cycles.
 
     Raises:
         SimulationError: It cannot be built.
         ToolError: A tool is missing or too old.
     """
-    return build_simulator(plan_design(design, probes=True), cache=cache, quick=quick)
+    return build_simulator(plan_design(design, probes=True), quick=quick)
 
 
-def build_apart(design: Design, cache: Path | None = None, quick: bool = False) -> Simulator:
+def build_apart(design: Design, quick: bool = False) -> Simulator:
     """Build the simulation of a design's layers, none of which is connected to another; `take_apart` has its streams.
 
     It is that of `build_watched`, so that whoever runs the whole design too compiles its layers once: an input connects
@@ -68,7 +66,6 @@ def build_apart(design: Design, cache: Path | None = None, quick: bool = False) 
 
     Args:
         design: What the layers are of.
-        cache: As for `build_watched`.
         quick: As for `build_watched`.
 
     Raises:
@@ -77,7 +74,7 @@ def build_apart(design: Design, cache: Path | None = None, quick: bool = False) 
     """
     streams = tuple(switch.stream for switch in switch_design(design))
     interface = Interface(streams, held=((APART, 1),))
-    return build_simulator(plan_design(design, probes=True), interface=interface, cache=cache, quick=quick)
+    return build_simulator(plan_design(design, probes=True), interface=interface, quick=quick)
 
 
 def watch_design(

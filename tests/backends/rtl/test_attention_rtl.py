@@ -111,6 +111,6 @@ def test_attention_as_a_circuit(tmp_path, simulations):
     np.testing.assert_array_equal(execute_onnx(original, feeds)["y"], golden[model.graph.output[0].name][0])
     inputs = {value.name: golden[value.name] for value in model.graph.input}
     outputs = {value.name: golden[value.name] for value in model.graph.output}
-    done = verify_design(design, inputs, outputs, tensors=lambda count: golden, cache=simulations)
+    done = verify_design(design, inputs, outputs, tensors=lambda count: golden)
     assert (done.frames, done.mismatches, done.stalled_mismatches) == (FRAMES, 0, 0)
     assert done.interval_cycles == pytest.approx(256, rel=0.01)

@@ -63,7 +63,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case(6, 4, 3, 4, "INT8"),  # one fold of rows: nothing is replayed
         case(20, 4, 20, 1, "BINARY", ram_style="block"),
     ]
-    check_cores(chosen, tmp_path, simulations, count=5)
+    check_cores(chosen, tmp_path, count=5)
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=8, least=8, most=14)

@@ -41,7 +41,7 @@ test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=8, most=
 @pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [case(1, 1), case(4, 4, 1, "BIPOLAR"), case(120, 3, 15, "UINT4"), case(6, 2, 3, "INT3", -2)]
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 @pytest.mark.parametrize(

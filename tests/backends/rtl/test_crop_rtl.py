@@ -39,7 +39,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case((1, 6, 9, 4), [0] * 6, (1, 3, 1, 3, 2, 4), (1, 3, 6, 4), 2, within=(1, 3, 2, 3, 3, 4)),
         case((1, 7, 9, 3), [0] * 6, (1, 7, 1, 2, 1, 3), (1, 7, 2, 3), within=(1, 7, 1, 3, 3, 3)),
     ]
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=4, least=8, most=12)

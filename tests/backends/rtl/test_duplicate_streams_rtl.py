@@ -32,7 +32,7 @@ def cases(draw):
 @pytest.mark.slow
 def test_cases_by_hand(tmp_path, simulations):
     chosen = [case(1, 1, 2), case(6, 2, 3, "UINT7", (1, 3)), case(4, 4, 2, "BIPOLAR", (1, 2, 2))]
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=6, most=12)

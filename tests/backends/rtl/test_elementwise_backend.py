@@ -106,7 +106,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case((1, 3, 4), "BIPOLAR", "BIPOLAR", pe=4, operation="Mul"),
         case((1, 3, 4), "UINT6", "UINT6", pe=4, operation="Mul"),
     ]
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=6, least=10, most=20)
@@ -122,9 +122,7 @@ def test_waits_for_the_operand_that_comes_late(tmp_path, simulations, late):
     rng = np.random.default_rng(late)
     fed = {f"c0_in{at}": random_values(rng, "INT4", (6, 1, 2, 4)) for at in (0, 1)}
     stalls = {f"s_axis_{late}": Stalls.random(3, 0.9)}
-    run = run_design(
-        build_simulator(plan_design(design), cache=simulations, quick=True), design, fed, stalls=stalls
-    )
+    run = run_design(build_simulator(plan_design(design), quick=True), design, fed, stalls=stalls)
     np.testing.assert_array_equal(run.outputs["c0_out0"], fed["c0_in0"] + fed["c0_in1"])
     assert model.graph.node[0].op_type == "ElementwiseAddInt_rtl"
 

@@ -87,7 +87,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case(12, 4, 3, 2, "BINARY", "INT2"),
         case(12, 4, 12, 2, "INT2", "BINARY"),
     ]
-    check_cores(chosen, tmp_path, simulations, count=5)
+    check_cores(chosen, tmp_path, count=5)
 
 
 @pytest.mark.slow
@@ -104,7 +104,7 @@ def test_wide_sums_are_exact(tmp_path, simulations):
         case(1024, 2, 16, 1, "INT24", "BIPOLAR"),
         case(64, 2, 4, 1, "INT20", "INT21", output="INT48"),
     ]
-    check_cores(chosen, tmp_path, simulations, count=3)
+    check_cores(chosen, tmp_path, count=3)
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=8, least=8, most=14)

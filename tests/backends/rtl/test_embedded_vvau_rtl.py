@@ -80,7 +80,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case(2, (1, 3), 3, 1, "INT11", "INT11"),
         case(2, (1, 1), 1, 1, "INT16", "INT8"),
     ]
-    check_cores(chosen, tmp_path, simulations, count=5)
+    check_cores(chosen, tmp_path, count=5)
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=8, least=8, most=14)

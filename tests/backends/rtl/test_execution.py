@@ -37,7 +37,7 @@ def test_finn_simulates_a_core(name, tmp_path, simulations, monkeypatch):
     model, _ = make_design([CASES[name]], tmp_path)
     golden = golden_tensors(model, [CASES[name]], 1, seed=2)
     fed = {tensor: values[0].astype(np.float32) for tensor, values in golden.items() if "_in" in tensor}
-    with finn_simulation(cache=simulations):
+    with finn_simulation():
         prepared = model.transform(SetExecMode("rtlsim")).transform(PrepareRTLSim())
         found = execute_onnx(prepared, fed)
     for tensor, values in found.items():

@@ -47,7 +47,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case(4, 1, (1, 2, 2), "TERNARY"),
         case(70, 1, (1, 2, 2), "INT8"),
     ]
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=10, least=6, most=12)

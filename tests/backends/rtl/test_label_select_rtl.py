@@ -59,7 +59,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case(1, 1, 1, "INT3"),
         case(1000, 8, 5, "INT12"),
     ]
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 def test_of_equal_values_the_lower_number_is_first():

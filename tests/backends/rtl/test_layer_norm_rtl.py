@@ -42,7 +42,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case(32, 1), case(8, 8, "UINT4", 4), case(48, 4, "INT6", 6, rows=(1, 2)), case(1, 1),
         case(16, 2, output_bits=9),
     ]  # fmt: skip
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 @pytest.mark.slow
@@ -52,7 +52,7 @@ def test_outputs_wider_than_the_products_and_roots_of_0(tmp_path, simulations):
         case(1, 1, "UINT1", 1, 1000.0), case(6, 3, "INT4", 2, 1e6, output_bits=24),
     ]  # fmt: skip
     assert [instance(one).core_parameters()["ROOT_BITS"] for one in chosen[2:]] == [1, 1]
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=6, least=4, most=8)

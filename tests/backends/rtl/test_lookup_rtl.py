@@ -51,7 +51,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case(1, 1, "BIPOLAR", ram_style="distributed"),
         case(3, 2, "UINT9", shape=(1, 2, 3), rows=11, ram_style="auto"),
     ]
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=8, most=16)

@@ -50,7 +50,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case((1, 3), (3, 4), 1, 1, ("TERNARY", "INT9")),
         case((3, 4), (4, 6), 3, 1, ("UINT4", "INT3"), "INT16"),
     ]
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=4, least=8, most=12)

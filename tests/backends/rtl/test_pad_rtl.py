@@ -69,7 +69,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case((1, 4), (0, 2), (0, 2), 40, kind="UINT3"),
         case((1, 4), (0, 2), (0, 2), -1, kind="UINT3"),
     ]
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=4, least=8, most=12)

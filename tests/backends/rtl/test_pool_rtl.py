@@ -80,7 +80,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case("QuantAvgPool", 2, 1, (3, 3), kind="BINARY", given="UINT2"),
         case("QuantAvgPool", 2, 1, kind="INT2", given="INT2", shift=9),  # every sum is gone, but for its sign
     ]
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=10, least=6, most=12)

@@ -62,11 +62,11 @@ def test_a_network_of_them_computes_what_it_should_at_its_rate(tmp_path, simulat
     expected = np.argsort(-sums, axis=1, kind="stable")[:, :2].reshape(8, *SHAPES[5])
     np.testing.assert_array_equal(golden["t5"], expected)
 
-    checks = verify_layers(design, golden, cache=simulations)
+    checks = verify_layers(design, golden)
     assert [str(check) for check in checks if not check.right] == []
 
     deep = design.with_depths({link.name: 16 for link in design.links})
-    simulator = build_simulator(plan_design(deep), cache=simulations, quick=True)
+    simulator = build_simulator(plan_design(deep), quick=True)
     smooth = run_design(simulator, deep, {"t0": x})
     np.testing.assert_array_equal(smooth.outputs["t5"], expected)
     assert smooth.interval <= design.interval

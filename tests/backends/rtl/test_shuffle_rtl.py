@@ -49,7 +49,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case((4, 6, 2), (2, 2, 2, 3, 2), (0, 2, 1, 3, 4), simd=2),
         case((2, 2, 2, 2, 2), (2, 2, 2, 2, 2), (4, 3, 2, 1, 0)),
     ]
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=4, least=8, most=12)

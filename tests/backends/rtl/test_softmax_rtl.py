@@ -41,7 +41,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case(32, 1), case(8, 8, "UINT4", 0.3, 4), case(48, 4, "INT6", 0.1, 6, (1, 2), 1), case(1, 1),
         case(13, 1), case(12, 1, "UINT8", 0.5), case(7, 7, "INT5"), case(12, 6, "UINT8", 0.5),
     ]  # fmt: skip
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=6, least=4, most=8)

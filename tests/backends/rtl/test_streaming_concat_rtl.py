@@ -37,7 +37,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case([6, 3, 9], ["UINT4", "INT3", "TERNARY"], simd=3, vectors=(1, 3)),
         case([5], ["INT4"], vectors=(1, 2)),
     ]
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=8, most=16)

@@ -35,7 +35,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case([1, 1], "UINT1"),
         case([6, 3, 9], "BIPOLAR", simd=3, vectors=(1, 3)),
     ]
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=8, most=16)

@@ -54,7 +54,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case(1, 1, (1, 40), (2, 2), "INT8"),
         case(8, 1, (2, 32), (2, 3), "INT24"),
     ]
-    check_cores(chosen, tmp_path, simulations)
+    check_cores(chosen, tmp_path)
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=10, least=6, most=12)

@@ -56,7 +56,7 @@ RATIOS = [
 @pytest.mark.slow
 def test_any_ratio_at_full_rate(tmp_path, simulations):
     across = case(6, 4, rows=(1, 2, 3), channels=8)  # beats that hold values of two pixels
-    check_cores([*(case(*ratio) for ratio in RATIOS), across], tmp_path, simulations)
+    check_cores([*(case(*ratio) for ratio in RATIOS), across], tmp_path)
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=10, least=8, most=16)

@@ -81,7 +81,7 @@ def test_designed_windows():
 
 @pytest.mark.slow
 def test_designed_windows_take_what_is_counted(tmp_path, simulations):
-    check_cores([each for each, _ in DESIGNED.values()], tmp_path, simulations)
+    check_cores([each for each, _ in DESIGNED.values()], tmp_path)
 
 
 def test_a_window_of_large_images_is_counted_at_once():

@@ -23,7 +23,7 @@ def rows(wave):
 
 @pytest.mark.slow
 def test_a_frame_is_simulated_and_drawn(package, simulations):
-    wave = draw_wave(package / "accelerator", 1, cache=simulations)
+    wave = draw_wave(package / "accelerator", 1)
     assert (wave.design, wave.frame, wave.interval, wave.changed) == ("small_design", 1, 8, ())
     assert 7 <= wave.cycles <= 9  # four beats, one in two cycles
     assert rows(wave) == list(wave.links) == ["s_axis_0", "fast_out0_V", "slow_out0_V"]
@@ -33,16 +33,16 @@ def test_a_frame_is_simulated_and_drawn(package, simulations):
 
 @pytest.mark.slow
 def test_links_and_cycles_are_chosen(package, simulations):
-    assert rows(draw_wave(package, 0, ["slow_out0_V"], cache=simulations)) == ["slow_out0_V"]
-    wave = draw_wave(package, 0, ["fast"], (2, 5), cache=simulations)
+    assert rows(draw_wave(package, 0, ["slow_out0_V"])) == ["slow_out0_V"]
+    wave = draw_wave(package, 0, ["fast"], (2, 5))
     assert rows(wave) == ["s_axis_0", "fast_out0_V"]
     assert "Shown: cycles 2 to 5." in wave.svg
 
 
 def test_cycles_that_the_frame_does_not_take(package, simulations):
-    taken = draw_wave(package, 0, cache=simulations).cycles
+    taken = draw_wave(package, 0).cycles
     with pytest.raises(UsageError) as caught:
-        draw_wave(package, 0, window=(0, 100), cache=simulations)
+        draw_wave(package, 0, window=(0, 100))
     assert str(caught.value) == f"cycles 0 to 100 cannot be drawn: frame 0 takes cycles 0 to {taken}"
 
 
@@ -51,11 +51,11 @@ def test_changed_files_are_said(tmp_path, simulations):
     folder = write_small(tmp_path)
     source = folder / "accelerator" / "hdl" / "slow.v"
     source.write_text(source.read_text() + "// mine\n")
-    assert draw_wave(folder, 0, cache=simulations).changed == ("hdl/slow.v is not as it was packed",)
+    assert draw_wave(folder, 0).changed == ("hdl/slow.v is not as it was packed",)
 
 
 def test_a_picture_that_cannot_be_written(package, simulations, tmp_path):
-    wave = draw_wave(package, 0, cache=simulations)
+    wave = draw_wave(package, 0)
     file = tmp_path / "absent" / "a.svg"
     with pytest.raises(OutputError) as caught:
         write_wave(wave, file)

@@ -102,7 +102,7 @@ def instance(module, name, ports, nets):
 class Bench:
     """Cases that are simulated together."""
 
-    def __init__(self, cases, folder, library, cache):
+    def __init__(self, cases, folder, library):
         self.instances = []
         for at, case in enumerate(cases):
             node = case.layer.graph.node[0]
@@ -114,10 +114,10 @@ class Bench:
             code = with_loader(read_layer(case.node, library), library, place)
             self.instances.append(Instance(f"c{at}", case, code))
         plan = self._plan()
-        self.simulator = build_simulator(plan, cache=cache, quick=True)
+        self.simulator = build_simulator(plan, quick=True)
         if any(case.doubled for case in cases):
             doubled = replace(self.simulator.interface, doubled=True)
-            self.simulator = build_simulator(plan, interface=doubled, cache=cache, quick=True)
+            self.simulator = build_simulator(plan, interface=doubled, quick=True)
 
     def _plan(self):
         ports, parts = ["input ap_clk", "input ap_clk2x", "input ap_rst_n"], []
@@ -191,9 +191,9 @@ def _words(node, at, bits, frames):
     return pack(encode(frames, kind).reshape(-1, lanes), kind.bitwidth(), bits)
 
 
-def check(make_case, parameters, tmp_path, library, simulations):
+def check(make_case, parameters, tmp_path, library):
     """Simulate the cases of some parameters: each must give what its operator gives, in the cycles that FINN expects."""
-    bench = Bench([make_case(*one) for one in parameters], tmp_path / "code", library, simulations)
+    bench = Bench([make_case(*one) for one in parameters], tmp_path / "code", library)
     found, expected, cycles = bench.run(FRAMES, seed=1)
     compare(parameters, found, expected)
     for one, instance_, took in zip(parameters, bench.instances, cycles, strict=True):

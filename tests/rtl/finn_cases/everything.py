@@ -5,6 +5,7 @@ python -m tests.rtl.finn_cases.everything [KERNEL...] [--from BATCH]
 
 import argparse
 import importlib
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -38,15 +39,10 @@ def run_grid(kernel, start):
     parts = [list(part.values[0]) for part in batches(module.GRID, size)][start:]
     passed, ran, begin = 0, 0, time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="brainsmith-cases-") as folder:
+        os.environ["XDG_CACHE_HOME"] = folder
         for at, part in enumerate(parts):
             try:
-                check(
-                    module.make_case,
-                    part,
-                    Path(folder) / str(at),
-                    find_library(),
-                    Path(folder) / "simulations",
-                )
+                check(module.make_case, part, Path(folder) / str(at), find_library())
                 passed += len(part)
             except AssertionError as error:
                 print(f"{kernel}: {error}", flush=True)

@@ -17,7 +17,7 @@ SHALLOW = 2
 ENDS = ("node", "input", "output", "initializer", "value_info", "quantization_annotation")
 
 
-def check_stitched(make_case, parameters, tmp_path, library, simulations):
+def check_stitched(make_case, parameters, tmp_path, library):
     """Stitch the cases of some parameters, and simulate them without and with stalls."""
     cases = [make_case(*one) for one in parameters]
     model = generate_layers(side_by_side(cases), tmp_path / "code", cases[0].part)
@@ -25,7 +25,7 @@ def check_stitched(make_case, parameters, tmp_path, library, simulations):
         patched.setattr("brainsmith.rtl.stitching.stitch.find_library", lambda: library)
         design = stitch(model)
     design = design.with_depths({link.name: SHALLOW for link in design.links if not link.weights})
-    simulator = build_simulator(plan_design(design), cache=simulations, quick=True)
+    simulator = build_simulator(plan_design(design), quick=True)
     for share in (0.0, SHARE):
         compare(parameters, *_run(cases, model, design, simulator, share))
 

@@ -81,13 +81,13 @@ def make_case(kind, kernel, size, channels, stride, dilation, simd, depthwise, p
 
 @pytest.mark.slow
 def test_some_cases(tmp_path, library, simulations):
-    check(make_case, some(GRID), tmp_path, library, simulations)
+    check(make_case, some(GRID), tmp_path, library)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cases", batches(GRID))
 def test_all_cases(cases, tmp_path, library, simulations):
-    check(make_case, cases, tmp_path, library, simulations)
+    check(make_case, cases, tmp_path, library)
 
 
 def test_the_grid_is_upstreams():

@@ -41,4 +41,4 @@ def make_case(crop, simd, kind):
 
 @pytest.mark.slow
 def test_all_cases(tmp_path, library, simulations):
-    check(make_case, GRID, tmp_path, library, simulations)
+    check(make_case, GRID, tmp_path, library)

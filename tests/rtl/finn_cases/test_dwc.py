@@ -38,9 +38,9 @@ def make_case(shape, wide_in, wide_out, kind):
 
 @pytest.mark.slow
 def test_all_cases(tmp_path, library, simulations):
-    check(make_case, GRID, tmp_path, library, simulations)
+    check(make_case, GRID, tmp_path, library)
 
 
 @pytest.mark.slow
 def test_stitched(tmp_path, library, simulations):
-    check_stitched(make_case, GRID[2:], tmp_path, library, simulations)
+    check_stitched(make_case, GRID[2:], tmp_path, library)

@@ -41,15 +41,13 @@ def make_case(pe, simd, kind, part):
 
 @pytest.mark.slow
 def test_some_cases(tmp_path, library, simulations):
-    check(
-        make_case, some([case for case in GRID if case[0] * case[1] <= 8], 4), tmp_path, library, simulations
-    )
+    check(make_case, some([case for case in GRID if case[0] * case[1] <= 8], 4), tmp_path, library)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cases", batches(GRID, SIZE))
 def test_all_cases(cases, tmp_path, library, simulations):
-    check(make_case, cases, tmp_path, library, simulations)
+    check(make_case, cases, tmp_path, library)
 
 
 def test_the_grid_is_upstreams():

@@ -84,7 +84,7 @@ def test_all_cases(depthwise, simd, tmp_path, library, simulations):
     text = TOP.format(high=bits - 1, module=code.module, writes=WRITES)
     sources = sorted(code.sources, key=lambda source: "endpackage" not in source.text)
     plan = SimulationPlan("top", (*sources, RtlSource("top.v", text)), code.memories)
-    simulator = build_simulator(plan, cache=simulations, quick=True)
+    simulator = build_simulator(plan, quick=True)
     kind, rng = DataType[KIND], np.random.default_rng(1)
     for size in SIZES:
         image = random_values(rng, kind, (size, size, CHANNELS)).astype(np.int64)

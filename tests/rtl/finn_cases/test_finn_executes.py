@@ -57,7 +57,7 @@ def test_finn_executes_a_layer(name, simulations, tmp_path, monkeypatch):
     monkeypatch.setenv("FINN_BUILD_DIR", str(tmp_path))
     case = CASES[name]()
     frame = case.random_frame(np.random.default_rng(1))
-    with finn_simulation(cache=simulations):
+    with finn_simulation():
         model = prepared(case)
         found = execute_onnx(model, dict(frame))[model.graph.output[0].name]
     expected = case.expected(frame)
@@ -70,7 +70,7 @@ def test_requant_that_computes_its_constants_is_rejected(simulations, tmp_path, 
     """It derives them from `shortreal` parameters, which Verilator takes for `real`: better no result than a wrong one."""
     monkeypatch.setenv("FINN_BUILD_DIR", str(tmp_path))
     case = make_requant("internal_embedded")
-    with finn_simulation(cache=simulations), pytest.raises(SimulationError, match="'derive_PARAMS'"):
+    with finn_simulation(), pytest.raises(SimulationError, match="'derive_PARAMS'"):
         execute_onnx(prepared(case), case.random_frame(np.random.default_rng(1)))
 
 

@@ -40,13 +40,13 @@ def make_case(size, by, channels, simd, kind):
 
 @pytest.mark.slow
 def test_some_cases(tmp_path, library, simulations):
-    check(make_case, some(GRID), tmp_path, library, simulations)
+    check(make_case, some(GRID), tmp_path, library)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cases", batches(GRID))
 def test_all_cases(cases, tmp_path, library, simulations):
-    check(make_case, cases, tmp_path, library, simulations)
+    check(make_case, cases, tmp_path, library)
 
 
 def test_the_grid_is_upstreams():

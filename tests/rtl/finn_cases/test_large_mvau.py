@@ -40,4 +40,4 @@ def make_case(ram_style, part):
 
 @pytest.mark.slow
 def test_all_cases(tmp_path, library, simulations):
-    check(make_case, GRID, tmp_path, library, simulations)
+    check(make_case, GRID, tmp_path, library)

@@ -68,13 +68,13 @@ def make_case(pe, simd, kinds, part, memory, compute):
 
 @pytest.mark.slow
 def test_some_cases(tmp_path, library, simulations):
-    check(make_case, some(SMALL), tmp_path, library, simulations)
+    check(make_case, some(SMALL), tmp_path, library)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cases", batches(MOST, SIZE))
 def test_most_cases(cases, tmp_path, library, simulations):
-    check(make_case, cases, tmp_path, library, simulations)
+    check(make_case, cases, tmp_path, library)
 
 
 def test_the_grid_is_upstreams():

@@ -30,7 +30,7 @@ def make_inner_shuffle(shape, simd, kind):
 @pytest.mark.slow
 def test_inner_shuffle(tmp_path, library, simulations):
     grid = list(product([(4, 4), (2, 2, 12, 8), (8, 16, 32), (1, 24, 12)], [2, 4], ["INT8"]))
-    check(make_inner_shuffle, grid, tmp_path, library, simulations)
+    check(make_inner_shuffle, grid, tmp_path, library)
 
 
 def make_reshape(before, after, pe, kind):
@@ -48,4 +48,4 @@ def test_reshape(tmp_path, library, simulations):
         ((1, 16, 8), (1, 128), 8, "UINT3"),
         ((1, 12), (1, 3, 4), 1, "INT8"),
     ]
-    check(make_reshape, grid, tmp_path, library, simulations)
+    check(make_reshape, grid, tmp_path, library)

@@ -47,9 +47,9 @@ def make_case(config, values):
 
 @pytest.mark.slow
 def test_all_cases(tmp_path, library, simulations):
-    check(make_case, GRID, tmp_path, library, simulations)
+    check(make_case, GRID, tmp_path, library)
 
 
 @pytest.mark.slow
 def test_stitched(tmp_path, library, simulations):
-    check_stitched(make_case, GRID, tmp_path, library, simulations)
+    check_stitched(make_case, GRID, tmp_path, library)

@@ -35,9 +35,9 @@ def make_case(config, kind):
 
 @pytest.mark.slow
 def test_all_cases(tmp_path, library, simulations):
-    check(make_case, GRID, tmp_path, library, simulations)
+    check(make_case, GRID, tmp_path, library)
 
 
 @pytest.mark.slow
 def test_stitched(tmp_path, library, simulations):
-    check_stitched(make_case, GRID[:9], tmp_path, library, simulations)
+    check_stitched(make_case, GRID[:9], tmp_path, library)

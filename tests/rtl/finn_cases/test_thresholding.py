@@ -85,13 +85,13 @@ def _thresholds(rng, kind, channels, steps):
 
 @pytest.mark.slow
 def test_some_cases(tmp_path, library, simulations):
-    check(make_case, some(GRID), tmp_path, library, simulations)
+    check(make_case, some(GRID), tmp_path, library)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cases", batches(random.Random(1).sample(GRID, PART_OF_THEM)))
 def test_many_cases(cases, tmp_path, library, simulations):
-    check(make_case, cases, tmp_path, library, simulations)
+    check(make_case, cases, tmp_path, library)
 
 
 def test_the_grid_is_upstreams():

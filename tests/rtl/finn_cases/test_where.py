@@ -74,7 +74,7 @@ def of_rank(library, rank):
 def test_all_cases(rank, tmp_path, library, simulations):
     cases = [case for case in GRID if len(case[-1][-1]) == rank]
     assert len(cases) == {2: 6, 3: 12, 4: 12}[rank]
-    check(make_case, cases, tmp_path, of_rank(library, rank), simulations)
+    check(make_case, cases, tmp_path, of_rank(library, rank))
 
 
 @pytest.mark.slow
@@ -82,9 +82,9 @@ def test_all_cases(rank, tmp_path, library, simulations):
 def test_stitched(rank, tmp_path, library, simulations):
     cases = [case for case in GRID if len(case[-1][-1]) == rank and not case[0].startswith("FLOAT")]
     assert len(cases) == 8
-    check_stitched(make_case, cases, tmp_path, of_rank(library, rank), simulations)
+    check_stitched(make_case, cases, tmp_path, of_rank(library, rank))
 
 
 def test_without_its_rank_verilator_rejects_it(tmp_path, library, simulations):
     with pytest.raises(SimulationError, match=r"variable isn't const: 'NDIMS'"):
-        check(make_case, GRID[:1], tmp_path, library, simulations)
+        check(make_case, GRID[:1], tmp_path, library)

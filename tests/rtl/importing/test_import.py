@@ -155,7 +155,7 @@ def test_a_wrong_golden_function_is_found_by_the_written_check(folder, simulatio
     (folder / "golden.py").write_text("def scale(x, BY):\n    return BY * x + (x == 15)\n")
     bring(*COMPLETE)
     reset_plugin_system()
-    check = check_kernel("Scale", folder / "code", cache=simulations)
+    check = check_kernel("Scale", folder / "code")
     assert not check.right
     assert str(check).startswith("layer 'ScaleRTL_0' (ScaleRTL) alone is wrong: ")
     assert " instead of 46" in str(check)

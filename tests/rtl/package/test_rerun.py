@@ -22,9 +22,7 @@ from tests.rtl.package.packed import FRAMES, ORDER
 
 @pytest.fixture
 def simulate(simulations):
-    return lambda folder, *words, **options: simulate_package(
-        read_package(folder), *words, cache=simulations, **options
-    )
+    return lambda folder, *words, **options: simulate_package(read_package(folder), *words, **options)
 
 
 @pytest.mark.slow
@@ -233,7 +231,7 @@ def test_neither_finn_nor_qonnx_is_needed(folder, simulations, tmp_path):
     from brainsmith.rtl.package.reading import read_package
     from brainsmith.rtl.package.rerun import simulate_package
 
-    done = simulate_package(read_package(Path({str(tmp_path / "copy")!r})), cache=Path({str(simulations)!r}))
+    done = simulate_package(read_package(Path({str(tmp_path / "copy")!r})))
     print(json.dumps([done.compared, len(done.wrong), sorted(
         name for name in sys.modules if name.partition(".")[0] in {{"finn", "qonnx", "onnx"}}
     )]))

@@ -288,7 +288,7 @@ def test_a_memory_outside_of_the_package_is_not_opened(folder, simulations):
             changed += 1
     assert changed
     with pytest.raises(SimulationError) as caught:
-        simulate_package(read_package(folder), frames=2, cache=simulations)
+        simulate_package(read_package(folder), frames=2)
     assert f"{secret}: not opened: a simulation reads only the memories of its plan" in str(caught.value)
 
 

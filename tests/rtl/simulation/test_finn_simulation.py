@@ -25,7 +25,7 @@ def test_finn_simulates_its_layers(name, tmp_path, simulations):
     layer = LAYERS[name](tmp_path / "code", np.random.default_rng(1))
     frames = layer.random_input(np.random.default_rng(2), 2)
     expected = layer.expected(frames)
-    with finn_simulation(cache=simulations):
+    with finn_simulation():
         layer.node.prepare_rtlsim(behav=False)
         layer.node.set_nodeattr("exec_mode", "rtlsim")
         for frame, wanted in zip(frames, expected, strict=True):
@@ -41,7 +41,7 @@ def test_finns_names_are_as_before_afterwards(simulations):
     import finn.xsi
 
     before = dict(vars(finn.xsi))
-    with pytest.raises(KeyError), finn_simulation(cache=simulations):
+    with pytest.raises(KeyError), finn_simulation():
         raise KeyError
     assert dict(vars(finn.xsi)) == before
 

@@ -151,19 +151,21 @@ def test_the_compiler_takes_them_for_a_quick_compile(build, simulations, tmp_pat
 
 
 @pytest.mark.slow
-def test_a_compile_that_fails_with_them_is_done_without(build, simulations, tmp_path):
+def test_a_compile_that_fails_with_them_is_done_without(build, simulations, tmp_path, monkeypatch):
     plan = stream_design(designs.PASS)
     build(plan)
     (runtime,) = simulations.glob("runtime-*")
-    shutil.copytree(runtime, tmp_path / "rtl" / runtime.name)
+    own = tmp_path / "brainsmith" / "rtl"
+    shutil.copytree(runtime, own / runtime.name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     tools = find_toolchain()
     compiler, calls = tmp_path / "g++", tmp_path / "calls"
     compiler.write_text(REAL_BUT_NOT_WITH_HEADERS.format(calls=calls, real=tools.compiler))
     compiler.chmod(0o755)
     tools = Toolchain(tools.verilator, tools.root, str(compiler), tools.versions)
-    simulator = build_simulator(plan, cache=tmp_path / "rtl", tools=tools, quick=True)
+    simulator = build_simulator(plan, tools=tools, quick=True)
     beats = np.arange(9, dtype=np.uint8)[:, None]
     assert simulator.run({"in0_V": beats}, {"out0_V": 9}).cycles == 9
     kinds = ["c++-header" in call or "headers.h" in call for call in calls.read_text().splitlines()]
     assert kinds == [True, True, False]
-    shutil.rmtree(tmp_path / "rtl", ignore_errors=True)
+    shutil.rmtree(own, ignore_errors=True)

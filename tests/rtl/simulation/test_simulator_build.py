@@ -83,9 +83,10 @@ def test_a_large_design_is_compiled_in_parts():
 @pytest.mark.parametrize("trace", [True, False])
 def test_parts_compute_what_one_unit_does(simulations, tmp_path, monkeypatch, quick, trace):
     plan = stream_design(designs.PASS.replace("in0_V_TDATA", "(8'd9 ^ in0_V_TDATA)"), trace=trace)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(verilator, "WHOLE", 0)
     monkeypatch.setattr(verilator, "PART", 0)
-    simulator = build_simulator(plan, cache=tmp_path, quick=quick)
+    simulator = build_simulator(plan, quick=quick)
     beats = np.arange(9, dtype=np.uint8)[:, None]
     wave = tmp_path / "wave.vcd" if trace else None
     found = simulator.run({"in0_V": beats}, {"out0_V": 9}, trace=wave).streams["out0_V"].words
@@ -95,19 +96,20 @@ def test_parts_compute_what_one_unit_does(simulations, tmp_path, monkeypatch, qu
 
 @pytest.mark.slow
 def test_what_the_compiler_says_of_a_part_is_shown(simulations, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(verilator, "WHOLE", 0)
     monkeypatch.setattr(building, "unit_text", lambda files, trace=False: "no C++\n")
     with pytest.raises(
         SimulationError, match=r"^g\+\+ \(design 'layer'\) failed:\n  .*error: .no. does not name a type"
     ):
-        build_simulator(stream_design(designs.PASS), cache=tmp_path)
+        build_simulator(stream_design(designs.PASS))
 
 
 def test_the_same_content_is_built_once(build, simulations, monkeypatch):
     plan = stream_design(designs.PASS)
     build(plan)
     monkeypatch.setattr(building, "run_compiler", None)  # any command would fail
-    simulator = build_simulator(plan, cache=simulations, tools=find_toolchain(), quick=True)
+    simulator = build_simulator(plan, tools=find_toolchain(), quick=True)
     beats = np.arange(9, dtype=np.uint8)[:, None]
     assert simulator.run({"in0_V": beats}, {"out0_V": 9}).cycles == 9
 
@@ -117,7 +119,7 @@ def test_an_optimised_simulation_serves_where_a_quick_one_would_do(build, simula
     plan = stream_design(designs.PASS.replace("in0_V_TDATA", "(8'd7 ^ in0_V_TDATA)"))
     build(plan, quick=False)
     monkeypatch.setattr(building, "run_compiler", None)  # any command would fail
-    simulator = build_simulator(plan, cache=simulations, tools=find_toolchain(), quick=True)
+    simulator = build_simulator(plan, tools=find_toolchain(), quick=True)
     beats = np.arange(9, dtype=np.uint8)[:, None]
     found = simulator.run({"in0_V": beats}, {"out0_V": 9}).streams["out0_V"].words
     assert found.ravel().tolist() == (beats.ravel() ^ 7).tolist()
@@ -155,7 +157,7 @@ def test_what_the_compiler_rejects_is_quoted(build, simulations):
     broken.chmod(0o755)
     tools = Toolchain(tools.verilator, tools.root, str(broken), (tools.versions[0], "broken"))
     with pytest.raises(SimulationError) as caught:
-        build_simulator(stream_design(designs.PASS), cache=simulations, tools=tools)
+        build_simulator(stream_design(designs.PASS), tools=tools)
     assert str(caught.value) == (
         "g++ (Verilator's verilated.cpp) failed:\n"
         "  fatal error: error writing to /tmp/x: No space left on device"
@@ -210,13 +212,11 @@ def test_a_verilator_that_is_installed_says_where_its_headers_are(tmp_path, monk
 
 
 BOTH = """
-import sys
-from pathlib import Path
 import numpy as np
 from brainsmith.rtl.simulation.simulator_build import build_simulator
 from tests.rtl.designs import PASS, stream_design
 plan = stream_design(PASS.replace("= in0_V_TDATA", "= in0_V_TDATA + 1"))
-simulator = build_simulator(plan, cache=Path(sys.argv[1]), quick=True)
+simulator = build_simulator(plan, quick=True)
 result = simulator.run({"in0_V": np.arange(9, dtype=np.uint8)[:, None]}, {"out0_V": 9})
 print(result.streams["out0_V"].words[:, 0].tolist())
 """
@@ -227,9 +227,7 @@ def test_two_processes_at_once_build_and_run(build, simulations):
     build(stream_design(designs.PASS))  # the runtime is there
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     children = [
-        subprocess.Popen(
-            [sys.executable, "-c", BOTH, str(simulations)], env=environment, stdout=subprocess.PIPE, text=True
-        )
+        subprocess.Popen([sys.executable, "-c", BOTH], env=environment, stdout=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
     assert [child.communicate(timeout=60)[0] for child in children] == ["[1, 2, 3, 4, 5, 6, 7, 8, 9]\n"] * 2
@@ -241,4 +239,4 @@ def test_a_module_that_lies_in_the_current_folder_is_no_part_of_a_simulation(
     (tmp_path / "beside.sv").write_text("module beside; initial $fatal; endmodule\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SimulationError, match="Cannot find file containing module: 'beside'"):
-        build_simulator(stream_design(f"{designs.PASS}\nbeside b();"), cache=simulations, quick=True)
+        build_simulator(stream_design(f"{designs.PASS}\nbeside b();"), quick=True)

@@ -73,7 +73,7 @@ def bench(request, library, simulations):
         capacity=CAPACITY,
     )
     sources = (library.read("fifo/hdl/fifo.sv"), library.read(SOURCE), RtlSource("bench.sv", text))
-    return build_simulator(SimulationPlan("bench", sources), cache=simulations, quick=True), bits, depths
+    return build_simulator(SimulationPlan("bench", sources), quick=True), bits, depths
 
 
 def run(bench, depth, beats, **arguments):

@@ -18,13 +18,13 @@ from brainsmith.rtl.verification.design_runs import random_frames
 from brainsmith.rtl.verification.design_verification import build_verified
 
 
-def sized(design, simulations, **arguments):
-    return size_fifos(design, random_frames(design), cache=simulations, **arguments)
+def sized(design, **arguments):
+    return size_fifos(design, random_frames(design), **arguments)
 
 
 @pytest.fixture(scope="module")
 def searched(design, simulations):
-    return sized(design, simulations)
+    return sized(design)
 
 
 @pytest.mark.slow
@@ -65,8 +65,8 @@ def test_the_design_that_is_shipped_is_the_one_that_was_searched(searched, desig
     """Every beat at both ends moves in the same cycle with FINN's FIFOs and with adjustable ones."""
     frames = random_frames(design)
     depths = {link.name: link.depth for link in searched.design.links if not link.weights}
-    shipped = Runner(searched.design, frames, cache=simulations).run(20)
-    adjusted = Runner(design, frames, usual_capacities(design), simulations, quick=True).run(20, depths)
+    shipped = Runner(searched.design, frames).run(20)
+    adjusted = Runner(design, frames, usual_capacities(design), quick=True).run(20, depths)
     assert adjusted.ends == shipped.ends
     for name, traffic in shipped.result.streams.items():
         assert traffic.moved_at.tolist() == adjusted.result.streams[name].moved_at.tolist()
@@ -78,7 +78,7 @@ def test_the_circuit_is_verified_in_the_simulation_that_sizing_has_built(
     searched, design, simulations, monkeypatch
 ):
     monkeypatch.setattr(simulator_build, "_build_model", None)
-    simulator = build_verified(searched.design, random_frames(design), cache=simulations)
+    simulator = build_verified(searched.design, random_frames(design))
     assert simulator.plan == plan_design(searched.design, probes=True)
 
 
@@ -87,7 +87,7 @@ def test_the_circuit_is_verified_in_the_simulation_that_sizing_has_built(
 def test_a_large_design_is_sized_layer_by_layer(searched, design, simulations, monkeypatch, search):
     """The depths are the same; a search then begins with them, in a simulation of the whole."""
     monkeypatch.setattr(gauge_reading, "_LONG", 0)
-    done = sized(design, simulations, search=search)
+    done = sized(design, search=search)
     assert done.gauges == searched.gauges
     assert done.design == (searched.design if search else design.with_depths(searched.gauges))
     assert (done.interval, done.minimal, done.notes) == (design.interval, search, ())
@@ -111,7 +111,7 @@ def test_what_is_left_out_is_said_in_figures():
 def test_what_would_take_too_long_is_left_out_and_noted(searched, design, simulations, monkeypatch):
     monkeypatch.setattr(gauge_reading, "_LONG", 0)
     monkeypatch.setattr(fifos, "_MEASURED", 0)
-    done = sized(design, simulations, budget=Budget(cycles=100_000))
+    done = sized(design, budget=Budget(cycles=100_000))
     assert done.design == design.with_depths(searched.gauges)
     assert (done.interval, done.minimal, done.cycles_per_second) == (design.interval, False, None)
     assert done.notes == (
@@ -124,7 +124,7 @@ def test_what_would_take_too_long_is_left_out_and_noted(searched, design, simula
 
 @pytest.mark.slow
 def test_without_a_search_the_gauges_decide(searched, design, simulations):
-    plain = sized(design, simulations, search=False)
+    plain = sized(design, search=False)
     assert plain.gauges == searched.gauges
     assert plain.design == design.with_depths(searched.gauges)
     assert (plain.simulations, plain.minimal, plain.notes) == (2, False, ())
@@ -163,7 +163,7 @@ def test_what_a_search_did_not_do_is_noted():
 
 @pytest.mark.slow
 def test_a_search_that_ends_early_says_so(design, simulations):
-    done = sized(design, simulations, budget=Budget(simulations=2))
+    done = sized(design, budget=Budget(simulations=2))
     assert not done.minimal
     assert done.simulations == 4
     (note,) = done.notes
@@ -178,7 +178,7 @@ def test_a_design_that_is_slower_than_its_estimate_says_so(design, simulations, 
     hasty = replace(
         design, layers=tuple(replace(layer, cycles=layer.cycles * 3 // 4) for layer in design.layers)
     )
-    done = sized(hasty, simulations, search=search)
+    done = sized(hasty, search=search)
     assert done.interval == design.interval
     assert done.notes == (
         f"a frame takes {design.interval:,.1f} cycles, and FINN's estimate is {hasty.interval:,}: deeper FIFOs do not help",

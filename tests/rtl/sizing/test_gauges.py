@@ -15,7 +15,7 @@ FRAMES = 12
 
 @pytest.fixture(scope="module")
 def runner(design, simulations):
-    return Runner(design, random_frames(design), usual_capacities(design), simulations, quick=True)
+    return Runner(design, random_frames(design), usual_capacities(design), quick=True)
 
 
 def moved(run):
@@ -49,7 +49,7 @@ def test_more_frames_than_fill_the_pipeline_do_not_fill_a_fifo_further(runner, d
 @pytest.mark.slow
 def test_values_do_not_matter(runner, design, simulations):
     zeros = {tensor: 0 * frames for tensor, frames in random_frames(design).items()}
-    other = Runner(design, zeros, usual_capacities(design), simulations, quick=True)
+    other = Runner(design, zeros, usual_capacities(design), quick=True)
     depths = dict.fromkeys(runner.capacities, 6)
     first, second = (one.run(FRAMES, depths) for one in (runner, other))
     assert moved(first) == moved(second)
@@ -71,9 +71,7 @@ def test_a_depth_beyond_what_is_modelled_is_refused(runner):
 
 @pytest.mark.slow
 def test_a_fifo_that_reached_its_capacity_is_named(design, simulations):
-    small = Runner(
-        design, random_frames(design), usual_capacities(design) | {"s_axis_0": 16}, simulations, quick=True
-    )
+    small = Runner(design, random_frames(design), usual_capacities(design) | {"s_axis_0": 16}, quick=True)
     run = small.run(FRAMES, dict.fromkeys(small.capacities, UNBOUNDED))
     assert run.fills["s_axis_0"] == 16
     assert "s_axis_0" in small.full(run)

@@ -12,22 +12,22 @@ from brainsmith.rtl.verification.design_runs import random_frames
 from tests.rtl.sizing.circuits import circuits, stitched
 
 
-def whole(design, cache):
+def whole(design):
     """Return what gauges in the whole design say, and how many beats were in each."""
-    runner = Runner(design, random_frames(design), usual_capacities(design), cache, quick=True)
+    runner = Runner(design, random_frames(design), usual_capacities(design), quick=True)
     found = gauge(runner)
     return found, throttled(runner, enough_frames(found.in_flight), found.interval).fills
 
 
-def assert_alike(design, cache):
-    parts = gauge_layers(leave_values_out(design), cache)
-    assert (parts.gauge, parts.fills) == whole(design, cache)
+def assert_alike(design):
+    parts = gauge_layers(leave_values_out(design))
+    assert (parts.gauge, parts.fills) == whole(design)
     return parts
 
 
 @pytest.mark.slow
 def test_a_chain_is_gauged_as_a_whole(design, simulations):
-    parts = assert_alike(design, simulations)
+    parts = assert_alike(design)
     assert (parts.simulations, parts.unsettled) == (8, ())
 
 
@@ -36,4 +36,4 @@ def test_a_chain_is_gauged_as_a_whole(design, simulations):
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(chain=circuits())
 def test_branches_are_gauged_as_a_whole(tmp_path_factory, simulations, chain):
-    assert_alike(stitched(chain, tmp_path_factory.mktemp("circuit")), simulations)
+    assert_alike(stitched(chain, tmp_path_factory.mktemp("circuit")))

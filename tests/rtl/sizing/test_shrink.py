@@ -86,17 +86,17 @@ def test_a_search_that_may_not_go_on_ends_with_what_it_has(depths, bits, limit):
 
 
 class Circuit:
-    def __init__(self, design, cache):
+    def __init__(self, design):
         self.design = design
         self.bits = {link.name: link.bits for link in design.links if not link.weights}
-        self.runner = Runner(design, random_frames(design), usual_capacities(design), cache, quick=True)
+        self.runner = Runner(design, random_frames(design), usual_capacities(design), quick=True)
         self.gauged = gauge(self.runner)
         self.rate = Rate(self.runner, self.gauged.depths, enough_frames(self.gauged.in_flight), Budget())
 
 
 @pytest.fixture(scope="module")
 def circuit(design, simulations):
-    return Circuit(design, simulations)
+    return Circuit(design)
 
 
 @pytest.mark.slow

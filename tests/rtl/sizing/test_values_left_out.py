@@ -44,7 +44,7 @@ def test_another_file_of_that_name_stays_as_it_is(design):
 def test_every_beat_moves_in_the_same_cycle(design, simulations):
     frames = random_frames(design)
     runners = [
-        Runner(one, frames, usual_capacities(design), simulations, quick=True)
+        Runner(one, frames, usual_capacities(design), quick=True)
         for one in (design, leave_values_out(design))
     ]
     random = np.random.default_rng(0)
@@ -63,7 +63,7 @@ def test_every_beat_moves_in_the_same_cycle(design, simulations):
 @pytest.mark.parametrize("alike", [False, True])
 def test_a_layer_whose_cycles_depend_on_values_is_sized_with_them(design, simulations, monkeypatch, alike):
     """What is left out makes the design stand still, or says a rate that the design does not have."""
-    plain = size_fifos(design, random_frames(design), search=False, cache=simulations)
+    plain = size_fifos(design, random_frames(design), search=False)
     stuck = with_text(design, text_of(design).replace("vld = L[PIPELINE_DEPTH]", "vld = 0"))
     assert stuck != design
     hasty = replace(
@@ -78,7 +78,7 @@ def test_a_layer_whose_cycles_depend_on_values_is_sized_with_them(design, simula
             fifos, "read_gauges",
             lambda timed, *others: (fast if timed is hasty else same)(read_gauges(timed, *others)),
         )  # fmt: skip
-    done = size_fifos(design, random_frames(design), search=False, cache=simulations)
+    done = size_fifos(design, random_frames(design), search=False)
     spent = {"seconds": 0.0, "cycles_per_second": None}
     assert replace(done, **spent) == replace(plain, **spent)
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def mlp(tmp_path_factory, simulations):
-    return make_digits("mlp", tmp_path_factory.mktemp("mlp"), simulations)
+    return make_digits("mlp", tmp_path_factory.mktemp("mlp"))
 
 
 def test_the_mlp_computes_the_whole_test_set(mlp, build):
@@ -55,7 +55,7 @@ def _flipped(memory):
 
 
 def test_the_cnn_computes_the_whole_test_set(tmp_path, simulations, build):
-    cnn = make_digits("cnn", tmp_path, simulations)
+    cnn = make_digits("cnn", tmp_path)
     assert cnn.sizing.minimal
     assert not cnn.sizing.notes
     assert cnn.sizing.report()["total_bits"] < 0.7 * cnn.sizing.report()["gauge_bits"]

@@ -34,18 +34,18 @@ def nextpnr():
 
 @pytest.mark.slow
 def test_a_fifo_reaches_a_clock(nextpnr, library, store):
-    placed = place(fifo(library, 4), "ecp5-12k", 5.0, store=store)
+    placed = place(fifo(library, 4), "ecp5-12k", 5.0)
     assert placed.device == "ecp5-12k"
     assert 50 < placed.fmax_mhz < 600
     assert placed.ff >= 64 * 5  # four stages and the output register
     assert (placed.bram, placed.dsp) == (0, 0)
-    assert place(fifo(library, 4), "ecp5-12k", 5.0, store=store) == placed
+    assert place(fifo(library, 4), "ecp5-12k", 5.0) == placed
 
 
 @pytest.mark.slow
 def test_what_does_not_fit_is_said(nextpnr, library, store):
     with pytest.raises(BuildError) as caught:
-        place(fifo(library, 20_000), "ecp5-12k", 5.0, store=store)
+        place(fifo(library, 20_000), "ecp5-12k", 5.0)
     first, said, what_to_do = str(caught.value).splitlines()
     assert first.startswith("the design does not fit on ecp5-12k, or cannot be routed there; nextpnr ")
     assert "no BELs remaining to implement cell type 'DP16KD'" in said

@@ -12,9 +12,9 @@ from tests.rtl.digits import PART, make_digits
 
 @pytest.mark.slow
 def test_the_digits_network(store, simulations, tmp_path):
-    design = make_digits("mlp", tmp_path, simulations).design
+    design = make_digits("mlp", tmp_path).design
     estimates = {"MVAU_rtl_0": Estimate(None, 1, 8), "Thresholding_rtl_0": Estimate(100, 0, 0)}
-    report = synthesise(design, PART, store=store, estimates=estimates)
+    report = synthesise(design, PART, estimates=estimates)
     layers = {layer.name: layer for layer in report.layers}
     assert [layer.name for layer in report.layers] == [
         layer.name for layer in design.layers if layer.kernel != "memstream"
@@ -39,4 +39,4 @@ def test_the_digits_network(store, simulations, tmp_path):
         "carry": layers["MVAU_rtl_0"].used.carry, "name": "MVAU_rtl_0", "kernel": "MVAU_rtl",
         "estimate": {"lut": None, "bram18": 1, "dsp": 8}, "seconds": layers["MVAU_rtl_0"].seconds,
     }  # fmt: skip
-    assert synthesise(design, PART, store=store, estimates=estimates) == report
+    assert synthesise(design, PART, estimates=estimates) == report

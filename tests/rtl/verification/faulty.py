@@ -94,7 +94,7 @@ class Faulty:
             (self.folder / name).write_text(text)
 
 
-def make_faulty(design, number, cache):
+def make_faulty(design, number):
     """Wrap every layer, and the FIFO module; designs with different numbers are kept apart."""
     links = {link.source.layer: link for link in design.links if not link.weights and link.source.layer}
     who = {name: at + 1 for at, name in enumerate(links)}
@@ -117,7 +117,7 @@ def make_faulty(design, number, cache):
     memories = (*design.memories, Memory(FAULT, NO_FAULT))
     faulty = replace(design, layers=tuple(layers), sources=tuple(sources), memories=memories)
     clean = {memory.name: memory.text for memory in design.memories}
-    simulator = build_watched(faulty, cache, quick=True)
+    simulator = build_watched(faulty, quick=True)
     kept = Path(simulator.library._name).parent / "memories"
     return Faulty(faulty, simulator, kept, {**who, "fifo": len(who) + 1}, clean)
 

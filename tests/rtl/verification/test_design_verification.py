@@ -21,7 +21,7 @@ FRAMES = np.random.default_rng(1).integers(0, 100, (60, BEATS))
 def verify(simulations, library):
     def run(design=None, inputs=FRAMES, golden=2 * FRAMES, **arguments):
         design = design or branches(library, 18)
-        return verify_design(design, {"x": inputs}, {"y": golden}, cache=simulations, **arguments)
+        return verify_design(design, {"x": inputs}, {"y": golden}, **arguments)
 
     return run
 
@@ -41,7 +41,7 @@ def altered(design, name, text):
 @pytest.mark.slow
 def test_the_whole_test_set_of_the_mlp(mlp, simulations):
     golden = mlp.frames
-    done = verify_design(mlp.design, golden.inputs, golden.outputs, tensors=golden.tensors, cache=simulations)
+    done = verify_design(mlp.design, golden.inputs, golden.outputs, tensors=golden.tensors)
     assert (done.frames, done.mismatches, done.stalled_frames, done.stalled_mismatches) == (360, 0, 1080, 0)
     assert done.interval_cycles == pytest.approx(done.interval_estimate, rel=0.01)
     assert done.interval_estimate == 512

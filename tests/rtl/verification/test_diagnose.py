@@ -21,7 +21,7 @@ def faulty(mlp, simulations):
     for number in range(100):
         with FileLock(str(simulations.parent / f"faulty-{number}.lock"), seconds=0) as mine:
             if mine:
-                made = make_faulty(mlp.design, number, simulations)
+                made = make_faulty(mlp.design, number)
                 yield made
                 made.restore()
                 return
@@ -182,5 +182,5 @@ def test_links_without_golden_tensors_are_not_compared(faulty, mlp, tensors):
 
 @pytest.mark.slow
 def test_a_design_is_built_with_probes_and_diagnosed(mlp, tensors, simulations):
-    found = explain(mlp.design, mlp.inputs(FRAMES), lambda count: tensors, cache=simulations)
+    found = explain(mlp.design, mlp.inputs(FRAMES), lambda count: tensors)
     assert (found.kind, found.frames) == ("right", FRAMES)

@@ -16,7 +16,7 @@ def explained(build, library, simulations):
     def run(depth, **arguments):
         design = branches(library, depth)
         simulator = build(plan_design(design), quick=True)
-        return run_explained(simulator, design, {"x": FRAMES}, cache=simulations, **arguments)
+        return run_explained(simulator, design, {"x": FRAMES}, **arguments)
 
     return run
 

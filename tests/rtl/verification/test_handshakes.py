@@ -10,7 +10,7 @@ from brainsmith.rtl.verification.handshakes import handshakes, spans
 
 @pytest.mark.slow
 def test_the_handshakes_of_one_frame_of_the_mlp(mlp, simulations):
-    shown = handshakes(mlp.design, mlp.inputs(6), 2, cache=simulations)
+    shown = handshakes(mlp.design, mlp.inputs(6), 2)
     assert json.loads(json.dumps(shown)) == shown
     assert (shown["frame"], shown["first_cycle"]) == (2, 1024)
     assert 512 < shown["cycles"] < 2000
@@ -34,7 +34,7 @@ def test_the_handshakes_of_one_frame_of_the_mlp(mlp, simulations):
 
 def test_a_frame_that_is_not_there_is_refused(mlp, simulations):
     with pytest.raises(ValueError, match=r"^frame must be from 0 to 5, not 6$"):
-        handshakes(mlp.design, mlp.inputs(6), 6, cache=simulations)
+        handshakes(mlp.design, mlp.inputs(6), 6)
 
 
 def test_spans_are_where_flags_are_set():

@@ -15,7 +15,7 @@ from tests.rtl.verification.branches import branches
 
 @pytest.mark.slow
 def test_each_layer_of_the_mlp_alone(mlp, tensors, simulations):
-    checks = verify_layers(mlp.design, tensors, cache=simulations)
+    checks = verify_layers(mlp.design, tensors)
     named = [(layer.name, layer.kernel) for layer in mlp.design.layers if layer.kernel != "memstream"]
     assert [(check.layer, check.kernel) for check in checks] == named
     assert all(check.right and check.frames == 6 for check in checks)
@@ -30,14 +30,14 @@ def test_each_layer_of_the_mlp_alone(mlp, tensors, simulations):
 
 @pytest.mark.slow
 def test_a_few_frames_at_a_time_are_as_good_as_all(mlp, tensors, simulations, monkeypatch):
-    whole = verify_layers(mlp.design, tensors, cache=simulations)
+    whole = verify_layers(mlp.design, tensors)
     monkeypatch.setattr(layers, "_BEATS", 1)
     monkeypatch.setattr(layers, "_LEAST_FRAMES", 2)
-    assert verify_layers(mlp.design, tensors, cache=simulations) == whole
+    assert verify_layers(mlp.design, tensors) == whole
     (out,) = (stream.layout.tensor for stream in mlp.design.outputs)
     wrong = tensors[out].copy()
     wrong[5, 0, 3] += 1
-    *others, last = verify_layers(mlp.design, tensors | {out: wrong}, cache=simulations)
+    *others, last = verify_layers(mlp.design, tensors | {out: wrong})
     assert others == whole[:-1]
     assert (last.wrong, last.first.frame, last.first.index) == (2, 5, (0, 3))
 
@@ -46,7 +46,7 @@ def test_wrong_layers_are_named_all_at_once(mlp, tensors, simulations):
     names = ("MVAU_rtl_0_memblock.dat", "MVAU_rtl_2_memblock.dat")
     memories = tuple(_flipped(one) if one.name in names else one for one in mlp.design.memories)
     with pytest.raises(VerificationError) as caught:
-        check_layers(replace(mlp.design, memories=memories), tensors, cache=simulations)
+        check_layers(replace(mlp.design, memories=memories), tensors)
     head, *lines = str(caught.value).splitlines()
     assert head == "layers of the RTL do not compute what the golden model computes:"
     assert [line.partition(" alone is wrong: ")[0] for line in lines] == [
@@ -83,7 +83,7 @@ def test_layers_that_lose_beats_give_too_many_or_report_an_error(library, simula
     frames = np.random.default_rng(2).integers(0, 100, (4, 16))
     golden = dict.fromkeys("xabc", frames) | {"y": 2 * frames}
     whole = branches(library, 0)
-    assert [str(check) for check in verify_layers(whole, golden, cache=simulations)] == [
+    assert [str(check) for check in verify_layers(whole, golden)] == [
         f"layer {name!r} ({name.capitalize()}_rtl) alone computes what the golden model computes: {count} values of 4 "
         "frames"
         for name, count in (("fork", 256), ("collect", 128), ("join", 128))
@@ -92,12 +92,12 @@ def test_layers_that_lose_beats_give_too_many_or_report_an_error(library, simula
         "collect.v": ("n == 16;", "n == 15;"),
         "fork_.v": ("& out1_V_TREADY;\nassign out1", ";\nassign out1"),
     }
-    checks = verify_layers(_altered(whole, broken), golden, cache=simulations)
+    checks = verify_layers(_altered(whole, broken), golden)
     assert [check.right for check in checks] == [False, False, True]
     with pytest.raises(SimulationError, match=r"^each layer alone: 'branches' reports an error in cycle "):
         verify_layers(
             _altered(whole, {"join_.v": ("endmodule", "always @(posedge ap_clk) if (in0_V_TVALID) $stop;\nendmodule")}),
-            golden, cache=simulations,
+            golden,
         )  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def test_a_layer_that_does_not_take_its_last_input_is_wrong(library, simulations
     ):  # fmt: skip
         design = _altered(design, {"collect.v": change})
     golden = dict.fromkeys("xabc", frames) | {"y": 2 * frames}
-    found = [check for check in verify_layers(design, golden, cache=simulations) if not check.right]
+    found = [check for check in verify_layers(design, golden) if not check.right]
     assert [str(check) for check in found] == [
         "layer 'collect' (Collect_rtl) alone is wrong: 2 beats of its inputs are not taken"
     ]
@@ -133,8 +133,8 @@ def test_a_layer_of_the_cnn_is_named_alone_and_in_the_design(cnn, simulations):
     """Padding begins a frame before it is fed, which is no fault."""
     golden = cnn.frames.tensors(2)
     assert cnn.design.surplus == ()  # no window of several pixels is filled by padding alone
-    assert all(check.right for check in verify_layers(cnn.design, golden, cache=simulations))
-    found = explain(cnn.design, cnn.inputs(2), lambda count: golden, cache=simulations)
+    assert all(check.right for check in verify_layers(cnn.design, golden))
+    found = explain(cnn.design, cnn.inputs(2), lambda count: golden)
     assert found.kind == "right"
     assert any(
         state.source.moved > state.source.beats
@@ -145,8 +145,6 @@ def test_a_layer_of_the_cnn_is_named_alone_and_in_the_design(cnn, simulations):
         _flipped(one) if one.name == "MVAU_rtl_2_memblock.dat" else one for one in cnn.design.memories
     )
     wrong = replace(cnn.design, memories=memories)
-    assert [check.layer for check in verify_layers(wrong, golden, cache=simulations) if not check.right] == [
-        "MVAU_rtl_2"
-    ]
-    found = explain(wrong, cnn.inputs(2), lambda count: golden, cache=simulations)
+    assert [check.layer for check in verify_layers(wrong, golden) if not check.right] == ["MVAU_rtl_2"]
+    found = explain(wrong, cnn.inputs(2), lambda count: golden)
     assert (found.kind, found.layer) == ("layer", "MVAU_rtl_2")

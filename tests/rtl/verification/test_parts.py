@@ -87,7 +87,7 @@ def test_what_was_simulated_is_said():
 @pytest.mark.slow
 def test_parts_and_a_layer_that_is_wrong(mlp, tensors, simulations):
     few = {name: tensor[:1] for name, tensor in tensors.items()}
-    done = verify_parts(mlp.design, few, 0, cache=simulations)
+    done = verify_parts(mlp.design, few, 0)
     assert [check.layer for check in done.layers] == layer_names(mlp.design)
     assert all(check.right and check.cycles and check.share == 1 for check in done.layers)
     assert len(done.sections) == len(done.layers) - 1
@@ -98,7 +98,7 @@ def test_parts_and_a_layer_that_is_wrong(mlp, tensors, simulations):
     )
     wrong = replace(mlp.design, memories=flipped)
     with pytest.raises(VerificationError, match=r"layer 'MVAU_rtl_2' \(MVAU_rtl\) alone is wrong"):
-        verify_parts(wrong, tensors, 0, cache=simulations)
+        verify_parts(wrong, tensors, 0)
 
 
 def _flipped(memory):
@@ -126,5 +126,5 @@ def test_a_fault_between_layers_is_found_by_a_section(mlp, tensors, simulations)
     first, second = layer_names(mlp.design)[:2]
     text = f"^layers {first}, {second}, as they are stitched: the RTL does not compute what the golden model computes: "
     with pytest.raises(VerificationError, match=text) as caught:
-        verify_parts(wrong, few, 0, cache=simulations)
+        verify_parts(wrong, few, 0)
     assert "the FIFO" in str(caught.value)

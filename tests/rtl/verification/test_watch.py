@@ -80,6 +80,6 @@ def test_with_probes_a_design_and_its_layers_move_the_same_beats_in_the_same_cyc
     golden = dict.fromkeys("xabc", frames) | {"y": 2 * frames}
     seed, chance = data.draw(st.integers(0, 1 << 20)), data.draw(st.floats(0, 0.8))
     for one, built in ((design, build_watched), (apart, build_apart)):
-        alone = build_simulator(plan_design(one), cache=simulations, quick=True)
-        switched = built(design, simulations, quick=True)
+        alone = build_simulator(plan_design(one), quick=True)
+        switched = built(design, quick=True)
         assert _moved(switched, one, golden, seed, chance) == _moved(alone, one, golden, seed, chance)
