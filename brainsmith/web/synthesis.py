@@ -8,7 +8,7 @@ from types import MappingProxyType
 from brainsmith import figures
 from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
-from brainsmith.rtl.drawing.block_plan import MEMORY
+from brainsmith.rtl.stitching.design import MEMORY
 from brainsmith.web.elements import cell, section, sentence, sort_key, table
 from brainsmith.web.report_fields import Fields, fields, first_text, items, numbers, text, total
 

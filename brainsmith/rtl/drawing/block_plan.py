@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from brainsmith.figures import plural
-
-MEMORY = "memstream"
-"""The kernel of a layer's weight memory."""
+from brainsmith.rtl.stitching.design import MEMORY
 
 
 @dataclass(frozen=True)

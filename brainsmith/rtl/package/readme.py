@@ -10,6 +10,7 @@ from brainsmith.figures import plural
 from brainsmith.rtl.package.component import LIBRARY, VENDOR, VERSION
 from brainsmith.rtl.package.frame_order import value_type
 from brainsmith.rtl.package.licences import licence_table
+from brainsmith.rtl.stitching.design import MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,7 +77,7 @@ def _quantised(stream: str, facts: Facts) -> list[str]:
 
 
 def _layers(design: Design) -> str:
-    kernels = [layer.kernel for layer in design.layers if layer.kernel != "memstream"]
+    kernels = [layer.kernel for layer in design.layers if layer.kernel != MEMORY]
     counts = [f"{kernels.count(kernel)} {kernel}" for kernel in dict.fromkeys(kernels)]
     fifos = sum(link.depth > 0 for link in design.links)
     return f"{plural(len(kernels), 'layer')} ({', '.join(counts)}) and {plural(fifos, 'FIFO')} between them"

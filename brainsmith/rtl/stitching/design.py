@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 DESIGN = ""
 """The name that stands for the design itself at the end of a link."""
 
+MEMORY = "memstream"
+"""The kernel of a memory of weights."""
+
 
 @dataclass(frozen=True)
 class Layer:

@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from brainsmith.rtl.stitching.design import DESIGN, DesignStream, End, Link
+from brainsmith.rtl.stitching.design import DESIGN, MEMORY, DesignStream, End, Link
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from brainsmith.rtl.library.sources import RtlSource
     from brainsmith.rtl.simulation.simulation_plan import Memory
@@ -54,14 +54,16 @@ def cut_out(
             outputs.append(DesignStream(out, link.bits, link.layout))
     chosen = tuple(layer for layer in design.layers if layer.name in kept)
     modules = {layer.module for layer in chosen} | ({"fifo"} if any(link.depth for link in links) else set())
-    sources = _needed_sources(design.sources, modules)
+    plain = [source for source in design.sources if not _DEFINED.search(source.text)]  # such as headers
+    words = modules.union(*(_WORD.findall(source.text) for source in plain))
+    needed = (*plain, *needed_sources(words, design.sources))
     return replace(
         design,
         layers=chosen,
         links=tuple(links),
         inputs=tuple(inputs),
         outputs=tuple(outputs),
-        sources=sources,
+        sources=tuple(source for source in design.sources if source in needed),
         memories=_needed_memories(design, kept),
     )
 
@@ -101,7 +103,7 @@ def without_names(design: Design) -> Design:
 
 def layer_names(design: Design) -> list[str]:
     """Return the names of a design's layers, in its order, without the memories of weights."""
-    return [layer.name for layer in design.layers if layer.kernel != "memstream"]
+    return [layer.name for layer in design.layers if layer.kernel != MEMORY]
 
 
 def _with_memories(design: Design, layers: Collection[str]) -> set[str]:
@@ -109,19 +111,17 @@ def _with_memories(design: Design, layers: Collection[str]) -> set[str]:
     return {*layers, *memories}
 
 
-def _needed_sources(sources: Iterable[RtlSource], modules: Collection[str]) -> tuple[RtlSource, ...]:
-    """Return the sources that some modules are made of, and those that define no module, such as headers."""
-    everything = tuple(sources)
-    home = {name: source for source in everything for name in _DEFINED.findall(source.text)}
-    needed = {source.name for source in everything if not _DEFINED.search(source.text)}
-    waiting = [home[name] for name in modules if name in home]
-    waiting += [source for source in everything if source.name in needed]
+def needed_sources(words: Iterable[str], sources: Sequence[RtlSource]) -> list[RtlSource]:
+    """Return the sources that define what some words name, and what these need in turn."""
+    home = {name: source for source in sources for name in _DEFINED.findall(source.text)}
+    found: dict[str, RtlSource] = {}
+    waiting = [home[word] for word in words if word in home]
     while waiting:
         source = waiting.pop()
-        needed.add(source.name)
-        words = set(_WORD.findall(source.text)) & set(home)
-        waiting += [home[word] for word in words if home[word].name not in needed]
-    return tuple(source for source in everything if source.name in needed)
+        if source.name not in found:
+            found[source.name] = source
+            waiting += [home[word] for word in set(_WORD.findall(source.text)) & home.keys()]
+    return list(found.values())
 
 
 def _needed_memories(design: Design, kept: Collection[str]) -> tuple[Memory, ...]:

@@ -11,7 +11,7 @@ from brainsmith.graph.ends import input_values
 from brainsmith.rtl.cores.frame_cycles import frame_cycles
 from brainsmith.rtl.library.sources import find_library
 from brainsmith.rtl.stitching.codegen import read_layer
-from brainsmith.rtl.stitching.design import DESIGN, Design, DesignStream, End, Layer, Layout, Link
+from brainsmith.rtl.stitching.design import DESIGN, MEMORY, Design, DesignStream, End, Layer, Layout, Link
 from brainsmith.rtl.stitching.orders import early_layers
 from brainsmith.rtl.stitching.suitable import check_attributes, check_layers
 
@@ -83,9 +83,7 @@ def stitch(model: ModelWrapper) -> Design:
 def _layers(name: str, node: Any, code: LayerCode, early: bool) -> list[Layer]:
     """Return a layer's instance, and that of the memory of its weights before it."""
     layer = Layer(name, code.module, node.onnx_node.op_type, code.ports, frame_cycles(node), early)
-    return (
-        [Layer(code.memory, code.memory, "memstream", code.memory_ports), layer] if code.memory else [layer]
-    )
+    return [Layer(code.memory, code.memory, MEMORY, code.memory_ports), layer] if code.memory else [layer]
 
 
 def _links(

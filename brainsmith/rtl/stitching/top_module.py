@@ -9,7 +9,7 @@ from brainsmith.errors import BuildError
 from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.ports import Stream
 from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
-from brainsmith.rtl.stitching.design import DESIGN
+from brainsmith.rtl.stitching.design import DESIGN, MEMORY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _CLOCKS = {"ap_clk": "ap_clk", "ap_clk2x": "ap_clk", "ap_rst_n": "ap_rst_n"}
 """Nothing here is pumped, so the second clock is the first."""
 
-_TIED = (("s_axilite_", ""), ("s_axis_0_", "memstream"), ("in1_V_", "Thresholding_rtl"))
+_TIED = (("s_axilite_", ""), ("s_axis_0_", MEMORY), ("in1_V_", "Thresholding_rtl"))
 """Inputs that a design leaves alone, and in which kernel: AXI-Lite in any, and what selects one of a memory's sets."""
 
 _KINDS = ("data", "valid", "ready")

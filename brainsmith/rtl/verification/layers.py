@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import SimulationError, VerificationError
 from brainsmith.figures import plural, share
 from brainsmith.rtl.simulation.stalls import Stalls
-from brainsmith.rtl.stitching.design import DESIGN
+from brainsmith.rtl.stitching.design import DESIGN, MEMORY
 from brainsmith.rtl.stitching.sections import cut_out, layer_names
 from brainsmith.rtl.verification.beat_comparison import compare_words
 from brainsmith.rtl.verification.chances import stall_chance
@@ -223,7 +223,7 @@ def _checked(
 ) -> list[LayerCheck]:
     """Run frames, of which the first has a number, and return what each layer made of them."""
     result = _run(simulator, apart, fed, stalls, most)
-    layers = [layer for layer in apart.layers if layer.kernel != "memstream"]
+    layers = [layer for layer in apart.layers if layer.kernel != MEMORY]
     checks = [_check(layer, apart, result, given, begin) for layer in layers]
     return [_cut(check, apart, result, given) for check in checks] if most else checks
 
