@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 
     from brainsmith.rtl.package.reading import AcceleratorPackage
     from brainsmith.rtl.simulation.simulator import Simulator
-    from brainsmith.rtl.simulation.stalls import Stalls
     from brainsmith.rtl.stitching.design import Design, Link
-    from brainsmith.rtl.verification.design_runs import DesignRun
+    from brainsmith.rtl.verification.design_runs import DesignRun, RunOptions
     from brainsmith.rtl.verification.watch import WatchedRun
 
     Tensors = dict[str, NDArray[np.int64]]
@@ -103,19 +102,12 @@ class RunnablePackage:
         stalls = {} if seed is None else random_stalls(self.design, seed)
         believed = self.checked or all((values == values[:1]).all() for values in fed.values())
         allowed = [stream.name for stream in self.design.outputs] if believed else [*constant, *self.constant]
+        how: RunOptions = {"stalls": stalls, "limit": limit, "constant": allowed, "trace": trace}
         try:
             if links:
-                run = self._watch(fed, links, stalls, limit, allowed)
+                run = self._watch(fed, links, how)
             else:
-                run = run_design(
-                    self.simulator,
-                    self.design,
-                    fed,
-                    stalls=stalls,
-                    limit=limit,
-                    constant=allowed,
-                    trace=trace,
-                )
+                run = run_design(self.simulator, self.design, fed, **how)
             self._refuse_other_values(run, constant)
             return run
         except SimulationStalledError as error:
@@ -141,14 +133,7 @@ class RunnablePackage:
                     "frames, so the simulation shows nothing"
                 )
 
-    def _watch(
-        self,
-        fed: Tensors,
-        links: list[Link],
-        stalls: Mapping[str, Stalls],
-        limit: int | None,
-        constant: Collection[str],
-    ) -> DesignRun:
+    def _watch(self, fed: Tensors, links: list[Link], how: RunOptions) -> DesignRun:
         """Run with probes.
 
         A layer may leave the last beats, which it does not need, until it has the next frame; where one did, all
@@ -158,7 +143,7 @@ class RunnablePackage:
         simulator = self._watching(frames)
 
         def watch(given: Tensors) -> WatchedRun:
-            run = watch_design(simulator, self.design, given, stalls=stalls, limit=limit, constant=constant)
+            run = watch_design(simulator, self.design, given, **how)
             if run.result.problem is not None:
                 raise run.result.problem
             return run

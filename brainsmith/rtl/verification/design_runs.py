@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
@@ -14,11 +14,12 @@ from brainsmith.rtl.simulation.beats import pack, unpack
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
-    from typing import TypeVar
+    from typing import TypeVar, Unpack
 
     from numpy.typing import NDArray
 
     from brainsmith.rtl.simulation.beats import Words
+    from brainsmith.rtl.simulation.ports import Stream
     from brainsmith.rtl.simulation.simulation_result import SimulationResult
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.simulation.stalls import Stalls
@@ -63,16 +64,33 @@ class DesignRun:
         return self.result.cycles
 
 
+class RunOptions(TypedDict, total=False):
+    """How a design is run.
+
+    Attributes:
+        stalls: When the ends stall, by the design's streams; never by default.
+        limit: The cycles after which the run is given up; ten times FINN's estimate by default, and as many times
+            more as the stalls slow it down at most.
+        constant: Outputs that may have one value in all beats.
+        surplus: Outputs that may offer more than the frames have, beside the design's own.
+        trace: The VCD file to write; the simulator must have been built with it.
+        watched: As `Simulator.run` takes it.
+        window: Likewise.
+        judge: Likewise.
+    """
+
+    stalls: Mapping[str, Stalls] | None
+    limit: int | None
+    constant: Collection[str]
+    surplus: Collection[str]
+    trace: Path | None
+    watched: Mapping[Stream, int]
+    window: range
+    judge: bool
+
+
 def run_design(
-    simulator: Simulator,
-    design: Design,
-    inputs: Mapping[str, NDArray[Any]],
-    *,
-    stalls: Mapping[str, Stalls] | None = None,
-    limit: int | None = None,
-    constant: Collection[str] = (),
-    surplus: Collection[str] = (),
-    trace: Path | None = None,
+    simulator: Simulator, design: Design, inputs: Mapping[str, NDArray[Any]], **how: Unpack[RunOptions]
 ) -> DesignRun:
     """Run a design until all frames have come out.
 
@@ -80,29 +98,23 @@ def run_design(
         simulator: Built of the design, or of the same with gauges.
         design: Says how tensors lie in streams.
         inputs: By tensor: (frames, *shape of one), whole numbers.
-        stalls: When the ends stall, by the design's streams; never by default.
-        limit: The cycles after which the run is given up; ten times FINN's estimate by default, and as many times
-            more as the stalls slow it down at most.
-        constant: Outputs that may have one value in all beats.
-        surplus: Outputs that may offer more than the frames have, beside the design's own.
-        trace: The VCD file to write; the simulator must have been built with it.
+        **how: How it is run.
 
     Raises:
         SimulationError: As `Simulator.run`.
         ValueError: Values are not whole, do not fit, or the tensors differ in their frames.
     """
-    frames, words, counts = design_beats(design, inputs)
-    result = simulator.run(
-        words,
-        counts,
-        stalls=stalls,
-        estimate=estimated_cycles(design, frames),
-        limit=limit,
-        surplus=(*design.surplus, *surplus),
-        constant=constant,
-        trace=trace,
-    )
+    frames, result = run_frames(simulator, design, inputs, **how)
     return whole_frames(design, result, frames)
+
+
+def run_frames(
+    simulator: Simulator, design: Design, inputs: Mapping[str, NDArray[Any]], **how: Unpack[RunOptions]
+) -> tuple[int, SimulationResult]:
+    """Run a design as `run_design` does; return how many frames there are, and what the simulation gave."""
+    frames, words, counts = design_beats(design, inputs)
+    options: RunOptions = {**how, "surplus": (*design.surplus, *how.get("surplus", ()))}
+    return frames, simulator.run(words, counts, estimate=estimated_cycles(design, frames), **options)
 
 
 def whole_frames(design: Design, result: SimulationResult, frames: int) -> DesignRun:

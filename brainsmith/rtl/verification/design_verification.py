@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.simulation.stalls import Stalls
     from brainsmith.rtl.stitching.design import Design
-    from brainsmith.rtl.verification.design_runs import DesignRun
+    from brainsmith.rtl.verification.design_runs import DesignRun, RunOptions
     from brainsmith.rtl.verification.explained_runs import GoldenTensors, Tensors
 
 MORE = (1.0, 2.0, 6.0)
@@ -212,29 +212,16 @@ class _Bench:
         Raises:
             VerificationError: One differs; the layer at fault is named.
         """
-        run = run_explained(
-            self.simulator,
-            self.design,
-            self.inputs,
-            stalls=stalls,
-            limit=limit,
-            golden=self.tensors,
-            constant=self.constant,
-            surplus=self.surplus,
-        )
+        how: RunOptions = {
+            "stalls": stalls, "limit": limit, "constant": self.constant, "surplus": self.surplus
+        }  # fmt: skip
+        run = run_explained(self.simulator, self.design, self.inputs, self.tensors, **how)
         problem = self._difference(run)
         if problem:
-            found = explain(
-                self.design,
-                self.inputs,
-                self.tensors,
-                stalls=stalls,
-                limit=limit,
-                constant=self.constant,
-            )
-            how = " with random stalls" if stalls else ""
+            found = explain(self.design, self.inputs, self.tensors, **how)
+            stalled = " with random stalls" if stalls else ""
             raise VerificationError(
-                f"the RTL does not compute what the golden model computes{how}: {problem}\n{found}"
+                f"the RTL does not compute what the golden model computes{stalled}: {problem}\n{found}"
             )
         return run
 

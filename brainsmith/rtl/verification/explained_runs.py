@@ -22,14 +22,14 @@ from brainsmith.rtl.verification.diagnose import judge_links
 from brainsmith.rtl.verification.watch import build_watched, watch_design
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Mapping
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
     from brainsmith.rtl.simulation.simulator import Simulator
-    from brainsmith.rtl.simulation.stalls import Stalls
     from brainsmith.rtl.stitching.design import Design
-    from brainsmith.rtl.verification.design_runs import DesignRun
+    from brainsmith.rtl.verification.design_runs import DesignRun, RunOptions
     from brainsmith.rtl.verification.diagnosis import Diagnosis
 
     Tensors = Mapping[str, NDArray[Any]]
@@ -45,12 +45,8 @@ def run_explained(
     simulator: Simulator,
     design: Design,
     inputs: Tensors,
-    *,
-    stalls: Mapping[str, Stalls] | None = None,
-    limit: int | None = None,
     golden: GoldenTensors | None = None,
-    constant: Collection[str] = (),
-    surplus: Collection[str] = (),
+    **how: Unpack[RunOptions],
 ) -> DesignRun:
     """Run a design as `run_design` does; if it fails, add the diagnosis to the error.
 
@@ -58,12 +54,9 @@ def run_explained(
         simulator: Built of the design.
         design: Says how tensors lie in streams.
         inputs: By tensor: (frames, *shape of one), whole numbers.
-        stalls: When the ends stall.
-        limit: The cycles after which the run is given up.
         golden: Gives the right values of all links; without it values are not compared, but a standstill is still
             explained.
-        constant: Outputs that may have one value in all beats.
-        surplus: Outputs that may offer more than the frames have, beside the design's own.
+        **how: How it is run.
 
     Raises:
         SimulationStalledError: The run did not end: which layer waits for what, which FIFO is full, and how many
@@ -72,23 +65,15 @@ def run_explained(
         ValueError: Values are not whole, do not fit, or the tensors differ in their frames.
     """
     try:
-        return run_design(
-            simulator, design, inputs, stalls=stalls, limit=limit, constant=constant, surplus=surplus
-        )
+        return run_design(simulator, design, inputs, **how)
     except SimulationError as problem:
-        found = explain(design, inputs, golden, stalls=stalls, limit=limit, constant=constant)
+        found = explain(design, inputs, golden, **how)
         kind = SimulationStalledError if isinstance(problem, SimulationStalledError) else SimulationError
         raise kind(f"{problem}\n{found}") from problem
 
 
 def explain(
-    design: Design,
-    inputs: Tensors,
-    golden: GoldenTensors | None,
-    *,
-    stalls: Mapping[str, Stalls] | None = None,
-    limit: int | None = None,
-    constant: Collection[str] = (),
+    design: Design, inputs: Tensors, golden: GoldenTensors | None, **how: Unpack[RunOptions]
 ) -> Diagnosis:
     """Repeat a failed run with every link observed, on as few frames as show the fault.
 
@@ -96,18 +81,16 @@ def explain(
         design: What ran.
         inputs: By tensor: (frames, *shape of one).
         golden: As for `run_explained`.
-        stalls: Those of the failed run.
-        limit: That of the failed run; used only if all of its frames are needed to show the fault.
-        constant: Outputs that may have one value in all beats.
+        **how: As the failed run; its limit is used only if all of its frames are needed to show the fault.
     """
     total = frame_count(inputs)
     simulator = build_watched(design, quick=is_short(design, total))
     frames = design.latency // max(design.interval, 1) + FEW
     while True:
         frames = min(frames, total)
-        allowed = limit if frames == total else 1000 + 20 * estimated_cycles(design, frames)
+        few: RunOptions = {**how, "limit": 1000 + 20 * estimated_cycles(design, frames)}
         fed = first_frames(inputs, frames)
-        run = watch_design(simulator, design, fed, stalls=stalls, limit=allowed, constant=constant)
+        run = watch_design(simulator, design, fed, **(how if frames == total else few))
         found = judge_links(run, golden(frames) if golden else {})
         if found.kind != "right" or frames == total:
             return found

@@ -16,6 +16,7 @@ from brainsmith.rtl.verification.chances import stall_chance
 from brainsmith.rtl.verification.design_runs import (
     design_beats,
     estimated_cycles,
+    first_frames,
     frame_count,
     is_short,
     side_by_side,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.simulation_result import SimulationResult
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.stitching.design import Design, Layer
-    from brainsmith.rtl.verification.beat_comparison import Comparison, Mismatch
+    from brainsmith.rtl.verification.beat_comparison import Mismatch
 
 _BEATS = 4_000_000
 """Of all links together, that are in memory for one run, about."""
@@ -135,20 +136,21 @@ def verify_layers(
     quick = is_short(design, frames) if quick is None else quick
     simulator = build_apart(design, quick)
     at_once = max(_LEAST_FRAMES, _BEATS // sum(s.layout.beats for s in (*apart.inputs, *apart.outputs)))
-    fed, given = golden, golden if given is None else given
-    first = _part(fed, 0, at_once)
+    first = first_frames(golden, at_once)
     most = None if seconds is None else _most_cycles(simulator, apart, first, seconds)
-    runs = [
-        partial(
-            _checked,
-            simulator,
-            apart,
-            _part(fed, begin, at_once),
-            _part(given, begin, at_once),
-            begin,
-            stalls,
-            most,
+
+    def checked(begin: int, stalls: Mapping[str, Stalls]) -> list[LayerCheck]:
+        chosen = slice(begin, begin + at_once)
+        fed, wanted = (
+            {name: tensor[chosen] for name, tensor in tensors.items()}
+            for tensors in (golden, golden if given is None else given)
         )
+        result = _run(simulator, apart, fed, stalls, most)
+        layers = [layer for layer in apart.layers if layer.kernel != MEMORY]
+        return [_check(layer, apart, result, wanted, begin, ended=most is not None) for layer in layers]
+
+    runs = [
+        partial(checked, begin, stalls)
         for begin in range(0, frames, at_once)
         for stalls in ({}, _stalls(apart, seed + begin))
     ]
@@ -208,26 +210,6 @@ def _stalls(apart: Design, seed: int) -> dict[str, Stalls]:
     }
 
 
-def _part(golden: Mapping[str, NDArray[Any]], begin: int, frames: int) -> dict[str, NDArray[Any]]:
-    return {name: tensor[begin : begin + frames] for name, tensor in golden.items()}
-
-
-def _checked(
-    simulator: Simulator,
-    apart: Design,
-    fed: Mapping[str, NDArray[Any]],
-    given: Mapping[str, NDArray[Any]],
-    begin: int,
-    stalls: Mapping[str, Stalls],
-    most: int | None,
-) -> list[LayerCheck]:
-    """Run frames, of which the first has a number, and return what each layer made of them."""
-    result = _run(simulator, apart, fed, stalls, most)
-    layers = [layer for layer in apart.layers if layer.kernel != MEMORY]
-    checks = [_check(layer, apart, result, given, begin) for layer in layers]
-    return [_cut(check, apart, result, given) for check in checks] if most else checks
-
-
 def _run(
     simulator: Simulator,
     apart: Design,
@@ -255,59 +237,54 @@ def _most_cycles(
     return most if most < needed else None
 
 
-def _cut(
-    check: LayerCheck, apart: Design, run: SimulationResult, golden: Mapping[str, NDArray[Any]]
-) -> LayerCheck:
-    """Say of a layer whose run was ended early how much was compared; what is missing then is no fault."""
-    moved = {stream.name: len(run.streams[stream.name].words) for stream in apart.outputs}
-    beats = {stream.name: frame_count(golden) * stream.layout.beats for stream in apart.outputs}
-    given = [
-        moved[link.target.stream] / beats[link.target.stream]
-        for link in apart.links
-        if link.source.layer == check.layer and link.layout
-    ]
-    return replace(check, missing=0, untaken=0, share=min(given, default=1.0))
-
-
 def _check(
-    layer: Layer, apart: Design, run: SimulationResult, golden: Mapping[str, NDArray[Any]], begin: int
+    layer: Layer,
+    apart: Design,
+    run: SimulationResult,
+    golden: Mapping[str, NDArray[Any]],
+    begin: int,
+    ended: bool,
 ) -> LayerCheck:
-    found: list[Comparison] = []
-    surplus = 0
-    for link in apart.links:
-        if link.source.layer != layer.name or link.layout is None:
-            continue
-        traffic = run.streams[link.target.stream]
-        found.append(
-            compare_words(link.layout, traffic.words, len(traffic.words), golden[link.layout.tensor])
-        )
-        surplus += 0 if layer.early else traffic.surplus
+    """Return what a layer made of frames, of which the first has a number.
+
+    Of a run that was ended early it says how much was compared; what is missing then is no fault. A run that is given up
+    may have all outputs, and lack beats of inputs that were not taken.
+    """
+    frames, links = frame_count(golden), apart.links
+    fed = [
+        (link.layout, run.streams[link.source.stream])
+        for link in links
+        if link.layout and link.target.layer == layer.name
+    ]
+    given = [
+        (link.layout, run.streams[link.target.stream])
+        for link in links
+        if link.layout and link.source.layer == layer.name
+    ]
+    found = [
+        compare_words(layout, traffic.words, len(traffic.words), golden[layout.tensor])
+        for layout, traffic in given
+    ]
     first = next((one.first for one in found if one.first), None)
+    cycles = None
+    if run.outcome == "complete" and fed and given:
+        started = min(int(traffic.moved_at[0]) for _, traffic in fed)
+        cycles = (max(int(traffic.moved_at[-1]) for _, traffic in given) - started + 1) / frames
     return LayerCheck(
         layer=layer.name,
         kernel=layer.kernel,
-        frames=frame_count(golden),
+        frames=frames,
         values=sum(one.values for one in found),
         wrong=sum(one.wrong for one in found),
-        missing=sum(one.beats - one.moved for one in found),
-        untaken=_untaken(layer, apart, run, frame_count(golden)),
-        surplus=surplus,
+        missing=0 if ended else sum(one.beats - one.moved for one in found),
+        untaken=0 if ended else sum(frames * layout.beats - len(traffic.words) for layout, traffic in fed),
+        surplus=0 if layer.early else sum(traffic.surplus for _, traffic in given),
         first=first and replace(first, frame=begin + first.frame),
-        cycles=_cycles(layer, apart, run, frame_count(golden)),
+        cycles=cycles,
         estimate=layer.cycles,
+        share=min((one.moved / one.beats for one in found), default=1.0) if ended else 1.0,
         cycles_per_second=round(run.cycles_per_second),
     )
-
-
-def _cycles(layer: Layer, apart: Design, run: SimulationResult, frames: int) -> float | None:
-    """Return how many cycles a frame took, on average; None if beats are missing."""
-    links = [link for link in apart.links if link.layout]
-    fed = [run.streams[link.source.stream] for link in links if link.target.layer == layer.name]
-    given = [run.streams[link.target.stream] for link in links if link.source.layer == layer.name]
-    if run.outcome != "complete" or not fed or not given:
-        return None
-    begin = min(int(traffic.moved_at[0]) for traffic in fed)
-    return (max(int(traffic.moved_at[-1]) for traffic in given) - begin + 1) / frames
 
 
 def _together(checks: Sequence[LayerCheck]) -> LayerCheck:
@@ -317,13 +294,4 @@ def _together(checks: Sequence[LayerCheck]) -> LayerCheck:
         **{name: sum(getattr(check, name) for check in checks) for name in _COUNTED},
         first=next((check.first for check in checks if check.first), None),
         share=min(check.share for check in checks),
-    )
-
-
-def _untaken(layer: Layer, apart: Design, run: SimulationResult, frames: int) -> int:
-    """Return how many beats of its inputs a layer did not take: a run that is given up may have all outputs."""
-    return sum(
-        frames * link.layout.beats - len(run.streams[link.source.stream].words)
-        for link in apart.links
-        if link.target.layer == layer.name and link.layout is not None
     )

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from brainsmith.rtl.simulation.ports import Interface
 from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.stitching.top_module import APART, plan_design, probe_design, switch_design
-from brainsmith.rtl.verification.design_runs import design_beats, estimated_cycles
+from brainsmith.rtl.verification.design_runs import frame_count, run_frames
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
     from brainsmith.rtl.simulation.simulation_result import SimulationResult, Watched
     from brainsmith.rtl.simulation.simulator import Simulator
-    from brainsmith.rtl.simulation.stalls import Stalls
     from brainsmith.rtl.stitching.design import Design, Link
+    from brainsmith.rtl.verification.design_runs import RunOptions
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,7 @@ def build_apart(design: Design, quick: bool = False) -> Simulator:
 
 
 def watch_design(
-    simulator: Simulator,
-    design: Design,
-    inputs: Mapping[str, NDArray[Any]],
-    *,
-    stalls: Mapping[str, Stalls] | None = None,
-    limit: int | None = None,
-    constant: Collection[str] = (),
-    window: range = range(0),
+    simulator: Simulator, design: Design, inputs: Mapping[str, NDArray[Any]], **how: Unpack[RunOptions]
 ) -> WatchedRun:
     """Run a design and watch its links; a run that fails is a result too.
 
@@ -93,29 +86,16 @@ def watch_design(
         simulator: As `build_watched` makes it.
         design: What it was built of.
         inputs: By tensor: (frames, *shape of one), whole numbers.
-        stalls: When the ends stall, by the design's streams.
-        limit: The cycles after which the run is given up; as `run_design` by default.
-        constant: Outputs that may have one value in all beats.
-        window: The cycles for which it is noted what each link did.
+        **how: As `run_design`; also a `window`, the cycles for which it is noted what each link did.
 
     Raises:
         ValueError: Values are not whole, do not fit, or the tensors differ in their frames.
     """
-    frames, words, counts = design_beats(design, inputs)
+    fed = frame_count({stream.name: inputs[stream.layout.tensor] for stream in design.inputs})
     probes = probe_design(design)
-    room = {probe.stream: frames * probe.link.layout.beats for probe in probes if probe.link.layout}
-    result = simulator.run(
-        words,
-        counts,
-        stalls=stalls,
-        estimate=estimated_cycles(design, frames),
-        limit=limit,
-        surplus=design.surplus,
-        constant=constant,
-        watched=room,
-        window=window,
-        judge=False,
-    )
+    room = {probe.stream: fed * probe.link.layout.beats for probe in probes if probe.link.layout}
+    options: RunOptions = {**how, "watched": room, "judge": False}
+    frames, result = run_frames(simulator, design, inputs, **options)
     seen = {(probe.link.name, probe.side): result.watched[probe.stream.name] for probe in probes}
     sources = {name: watched for (name, side), watched in seen.items() if side == "source"}
     return WatchedRun(
