@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+from contextlib import contextmanager
 from ctypes import POINTER, Structure, c_char_p, c_int32, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 RUNNING, COMPLETE, LIMIT, FAULT = range(4)
@@ -73,6 +75,28 @@ def load(path: Path) -> ctypes.CDLL:
     if library.brainsmith_layout() != (sizes[0] * 1000 + sizes[1]) * 1000 + sizes[2]:
         raise SimulationError(f"{path}: the simulation was made for another driver; remove its folder")
     return library
+
+
+@contextmanager
+def opened(library: ctypes.CDLL, top: str, trace: Path | None = None) -> Iterator[int]:
+    """Open a fresh copy of a design, and close it again.
+
+    Args:
+        library: Its simulation.
+        top: What messages call it.
+        trace: Where its waveforms are written; nowhere by default.
+
+    Raises:
+        SimulationError: It does not start.
+    """
+    error = ctypes.create_string_buffer(1024)
+    handle = library.brainsmith_open(str(trace).encode() if trace else None, error, len(error))
+    if not handle:
+        raise SimulationError(f"the simulation of {top!r} does not start: {error.value.decode()}")
+    try:
+        yield handle
+    finally:
+        library.brainsmith_close(handle)
 
 
 _FUNCTIONS: tuple[tuple[str, Any, list[Any]], ...] = (

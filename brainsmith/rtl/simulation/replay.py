@@ -16,7 +16,6 @@ from brainsmith.rtl.simulation.states import run_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from types import TracebackType
 
     from numpy.typing import NDArray
 
@@ -28,48 +27,30 @@ _NEVER = (1 << 63) - 1
 
 
 class Replay:
-    """A fresh copy of a design that runs some cycles at a time: a context.
+    """A fresh copy of a design that runs some cycles at a time.
 
     Its outputs are always taken. All beats are 0, so that what is remembered of them is the same for all of them.
 
     Args:
         simulator: Of the design.
-
-    Raises:
-        SimulationError: It does not start.
+        handle: That of a copy which was `opened`.
     """
 
-    def __init__(self, simulator: Simulator) -> None:
+    def __init__(self, simulator: Simulator, handle: int) -> None:
         self._simulator = simulator
-        self._library = simulator.library
-        streams = simulator.interface.streams
-        ports = simulator.ports
-        self._states = (native.StreamState * len(streams))()
+        self._library, self._handle = simulator.library, handle
+        streams, ports = simulator.interface.streams, simulator.ports
         self._at = {stream.name: at for at, stream in enumerate(streams)}
+        self._states = (native.StreamState * len(streams))(
+            *(native.StreamState(**ports.numbers(stream)) for stream in streams)
+        )
         for state, stream in zip(self._states, streams, strict=True):
-            state.data, state.valid, state.ready = map(
-                ports.number, (stream.data, stream.valid, stream.ready)
-            )
             state.is_output = not ports.data(stream).is_input
             state.stall_kind = native.STALL_KINDS["none"] if state.is_output else native.SCHEDULE
         self._run = run_state(
             simulator.interface, ports, self._states, (native.MonitorState * 0)(), _NEVER, _NEVER, range(0)
         )
-
-    def __enter__(self) -> Replay:
-        error = ctypes.create_string_buffer(1024)
-        self._handle = self._library.brainsmith_open(None, error, len(error))
-        if not self._handle:
-            raise SimulationError(
-                f"the simulation of {self._simulator.plan.top!r} does not start: {error.value.decode()}"
-            )
-        self._library.brainsmith_start(self._handle, self._run)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._library.brainsmith_close(self._handle)
+        self._library.brainsmith_start(handle, self._run)
 
     @property
     def cycle(self) -> int:
@@ -117,10 +98,8 @@ class Replay:
     def _step(self, cycles: int) -> None:
         end = self.cycle + cycles
         while self.cycle < end:
-            if (
-                self._library.brainsmith_step(self._handle, self._run, min(SLICE, end - self.cycle))
-                == native.FAULT
-            ):
+            some = min(SLICE, end - self.cycle)
+            if self._library.brainsmith_step(self._handle, self._run, some) == native.FAULT:
                 text = self._library.brainsmith_messages(self._handle).decode(errors="replace").strip()
                 raise SimulationError(
                     f"{self._simulator.plan.top!r} reports an error in cycle {self.cycle}: {text}"

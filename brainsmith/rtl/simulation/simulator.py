@@ -135,13 +135,7 @@ class Simulator:
     ) -> tuple[int, float, dict[str, int], str]:
         """Run to the end; return how it ended, the seconds, the other outputs' values, and what was printed."""
         library = self.library
-        error = ctypes.create_string_buffer(1024)
-        handle = library.brainsmith_open(str(trace).encode() if trace else None, error, len(error))
-        if not handle:
-            raise SimulationError(
-                f"the simulation of {self.plan.top!r} does not start: {error.value.decode()}"
-            )
-        try:
+        with native.opened(library, self.plan.top, trace) as handle:
             for name, value in held.items():
                 library.brainsmith_hold(handle, self.ports.number(name), value)
             begin = time.perf_counter()
@@ -150,13 +144,12 @@ class Simulator:
                 outcome = self._step(handle, state)
             seconds = time.perf_counter() - begin
             values = self._values(handle)
+            error = ctypes.create_string_buffer(1024)
             if library.brainsmith_finish(handle, error, len(error)) == native.FAULT:
                 # Verilator's writer puts its own name before the system's reason.
                 reason = error.value.decode(errors="replace").rpartition("bufferFlush: ")[2]
                 raise OutputError(f"{trace}: the waveforms cannot be written: {reason}")
             return outcome, seconds, values, library.brainsmith_messages(handle).decode(errors="replace")
-        finally:
-            library.brainsmith_close(handle)
 
     def _step(self, handle: int, state: native.RunState) -> int:
         """Go on to the end, and say meanwhile how many beats the outputs have given."""

@@ -37,6 +37,10 @@ class Ports:
         """Return a port's number; -1 if there is none of this name."""
         return next((number for number, port in enumerate(self.ports) if port.name == name), -1)
 
+    def numbers(self, stream: Stream) -> dict[str, int]:
+        """Return the numbers of a stream's ports, as the driver's structures call them."""
+        return {kind: self.number(getattr(stream, kind)) for kind in ("data", "valid", "ready")}
+
     def data(self, stream: Stream) -> Port:
         """Return the port of a stream's beats."""
         return self.ports[self.number(stream.data)]
@@ -67,9 +71,7 @@ class StreamRun:
             pattern_length=len(self._pattern),
             random_state=stalls.seed % (1 << 64),
             threshold=int(stalls.probability * (1 << 64)),
-            data=ports.number(stream.data),
-            valid=ports.number(stream.valid),
-            ready=ports.number(stream.ready),
+            **ports.numbers(stream),
             is_output=self.is_output,
             stall_kind=native.STALL_KINDS[stalls.kind],
         )
@@ -126,9 +128,7 @@ class MonitorRun:
             phases=native.buffer_address(self._phases),
             word_bytes=self._words.shape[1],
             room=room,
-            data=ports.number(stream.data),
-            valid=ports.number(stream.valid),
-            ready=ports.number(stream.ready),
+            **ports.numbers(stream),
         )
 
     def watched(self, state: native.MonitorState) -> Watched:

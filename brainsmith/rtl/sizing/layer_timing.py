@@ -10,6 +10,7 @@ import numpy as np
 
 from brainsmith.errors import SimulationError, SimulationStalledError
 from brainsmith.figures import plural
+from brainsmith.rtl.simulation.native import opened
 from brainsmith.rtl.simulation.replay import Replay
 from brainsmith.rtl.sizing.gauges import enough_frames
 from brainsmith.rtl.sizing.traces import Trace, most_waiting
@@ -73,8 +74,8 @@ def time_layer(
         SimulationStalledError: It gives nothing more.
         SimulationError: It reported an error, or gives more or fewer beats than its frames have.
     """
-    with Replay(simulator) as replay:
-        return _Timing(replay, arrivals, given, interval).run()
+    with opened(simulator.library, simulator.plan.top) as handle:
+        return _Timing(Replay(simulator, handle), arrivals, given, interval).run()
 
 
 class _Timing:
