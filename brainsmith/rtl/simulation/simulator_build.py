@@ -8,6 +8,7 @@ import platform
 import shutil
 import tempfile
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from brainsmith.progress import Task, carried, wait_for
 from brainsmith.rtl.simulation import native
 from brainsmith.rtl.simulation.ports import Port, find_interface, port_table, read_ports
 from brainsmith.rtl.simulation.precompiled_headers import find_precompiled
+from brainsmith.rtl.simulation.side_by_side import COMPILERS, side_by_side
 from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER
 from brainsmith.rtl.simulation.simulator import Simulator
 from brainsmith.rtl.simulation.toolchain import find_toolchain, run_compiler
@@ -52,9 +54,6 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.toolchain import Toolchain
     from brainsmith.rtl.simulation.verilator import Command, Unit
     from brainsmith.store.about import About
-
-_COMPILERS = 8
-"""How many compile side by side at most, on a machine with so many processors: each takes up to 0.5 GB."""
 
 
 def build_simulator(
@@ -113,7 +112,7 @@ def _digest(*parts: Any) -> str:
 
 def _build_runtime(tools: Toolchain, work: Path) -> None:
     """Compile Verilator's own C++."""
-    with Workers(min(_COMPILERS, processors())) as pool:
+    with Workers(min(COMPILERS, processors())) as pool:
         for compiled in [pool.submit(carried(_execute), command) for command in compile_runtime(tools, work)]:
             wait_for(compiled)
 
@@ -178,10 +177,8 @@ def _compile_parts(
         flags = QUICK if quick else unit.flags
         _compile(headers, lambda header: compile_part(plan, tools, path, flags, header))
 
-    with Task("its C++", len(parts), "parts") as task, Workers(min(_COMPILERS, processors())) as pool:
-        for part in [pool.submit(carried(compiled), path, unit) for path, unit in parts.items()]:
-            wait_for(part)
-            task.add()
+    compiles = [partial(compiled, path, unit) for path, unit in parts.items()]
+    side_by_side("its C++", compiles, "parts", COMPILERS)
 
 
 def _compile(headers: Path | None, command: Callable[[Path | None], Command]) -> None:

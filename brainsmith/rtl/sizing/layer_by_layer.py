@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import SimulationError
-from brainsmith.plugin.processes import Workers, processors
-from brainsmith.progress import Task, carried, wait_for
+from brainsmith.progress import Task
+from brainsmith.rtl.simulation.side_by_side import COMPILERS, side_by_side
 from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.sizing.fifo_hardware import depth_of
 from brainsmith.rtl.sizing.gauges import Gauge
@@ -45,7 +46,6 @@ _FRAMES = 4
 """After which the state of a layer returns, about."""
 
 _ATTEMPTS = 3
-_AT_ONCE = 8
 _WORD = re.compile(r"(?<![@\w])[0-9A-Fa-f]+")
 
 
@@ -112,16 +112,8 @@ def _build_alone(design: Design, interval: int) -> dict[str, Simulator]:
         keys[name] = plan.digest()
         plans[keys[name]] = plan
     quick = _FRAMES * interval < SHORT
-
-    def build(plan: SimulationPlan) -> Simulator:
-        return build_simulator(plan, quick=quick)
-
-    with Task("compiling layers", len(plans), "layers") as task, Workers(min(_AT_ONCE, processors())) as pool:
-        pending = {key: pool.submit(carried(build), plan) for key, plan in plans.items()}
-        built = {}
-        for key, future in pending.items():
-            built[key] = wait_for(future)
-            task.add()
+    builds = [partial(build_simulator, plan, quick=quick) for plan in plans.values()]
+    built = dict(zip(plans, side_by_side("compiling layers", builds, "layers", COMPILERS), strict=True))
     return {name: built[key] for name, key in keys.items()}
 
 

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from brainsmith.plugin.processes import Workers, processors
-from brainsmith.progress import Task, carried, wait_for
 from brainsmith.rtl.simulation.beats import pack, unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping
     from pathlib import Path
-    from typing import TypeVar, Unpack
+    from typing import Unpack
 
     from numpy.typing import NDArray
 
@@ -25,14 +23,8 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.stalls import Stalls
     from brainsmith.rtl.stitching.design import Design, Layout
 
-    T = TypeVar("T")
-
 SHORT = 100_000
 """Cycles that a simulation that was compiled without optimising runs in less time than that would cost."""
-
-
-_AT_ONCE = 4
-"""Runs side by side at most, on a machine with so many processors: each holds all of its beats."""
 
 
 @dataclass(frozen=True)
@@ -167,21 +159,6 @@ def estimated_cycles(design: Design, frames: int) -> int:
 def is_short(design: Design, frames: int) -> bool:
     """Tell whether running so many frames takes less time than optimising the simulation for them."""
     return estimated_cycles(design, frames) < SHORT
-
-
-def side_by_side(what: str, runs: Sequence[Callable[[], T]]) -> list[T]:
-    """Return what runs of simulations give; as many run at once as there are processors, for none depends on another.
-
-    Args:
-        what: How the progress names all of them.
-        runs: In the order of what is returned. The first one that fails in this order is what fails.
-    """
-    with Task(what, len(runs), "runs") as task, Workers(min(len(runs), processors(), _AT_ONCE)) as pool:
-        done = []
-        for future in [pool.submit(carried(run)) for run in runs]:
-            done.append(wait_for(future))
-            task.add()
-        return done
 
 
 def random_frames(design: Design, frames: int = 8, seed: int = 0) -> dict[str, NDArray[np.int64]]:

@@ -16,13 +16,13 @@ import numpy as np
 
 from brainsmith.errors import VerificationError
 from brainsmith.figures import share
+from brainsmith.rtl.simulation.side_by_side import side_by_side
 from brainsmith.rtl.verification.chances import LEAST_SHARE, random_stalls
 from brainsmith.rtl.verification.design_runs import (
     estimated_cycles,
     first_frames,
     frame_count,
     is_short,
-    side_by_side,
 )
 from brainsmith.rtl.verification.explained_runs import explain, run_explained
 from brainsmith.rtl.verification.watch import build_watched

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError, VerificationError
 from brainsmith.figures import plural, share
+from brainsmith.rtl.simulation.side_by_side import side_by_side
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.stitching.design import DESIGN, MEMORY
 from brainsmith.rtl.stitching.sections import cut_out, layer_names
@@ -19,7 +20,6 @@ from brainsmith.rtl.verification.design_runs import (
     first_frames,
     frame_count,
     is_short,
-    side_by_side,
 )
 from brainsmith.rtl.verification.watch import build_apart
 

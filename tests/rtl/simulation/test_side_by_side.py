@@ -8,13 +8,13 @@ import pytest
 from brainsmith.errors import SimulationError
 from brainsmith.plugin.processes import Workers
 from brainsmith.progress import Listening
-from brainsmith.rtl.verification import design_runs
-from brainsmith.rtl.verification.design_runs import side_by_side
+from brainsmith.rtl.simulation import side_by_side as module
+from brainsmith.rtl.simulation.side_by_side import side_by_side
 
 
 @pytest.fixture(autouse=True)
 def two_processors(monkeypatch):
-    monkeypatch.setattr(design_runs, "processors", lambda: 2)
+    monkeypatch.setattr(module, "processors", lambda: 2)
 
 
 def test_runs_are_returned_in_their_order():
