@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from xml.etree.ElementTree import Element
 
     from brainsmith.rtl.package.contents import Facts
-    from brainsmith.rtl.stitching.design import Design, DesignStream
+    from brainsmith.rtl.stitching.design import Design
 
 SPIRIT = "http://www.spiritconsortium.org/XMLSchema/SPIRIT/1685-2009"
 XILINX = "http://www.xilinx.com"
@@ -24,6 +24,10 @@ SYNTHESIS, SIMULATION = "xilinx_anylanguagesynthesis", "xilinx_anylanguagebehavi
 _AXIS = ("xilinx.com", "interface", "axis")
 _SIGNAL = ("xilinx.com", "signal")
 _PARTS = (("TDATA", "tdata"), ("TVALID", "tvalid"), ("TREADY", "tready"))
+_SIDEBAND = {
+    "TDEST_WIDTH": 0, "TID_WIDTH": 0, "TUSER_WIDTH": 0,
+    "HAS_TREADY": 1, "HAS_TSTRB": 0, "HAS_TKEEP": 0, "HAS_TLAST": 0,
+}  # fmt: skip
 
 
 def component_xml(design: Design, sources: Sequence[str], memories: Sequence[str], facts: Facts) -> str:
@@ -38,121 +42,113 @@ def component_xml(design: Design, sources: Sequence[str], memories: Sequence[str
     ElementTree.register_namespace("spirit", SPIRIT)
     ElementTree.register_namespace("xilinx", XILINX)
     ElementTree.register_namespace("xsi", "http://www.w3.org/2001/XMLSchema-instance")
-    root = ElementTree.Element(_tag("component"))
-    _texts(root, vendor=VENDOR, library=LIBRARY, name=design.top, version=VERSION)
-    _interfaces(_add(root, "busInterfaces"), design)
-    _model(_add(root, "model"), design)
-    file_sets = _add(root, "fileSets")
-    for view in (SYNTHESIS, SIMULATION):
-        _file_set(file_sets, view, sources, memories)
     made = f"made by BrainSmith for a clock of {1000 / facts.period:g} MHz"
-    _texts(root, description=f"A quantised neural network as a dataflow accelerator, {made}")
-    name = _parameter(_add(root, "parameters"), "PARAM_VALUE", "Component_Name", f"{design.top}_v1_0")
-    name.attrib |= {_tag("resolve"): "user", _tag("order"): "1"}
-    core = ElementTree.SubElement(_add(root, "vendorExtensions"), f"{{{XILINX}}}coreExtensions")
-    _xilinx_core(core, design.top, facts.part)
+    name = _parameter("PARAM_VALUE", "Component_Name", f"{design.top}_v1_0")
+    name[-1].attrib |= {_tag("resolve"): "user", _tag("order"): "1"}
+    root = _element(
+        "component",
+        *_texts(vendor=VENDOR, library=LIBRARY, name=design.top, version=VERSION),
+        _element("busInterfaces", *_interfaces(design)),
+        _element("model", _element("views", *_views(design.top)), _element("ports", *_ports(design))),
+        _element("fileSets", *(_file_set(view, sources, memories) for view in (SYNTHESIS, SIMULATION))),
+        *_texts(description=f"A quantised neural network as a dataflow accelerator, {made}"),
+        _element("parameters", name),
+        _element("vendorExtensions", _xilinx_core(design.top, facts.part)),
+    )
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _interfaces(parent: Element, design: Design) -> None:
-    """Add streams, reset and clock.
+def _interfaces(design: Design) -> Iterator[Element]:
+    """Yield streams, reset and clock.
 
     None states a frequency: Vivado would refuse a block design whose clock differs from it by a hertz, and PLLs do.
     """
-    for kind, streams in (("slave", design.inputs), ("master", design.outputs)):
+    for role, streams in (("slave", design.inputs), ("master", design.outputs)):
         for stream in streams:
-            _stream(parent, stream, kind)
-    reset = _interface(parent, RESET, (*_SIGNAL, "reset"), "slave", [("RST", RESET)])
-    _parameter(_add(reset, "parameters"), _group(RESET), "POLARITY", "ACTIVE_LOW")
-    clock = _interface(parent, CLOCK, (*_SIGNAL, "clock"), "slave", [("CLK", CLOCK)])
-    parameters = _add(clock, "parameters")
+            ports = {logical: f"{stream.name}_{physical}" for logical, physical in _PARTS}
+            numbers = {"TDATA_NUM_BYTES": stream.bits // 8, **_SIDEBAND}
+            yield _interface(stream.name, _AXIS, role, ports, numbers)
+    yield _interface(RESET, (*_SIGNAL, "reset"), "slave", {"RST": RESET}, {"POLARITY": "ACTIVE_LOW"})
     names = ":".join(stream.name for stream in (*design.inputs, *design.outputs))
-    _parameter(parameters, _group(CLOCK), "ASSOCIATED_BUSIF", names)
-    _parameter(parameters, _group(CLOCK), "ASSOCIATED_RESET", RESET)
-
-
-def _stream(parent: Element, stream: DesignStream, kind: str) -> None:
-    ports = [(logical, f"{stream.name}_{physical}") for logical, physical in _PARTS]
-    interface = _interface(parent, stream.name, _AXIS, kind, ports)
-    parameters = _add(interface, "parameters")
-    numbers = {
-        "TDATA_NUM_BYTES": stream.bits // 8,
-        "TDEST_WIDTH": 0,
-        "TID_WIDTH": 0,
-        "TUSER_WIDTH": 0,
-        "HAS_TREADY": 1,
-        "HAS_TSTRB": 0,
-        "HAS_TKEEP": 0,
-        "HAS_TLAST": 0,
-    }
-    for name, value in numbers.items():
-        _parameter(parameters, _group(stream.name), name, value)
+    associated = {"ASSOCIATED_BUSIF": names, "ASSOCIATED_RESET": RESET}
+    yield _interface(CLOCK, (*_SIGNAL, "clock"), "slave", {"CLK": CLOCK}, associated)
 
 
 def _interface(
-    parent: Element, name: str, kind: tuple[str, str, str], role: str, ports: Iterable[tuple[str, str]]
+    name: str,
+    kind: tuple[str, str, str],
+    role: str,
+    ports: Mapping[str, str],
+    parameters: Mapping[str, str | int],
 ) -> Element:
-    """Add a bus interface up to its port maps; its parameters come behind them."""
-    interface = _add(parent, "busInterface")
-    _texts(interface, name=name)
-    for tag, bus in (("busType", kind[2]), ("abstractionType", f"{kind[2]}_rtl")):
-        _add(interface, tag, vendor=kind[0], library=kind[1], name=bus, version="1.0")
-    _add(interface, role)
-    maps = _add(interface, "portMaps")
-    for logical, physical in ports:
-        entry = _add(maps, "portMap")
-        _texts(_add(entry, "logicalPort"), name=logical)
-        _texts(_add(entry, "physicalPort"), name=physical)
-    return interface
-
-
-def _model(parent: Element, design: Design) -> None:
-    views = _add(parent, "views")
-    for name, purpose in ((SYNTHESIS, "synthesis"), (SIMULATION, "simulation")):
-        view = _add(views, "view")
-        _texts(
-            view,
-            name=name,
-            displayName=purpose.capitalize(),
-            envIdentifier=f":vivado.xilinx.com:{purpose}",
-            language="Verilog",
-            modelName=design.top,
+    """Return a bus interface: its physical ports by the names that the bus has for them, and its parameters."""
+    vendor, library, bus = kind
+    maps = [
+        _element(
+            "portMap",
+            _element("logicalPort", *_texts(name=logical)),
+            _element("physicalPort", *_texts(name=physical)),
         )
-        _texts(_add(view, "fileSetRef"), localName=f"{name}_view_fileset")
-    ports = _add(parent, "ports")
+        for logical, physical in ports.items()
+    ]
+    group = f"BUSIFPARAM_VALUE.{name.upper()}"
+    return _element(
+        "busInterface",
+        *_texts(name=name),
+        _element("busType", vendor=vendor, library=library, name=bus, version="1.0"),
+        _element("abstractionType", vendor=vendor, library=library, name=f"{bus}_rtl", version="1.0"),
+        _element(role),
+        _element("portMaps", *maps),
+        _element("parameters", *(_parameter(group, key, value) for key, value in parameters.items())),
+    )
+
+
+def _views(top: str) -> Iterator[Element]:
+    for name, purpose in ((SYNTHESIS, "synthesis"), (SIMULATION, "simulation")):
+        yield _element(
+            "view",
+            *_texts(
+                name=name,
+                displayName=purpose.capitalize(),
+                envIdentifier=f":vivado.xilinx.com:{purpose}",
+                language="Verilog",
+                modelName=top,
+            ),
+            _element("fileSetRef", *_texts(localName=f"{name}_view_fileset")),
+        )
+
+
+def _ports(design: Design) -> Iterator[Element]:
     for name in (CLOCK, RESET):
-        _port(ports, name, 1, "in")
+        yield _port(name, 1, "in")
     for streams, forward, back in ((design.inputs, "in", "out"), (design.outputs, "out", "in")):
         for stream in streams:
-            _port(ports, f"{stream.name}_tdata", stream.bits, forward, vector=True)
-            _port(ports, f"{stream.name}_tvalid", 1, forward)
-            _port(ports, f"{stream.name}_tready", 1, back)
+            yield _port(f"{stream.name}_tdata", stream.bits, forward, vector=True)
+            yield _port(f"{stream.name}_tvalid", 1, forward)
+            yield _port(f"{stream.name}_tready", 1, back)
 
 
-def _port(parent: Element, name: str, bits: int, direction: str, vector: bool = False) -> None:
-    port = _add(parent, "port")
-    _texts(port, name=name)
-    wire = _add(port, "wire")
-    _texts(wire, direction=direction)
-    if vector:
-        _texts(_add(wire, "vector"), left=str(bits - 1), right="0")
-    definition = _add(_add(wire, "wireTypeDefs"), "wireTypeDef")
-    _texts(definition, typeName="std_logic_vector" if vector else "std_logic")
-    for view in (SYNTHESIS, SIMULATION):
-        _texts(definition, viewNameRef=view)
+def _port(name: str, bits: int, direction: str, vector: bool = False) -> Element:
+    definition = _element(
+        "wireTypeDef",
+        *_texts(typeName="std_logic_vector" if vector else "std_logic"),
+        *_texts(viewNameRef=SYNTHESIS),
+        *_texts(viewNameRef=SIMULATION),
+    )
+    size = [_element("vector", *_texts(left=str(bits - 1), right="0"))] if vector else []
+    wire = _element("wire", *_texts(direction=direction), *size, _element("wireTypeDefs", definition))
+    return _element("port", *_texts(name=name), wire)
 
 
-def _file_set(parent: Element, view: str, sources: Sequence[str], memories: Sequence[str]) -> None:
-    """Add the files of one view: what is loaded first, then the sources in the order of compilation."""
-    file_set = _add(parent, "fileSet")
-    _texts(file_set, name=f"{view}_view_fileset")
-    for name in memories:
-        file = _add(file_set, "file")
-        _texts(file, name=name, userFileType="data")
-    for name in sources:
-        file = _add(file_set, "file")
-        _texts(file, name=name, fileType=file_type(name))
+def _file_set(view: str, sources: Sequence[str], memories: Sequence[str]) -> Element:
+    """Return the files of one view: what is loaded first, then the sources in the order of compilation."""
+    return _element(
+        "fileSet",
+        *_texts(name=f"{view}_view_fileset"),
+        *(_element("file", *_texts(name=name, userFileType="data")) for name in memories),
+        *(_element("file", *_texts(name=name, fileType=file_type(name))) for name in sources),
+    )
 
 
 def file_type(name: str) -> str:
@@ -160,19 +156,19 @@ def file_type(name: str) -> str:
     return "systemVerilogSource" if name.endswith(".sv") else "verilogSource"
 
 
-def _xilinx_core(parent: Element, top: str, part: str) -> None:
-    """Add what Vivado shows of a core, and the families that it offers the core for."""
+def _xilinx_core(top: str, part: str) -> Element:
+    """Return what Vivado shows of a core, and the families that it offers the core for."""
     family = family_of(part)
-    if family:
-        families = ElementTree.SubElement(parent, f"{{{XILINX}}}supportedFamilies")
-        entry = ElementTree.SubElement(
-            families, f"{{{XILINX}}}family", {f"{{{XILINX}}}lifeCycle": "Production"}
-        )
-        entry.text = family
-    taxonomies = ElementTree.SubElement(parent, f"{{{XILINX}}}taxonomies")
-    ElementTree.SubElement(taxonomies, f"{{{XILINX}}}taxonomy").text = "/BrainSmith"
-    for tag, text in (("displayName", top), ("definitionSource", "package_project"), ("coreRevision", "1")):
-        ElementTree.SubElement(parent, f"{{{XILINX}}}{tag}").text = text
+    named = _element("family", family, space=XILINX)
+    named.set(f"{{{XILINX}}}lifeCycle", "Production")
+    texts = {"displayName": top, "definitionSource": "package_project", "coreRevision": "1"}
+    return _element(
+        "coreExtensions",
+        *([_element("supportedFamilies", named, space=XILINX)] if family else []),
+        _element("taxonomies", _element("taxonomy", "/BrainSmith", space=XILINX), space=XILINX),
+        *(_element(tag, text, space=XILINX) for tag, text in texts.items()),
+        space=XILINX,
+    )
 
 
 _FAMILIES = (
@@ -201,29 +197,27 @@ def family_of(part: str) -> str:
     return next((family for pattern, family in _FAMILIES if re.match(pattern, part.lower())), "")
 
 
-def _add(parent: Element, tag: str, **attributes: str) -> Element:
-    return ElementTree.SubElement(
-        parent, _tag(tag), {_tag(name): value for name, value in attributes.items()}
+def _element(tag: str, *content: Element | str, space: str = SPIRIT, **attributes: str) -> Element:
+    """Return an element of a text, or of others."""
+    made = ElementTree.Element(f"{{{space}}}{tag}", {_tag(name): value for name, value in attributes.items()})
+    for part in content:
+        if isinstance(part, str):
+            made.text = part
+        else:
+            made.append(part)
+    return made
+
+
+def _texts(**texts: str) -> list[Element]:
+    return [_element(tag, text) for tag, text in texts.items()]
+
+
+def _parameter(group: str, name: str, value: str | int) -> Element:
+    """Return a parameter, whose id is unique by its group."""
+    form = {"format": "long"} if isinstance(value, int) else {}
+    return _element(
+        "parameter", *_texts(name=name), _element("value", str(value), **form, id=f"{group}.{name}")
     )
-
-
-def _texts(parent: Element, **texts: str) -> None:
-    for tag, text in texts.items():
-        _add(parent, tag).text = text
-
-
-def _parameter(parent: Element, group: str, name: str, value: str | int) -> Element:
-    """Add a parameter, whose id is unique by its group, and return its value."""
-    parameter = _add(parent, "parameter")
-    _texts(parameter, name=name)
-    attributes = {"format": "long"} if isinstance(value, int) else {}
-    element = _add(parameter, "value", **attributes, id=f"{group}.{name}")
-    element.text = str(value)
-    return element
-
-
-def _group(interface: str) -> str:
-    return f"BUSIFPARAM_VALUE.{interface.upper()}"
 
 
 def _tag(name: str) -> str:
