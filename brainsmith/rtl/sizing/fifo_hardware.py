@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+
 LEAST = 5
 """What FINN's FIFO holds at least, whatever its depth: four stages of a shift register and one behind them."""
 
@@ -48,11 +50,7 @@ def held(depth: int, bits: int) -> int:
 
 def depth_of(beats: int, bits: int) -> int:
     """Return the depth of the smallest FIFO that holds some beats: the greatest one that is this same hardware."""
-    low, high = 2, max(beats, 2)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if held(middle, bits) >= beats else (middle + 1, high)
-    return _greatest(low, bits)
+    return _greatest(_least(beats, max(beats, 2), bits), bits)
 
 
 def next_smaller(depth: int, bits: int) -> int:
@@ -60,21 +58,19 @@ def next_smaller(depth: int, bits: int) -> int:
     beats = held(depth, bits)
     if beats == LEAST:
         return 0
-    low, high = 2, depth
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if held(middle, bits) >= beats else (middle + 1, high)
-    return _greatest(low - 1, bits)
+    return _greatest(_least(beats, depth, bits) - 1, bits)
+
+
+def _least(beats: int, most: int, bits: int) -> int:
+    """Return the least depth that holds some beats, up to one that does."""
+    return 2 + bisect_left(range(2, most), beats, key=lambda depth: held(depth, bits))
 
 
 def _greatest(depth: int, bits: int) -> int:
     """Return the greatest depth that gives the same hardware as another."""
     beats = held(depth, bits)
-    low, high = depth, max(beats, depth)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if held(middle, bits) == beats else (low, middle - 1)
-    return low
+    deeper = range(depth, max(beats, depth) + 1)
+    return depth - 1 + bisect_right(deeper, beats, key=lambda depth: held(depth, bits))
 
 
 def _log2(value: int) -> int:
