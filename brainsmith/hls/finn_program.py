@@ -61,7 +61,6 @@ def generate(layer: Any, model: ModelWrapper) -> GeneratedLayer:
         layer: An instance of FINN's HLS backend.
         model: With the layer's node and its constants.
     """
-    layer.code_gen_dict.clear()
     with TemporaryDirectory() as folder:
         layer.generate_params(model, folder)
         headers = {
@@ -69,15 +68,26 @@ def generate(layer: Any, model: ModelWrapper) -> GeneratedLayer:
             for path in Path(folder).iterdir()
             if path.suffix in _GENERATED
         }
+    return GeneratedLayer(*generated_code(layer, "ipgen"), headers)
+
+
+def generated_code(layer: Any, way: str) -> tuple[str, str]:
+    """Return the C++ that a layer generates, and the declaration of its function, which is part of that.
+
+    Args:
+        layer: An instance of an HLS backend.
+        way: What FINN would generate it for: `ipgen` for a synthesis, `cppsim` for a simulation.
+    """
+    layer.code_gen_dict.clear()
     layer.global_includes()
-    layer.defines("ipgen")
+    layer.defines(way)
     layer.blackboxfunction()
     layer.pragmas()
     layer.docompute()
     parts = {key: "\n".join(layer.code_gen_dict.get(key, [])) for key in _PARTS}
     layer.code_gen_dict.clear()
     *before, function, pragmas, body = (parts[key] for key in _PARTS)
-    return GeneratedLayer("\n".join([*before, function, "{", pragmas, body, "}"]), function, headers)
+    return "\n".join([*before, function, "{", pragmas, body, "}"]), function
 
 
 def why_not(layer: Any, generated: GeneratedLayer) -> str:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from finn.custom_op.fpgadataflow.hlsbackend import HLSBackend
 
+from brainsmith.hls.finn_program import generated_code
 from brainsmith.hls.layer import HlsLayer
 from brainsmith.hls.program import HlsProgram, HlsStream, compile_program
+from brainsmith.rtl.cores.estimates import EstimatedBackend
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support
 
 if TYPE_CHECKING:
@@ -19,10 +21,8 @@ if TYPE_CHECKING:
     from onnx import GraphProto
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.rtl.synthesis.cells import Resources
 
-
-class HlsNode(HLSBackend):
+class HlsNode(EstimatedBackend, HLSBackend):
     """A kernel's HLS: put it before the kernel among the bases, `class SoftmaxHLS(HlsNode, SoftmaxKernel)`.
 
     The kernel gives shapes, datatypes, streams and the Python execution. The backend's function takes one frame per
@@ -44,22 +44,6 @@ class HlsNode(HLSBackend):
     @abstractmethod
     def call(self) -> str:
         """Return the C++ statements of the function: what takes `in0_V`, ... and gives `out0_V`, ..."""
-
-    @abstractmethod
-    def hls_resources(self) -> Resources:
-        """Return the estimate of what the function needs of a part."""
-
-    def lut_estimation(self, fpgapart: str = "") -> int:
-        """Return the estimated LUTs."""
-        return self.hls_resources().lut
-
-    def dsp_estimation(self, fpgapart: str = "") -> int:
-        """Return the estimated DSP slices."""
-        return self.hls_resources().dsp
-
-    def bram_estimation(self, fpgapart: str = "") -> int:
-        """Return the estimated block RAMs of 18 Kbit."""
-        return self.hls_resources().bram18
 
     def calls(self) -> int:
         """Return how often the function is called for one input."""
@@ -90,17 +74,7 @@ class HlsNode(HLSBackend):
 
     def hls_program(self) -> HlsProgram:
         """Return what is compiled for a simulation: the function that a synthesis gets."""
-        parts: list[str] = []
-        self.global_includes()
-        self.defines("cppsim")
-        self.blackboxfunction()
-        self.pragmas()
-        self.docompute()
-        for key in ("$GLOBALS$", "$DEFINES$", "$BLACKBOXFUNCTION$"):
-            parts += self.code_gen_dict[key]
-        body = [*self.code_gen_dict["$PRAGMAS$"], *self.code_gen_dict["$DOCOMPUTE$"]]
-        self.code_gen_dict.clear()
-        text = "\n".join([*parts, "{", *body, "}"])
+        text, _ = generated_code(self, "cppsim")
         return HlsProgram(self.onnx_node.name, text, self.hls_streams(), self.hls_headers())
 
     def generate_params(self, model: ModelWrapper, path: str) -> None:

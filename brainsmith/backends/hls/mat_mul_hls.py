@@ -53,7 +53,7 @@ class MatMulHLS(HlsNode, MatMulKernel):
     def _product(self) -> str:
         return f"{self.onnx_node.name}_product"
 
-    def hls_resources(self) -> Resources:
+    def core_resources(self) -> Resources:
         """Return the estimate: memories, multipliers and adders as in RTL, and control."""
         widths = [self.get_input_datatype(at).bitwidth() for at in (0, 1)]
         pe, simd = self.get_nodeattr("PE"), self.get_nodeattr("SIMD")

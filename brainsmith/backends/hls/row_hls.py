@@ -71,7 +71,7 @@ class RowHLS(HlsNode):
         arguments = ", ".join(("in0_V", "out0_V", *(self.float_arguments() if floats else ())))
         return f"brainsmith::{self.template}{'_float' * floats}<{self._struct()}>({arguments});"
 
-    def hls_resources(self) -> Resources:
+    def core_resources(self) -> Resources:
         """Return the estimate."""
         if self.is_integer():
             return self.integer_resources() + fp.CONTROL

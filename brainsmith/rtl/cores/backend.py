@@ -13,6 +13,7 @@ from finn.custom_op.fpgadataflow.rtlbackend import RTLBackend
 
 from brainsmith.errors import BuildError
 from brainsmith.graph.integer_range import FLOAT32_END
+from brainsmith.rtl.cores.estimates import EstimatedBackend
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.wrapper import CorePins, CoreStream, wrap_core
@@ -24,10 +25,8 @@ if TYPE_CHECKING:
     from onnx import GraphProto
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.rtl.synthesis.cells import Resources
 
-
-class CoreBackend(RTLBackend):
+class CoreBackend(EstimatedBackend, RTLBackend):
     """A kernel's RTL: put it before the kernel among the bases, `class PoolRTL(CoreBackend, Pool)`.
 
     The kernel gives shapes, datatypes, streams, cycles and the Python execution; this class the Verilog. A node is
@@ -52,10 +51,6 @@ class CoreBackend(RTLBackend):
     @abstractmethod
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the parameters of the core; a text is given in quotes."""
-
-    @abstractmethod
-    def core_resources(self) -> Resources:
-        """Return what the core needs of a part, by the formula that its page states."""
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return what folding may raise, in the order in which it should: what `parallel` states, if nothing else."""
@@ -222,19 +217,3 @@ class CoreBackend(RTLBackend):
         finally:
             self.onnx_node = node
         self.set_nodeattr("cycles_rtlsim", cycles)
-
-    def lut_estimation(self, fpgapart: str = "") -> int:
-        """Return the estimated LUTs."""
-        return self.core_resources().lut
-
-    def bram_estimation(self, fpgapart: str = "") -> int:
-        """Return the estimated block RAMs of 18 Kbit."""
-        return self.core_resources().bram18
-
-    def uram_estimation(self, fpgapart: str = "") -> int:
-        """Return the estimated UltraRAMs."""
-        return self.core_resources().uram
-
-    def dsp_estimation(self, fpgapart: str = "") -> int:
-        """Return the estimated DSP slices."""
-        return self.core_resources().dsp
