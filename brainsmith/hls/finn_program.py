@@ -61,6 +61,7 @@ def generate(layer: Any, model: ModelWrapper) -> GeneratedLayer:
         layer: An instance of FINN's HLS backend.
         model: With the layer's node and its constants.
     """
+    layer.code_gen_dict.clear()
     with TemporaryDirectory() as folder:
         layer.generate_params(model, folder)
         headers = {
@@ -78,7 +79,6 @@ def generated_code(layer: Any, way: str) -> tuple[str, str]:
         layer: An instance of an HLS backend.
         way: What FINN would generate it for: `ipgen` for a synthesis, `cppsim` for a simulation.
     """
-    layer.code_gen_dict.clear()
     layer.global_includes()
     layer.defines(way)
     layer.blackboxfunction()
