@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import UnsupportedResourceError
@@ -135,24 +136,19 @@ def mix(model: ModelWrapper) -> MixedModel:
 def _parts(
     model: ModelWrapper, layers: Mapping[str, HlsLayer], signature: ModelSignature
 ) -> list[HlsLayer | ModelPart]:
-    groups: list[list[Any]] = []
-    for node in model.graph.node:
-        if groups and node.output[0] not in layers and groups[-1][0].output[0] not in layers:
-            groups[-1].append(node)
-        else:
-            groups.append([node])
+    nodes = groupby(model.graph.node, key=lambda node: layers.get(node.output[0]))
+    groups = [(layer, list(group)) for layer, group in nodes]
     constants = {tensor.name for tensor in model.graph.initializer}
     outputs = {spec.name for spec in signature.outputs}
     parts: list[HlsLayer | ModelPart] = []
-    for at, group in enumerate(groups):
-        layer = layers.get(group[0].output[0])
+    for at, (layer, group) in enumerate(groups):
         if layer is not None:
             parts.append(layer)
             continue
         made = [name for node in group for name in node.output if name]
         named = dict.fromkeys(name for node in group for name in node.input if name)
         taken = [name for name in named if name not in constants and name not in made]
-        read = {name for others in groups[at + 1 :] for node in others for name in node.input} | outputs
+        read = {name for _, others in groups[at + 1 :] for node in others for name in node.input} | outputs
         parts.append(ModelPart(model, group, taken, [name for name in made if name in read]))
     return parts
 

@@ -62,10 +62,8 @@ class BinaryMVAURTL(EmbeddedMatrix):
     def supports(cls, node: Any, part: str = "") -> Support:
         """Refuse weights of more bits, too, and an output that holds the results of no such weights."""
         found = super().supports(node, part)
-        layer, given = (
-            cls(node.onnx_node, onnx_opset_version=node.onnx_opset_version),
-            node.get_output_datatype(),
-        )
+        layer = cls(node.onnx_node, onnx_opset_version=node.onnx_opset_version)
+        given = node.get_output_datatype()
         if not found or layer.counts:
             return found
         span = layer.products * int(node.get_input_datatype(0).max() - node.get_input_datatype(0).min())

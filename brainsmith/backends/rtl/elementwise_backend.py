@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from itertools import product
 from math import ceil, prod
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -41,20 +40,27 @@ class ElementwiseBackend(CoreBackend):
     results: ClassVar[str]
     npy_op: Any
 
-    @abstractmethod
     def lane(self) -> tuple[float, int]:
-        """Return the LUTs and the DSP slices of one result, without its register."""
+        """Return the LUTs and the DSP slices of one result, without its register: an adder's, if nothing else is said.
+
+        Carries alone are above the narrower operand, if that has no sign to extend. A bit that is 0 in all words of a
+        constant needs no LUT: of one word half of the bits are taken to be, of two words a quarter, and so on.
+        """
+        kinds = (self.get_input_datatype(0), self.get_input_datatype(1))
+        narrow, wide = sorted(kinds, key=lambda kind: int(kind.bitwidth()))
+        bits = int(wide.bitwidth() if narrow.signed() else narrow.bitwidth())
+        return bits - (bits / 2 ** self.table().depth if len(self.fed_inputs()) == 1 else 0.0), 0
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
         """Tell whether both operands are integers whose results the output holds, and have shapes that the core takes."""
         found = super().supports(node, part)
         layer = cls(node.onnx_node, onnx_opset_version=node.onnx_opset_version)
-        return found and layer._fitting() and _shaped(node) and _stored(node)
+        return found and layer._fitting() and layer._shaped() and layer._stored()
 
     def fed_inputs(self) -> tuple[int, ...]:
         """Return which operands are streams."""
-        return _fed(self)
+        return tuple(at for at, style in enumerate(STYLES) if self.get_nodeattr(style) == "input")
 
     def result_range(self) -> tuple[int, int]:
         """Return the least and the greatest result of the operands' datatypes: no operation turns inside their ranges."""
@@ -123,6 +129,32 @@ class ElementwiseBackend(CoreBackend):
             )
         return SUPPORTED
 
+    def _shaped(self) -> Support:
+        """Tell whether every stream has the shape of the output."""
+        whole = [int(size) for size in self.out_shape]
+        fed = self.fed_inputs()
+        if not fed:
+            return unsupported("both of its inputs are constants")
+        for at in fed:
+            shape = [int(size) for size in self.get_normal_input_shape(at)]
+            if shape != whole:
+                return unsupported(
+                    f"input {at} is a stream of shape {shape} and its output {whole}: a stream is not broadcast"
+                )
+        return SUPPORTED
+
+    def _stored(self) -> Support:
+        """Tell whether a constant is to lie inside the core, in what can be initialised."""
+        if len(self.fed_inputs()) > 1:
+            return SUPPORTED
+        if self.get_nodeattr("mem_mode") != "internal_embedded" or self.get_nodeattr("mlo_max_iter"):
+            return unsupported(
+                "its constant comes in a stream, but its core holds it: set mem_mode to internal_embedded"
+            )
+        if self.get_nodeattr("ram_style") == "ultra":
+            return unsupported("its ram_style is ultra, and UltraRAM cannot hold a constant from the start")
+        return SUPPORTED
+
     def table(self) -> Table:
         """Return the table of the constant operand, of one word where there is none."""
         fed = self.fed_inputs()
@@ -143,53 +175,8 @@ def in_step(table: Table) -> Resources:
     return table.resources() + Resources(lut=2 * address, ff=address)
 
 
-def adder_luts(node: Any) -> float:
-    """Return the LUTs of one adder: carries alone above the narrower operand, if that has no sign to extend.
-
-    A bit that is 0 in all words of a constant needs no LUT: of one word half of the bits are taken to be, of two
-    words a quarter, and so on.
-    """
-    kinds = (node.get_input_datatype(0), node.get_input_datatype(1))
-    narrow, wide = sorted(kinds, key=lambda kind: int(kind.bitwidth()))
-    bits = int(wide.bitwidth() if narrow.signed() else narrow.bitwidth())
-    return bits - bits / 2 ** node.table().depth if len(node.fed_inputs()) == 1 else float(bits)
-
-
-def _fed(node: Any) -> tuple[int, ...]:
-    """Return which operands are streams."""
-    return tuple(at for at, style in enumerate(STYLES) if node.get_nodeattr(style) == "input")
-
-
 def _period(shape: Any, whole: Any) -> int:
     """Return after how many values of a whole tensor a constant that is broadcast to it begins again."""
     sizes = (1,) * (len(whole) - len(shape)) + tuple(shape)
     first = next((at for at, size in enumerate(sizes) if size > 1), len(sizes))
     return prod(int(size) for size in whole[first:])
-
-
-def _shaped(node: Any) -> Support:
-    """Tell whether every stream has the shape of the output."""
-    whole = [int(size) for size in node.out_shape]
-    fed = _fed(node)
-    if not fed:
-        return unsupported("both of its inputs are constants")
-    for at in fed:
-        shape = [int(size) for size in node.get_normal_input_shape(at)]
-        if shape != whole:
-            return unsupported(
-                f"input {at} is a stream of shape {shape} and its output {whole}: a stream is not broadcast"
-            )
-    return SUPPORTED
-
-
-def _stored(node: Any) -> Support:
-    """Tell whether a constant is to lie inside the core, in what can be initialised."""
-    if len(_fed(node)) > 1:
-        return SUPPORTED
-    if node.get_nodeattr("mem_mode") != "internal_embedded" or node.get_nodeattr("mlo_max_iter"):
-        return unsupported(
-            "its constant comes in a stream, but its core holds it: set mem_mode to internal_embedded"
-        )
-    if node.get_nodeattr("ram_style") == "ultra":
-        return unsupported("its ram_style is ultra, and UltraRAM cannot hold a constant from the start")
-    return SUPPORTED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from finn.custom_op.fpgadataflow.elementwise_binary import ElementwiseSub
 
-from brainsmith.backends.rtl.elementwise_backend import ElementwiseBackend, adder_luts
+from brainsmith.backends.rtl.elementwise_backend import ElementwiseBackend
 from brainsmith.plugin.core import backend
 
 
@@ -19,7 +19,3 @@ class ElementwiseSubRTL(ElementwiseBackend, ElementwiseSub):
 
     operations = ("SUB", "RSB")
     results = "differences"
-
-    def lane(self) -> tuple[float, int]:
-        """Return an adder."""
-        return adder_luts(self), 0

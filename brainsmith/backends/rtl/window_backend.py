@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.backends.rtl.window_turns import Turns, window_resources, window_turns
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
-from brainsmith.rtl.cores.wrapper import WORD
+from brainsmith.rtl.cores.turns import packed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +44,7 @@ class WindowBackend(CoreBackend):
         """Return of each loop its turns, and the first and the last one in the window, the outermost in the lowest bits."""
         turns = self.turns()
         words = [word for loop in reversed(turns) for word in loop] + [1, 0, 0] * (LOOPS - len(turns))
-        return {"TURNS": reduce(lambda above, word: above << WORD | word, words)}
+        return {"TURNS": packed(words[::-1])}
 
     def core_resources(self) -> Resources:
         """Return the counters, the comparisons with the window, and the handshake."""

@@ -73,7 +73,7 @@ def finn_supports(model: ModelWrapper, node: NodeProto, backend_type: str, part:
         and (reason := _unfit_window(node))
     ):
         return unsupported(reason)
-    if backend_type == "rtl" and node.op_type in DOTS and _takes_all(getCustomOp(node)):
+    if backend_type == "rtl" and node.op_type in DOTS and takes_all(getCustomOp(node)):
         return unsupported(
             f"with SIMD equal to {DOTS[node.op_type][1]}, FINN's matrix-vector unit loses results under back-pressure at "
             "its output"
@@ -89,7 +89,7 @@ def finn_supports(model: ModelWrapper, node: NodeProto, backend_type: str, part:
     return SUPPORTED if style == backend_type else unsupported(_reason(warnings))
 
 
-def _takes_all(layer: Any) -> bool:
+def takes_all(layer: Any) -> bool:
     """Tell whether a layer takes all that one result needs in one cycle: the unit's output queue is too short then."""
     return bool(layer.get_nodeattr("SIMD") == dot_length(layer))
 

@@ -9,7 +9,7 @@ from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.collections import backends_of
 from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.plugin.precedence import split_name
-from brainsmith.rtl.cores.finn_choice import DOTS, FRAMEWORK, dot_length, finn_supports
+from brainsmith.rtl.cores.finn_choice import DOTS, FRAMEWORK, dot_length, finn_supports, takes_all
 from brainsmith.rtl.cores.frame_cycles import WINDOW
 from brainsmith.rtl.cores.node_support import SUPPORTED
 from brainsmith.rtl.cores.window_faults import why_wrong
@@ -84,7 +84,7 @@ def check_attributes(nodes: Mapping[str, Any]) -> None:
     Raises:
         BuildError: All layers that are so.
     """
-    wrong = [name for name, node in nodes.items() if dot_length(node) and _takes_all(node)]
+    wrong = [name for name, node in nodes.items() if dot_length(node) and takes_all(node)]
     lower = [name for name in wrong if dot_length(nodes[name]) > 1]
     if lower:
         raise BuildError(
@@ -114,11 +114,6 @@ def check_attributes(nodes: Mapping[str, Any]) -> None:
         lines = "".join(f"\n  {name}: a window {why}" for name, why in lossy.items())
         raise BuildError(f"FINN's circuits of these sliding windows lose values:{lines}")
     check_windows(nodes)
-
-
-def _takes_all(layer: Any) -> bool:
-    """Tell whether a layer takes all that one result needs in one cycle: the unit's output queue is too short then."""
-    return bool(dot_length(layer) == layer.get_nodeattr("SIMD"))
 
 
 def _limits(nodes: Mapping[str, Any], names: list[str]) -> str:

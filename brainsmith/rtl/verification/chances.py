@@ -16,7 +16,7 @@ LEAST_SHARE = 0.1
 """With less a run shows too little."""
 
 
-def stall_chance(beats: int, interval: int, share: float = SHARE) -> float:
+def stall_chance(beats: int, interval: int, share: float = SHARE, more: float = 1.0) -> float:
     """Return the chance of a stall per cycle with which a stream stalls in a share of all cycles.
 
     Before each beat the end stalls for x = p / (1 - p) cycles on average. A stream with room between its beats
@@ -27,8 +27,9 @@ def stall_chance(beats: int, interval: int, share: float = SHARE) -> float:
         beats: Of a frame.
         interval: Cycles from one frame to the next.
         share: Below 1.
+        more: How many times as long as that the stream stalls.
     """
-    wait = max(share * interval / beats, share / (1 - share))
+    wait = more * max(share * interval / beats, share / (1 - share))
     return wait / (1 + wait)
 
 
@@ -42,7 +43,6 @@ def random_stalls(design: Design, seed: int, more: float = 1.0) -> dict[str, Sta
     """
     stalls = {}
     for at, stream in enumerate((*design.inputs, *design.outputs)):
-        chance = stall_chance(stream.layout.beats, design.interval)
-        wait = more * chance / (1 - chance)
-        stalls[stream.name] = Stalls.random(1000 * seed + at, wait / (1 + wait))
+        chance = stall_chance(stream.layout.beats, design.interval, more=more)
+        stalls[stream.name] = Stalls.random(1000 * seed + at, chance)
     return stalls
