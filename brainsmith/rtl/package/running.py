@@ -143,10 +143,7 @@ class RunnablePackage:
         simulator = self._watching(frames)
 
         def watch(given: Tensors) -> WatchedRun:
-            run = watch_design(simulator, self.design, given, **how)
-            if run.result.problem is not None:
-                raise run.result.problem
-            return run
+            return watch_design(simulator, self.design, given, **how).trusted()
 
         run = whole = watch(fed)
         if any(run.targets[link.name].moved < run.beats(link) for link in links):

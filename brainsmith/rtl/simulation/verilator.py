@@ -103,21 +103,8 @@ def verilate(plan: SimulationPlan, tools: Toolchain, sources: Sequence[Path], fo
         sources: Where the plan's sources were written, in its order.
         folder: Where the C++ goes.
     """
-    arguments = [
-        tools.verilator,
-        *VERILATE,
-        "--prefix",
-        "Vtop",
-        "--top-module",
-        plan.top,
-        "--Mdir",
-        str(folder),
-    ]
-    arguments += [f"-G{name}={value}" for name, value in plan.parameters]
-    arguments += [f"-D{name}" for name in plan.defines]
-    arguments += ["--trace-vcd"] if plan.trace else []
-    arguments += map(str, sources)
-    return Command(tuple(arguments), f"Verilator (design {plan.top!r})", {"VERILATOR_ROOT": tools.root})
+    options = ["--prefix", "Vtop", "--Mdir", str(folder), *(["--trace-vcd"] if plan.trace else [])]
+    return _verilator(plan, tools, sources, options, "design")
 
 
 def replace_macros(plan: SimulationPlan, tools: Toolchain, sources: Sequence[Path]) -> Command:
@@ -125,10 +112,17 @@ def replace_macros(plan: SimulationPlan, tools: Toolchain, sources: Sequence[Pat
 
     It gets what `verilate` gets, because that decides which branches of `` `ifdef`` there are.
     """
-    arguments = [tools.verilator, *VERILATE, "-E", "-P", "--top-module", plan.top]
-    arguments += [f"-D{name}" for name in plan.defines]
-    arguments += map(str, sources)
-    return Command(tuple(arguments), f"Verilator (macros of {plan.top!r})", {"VERILATOR_ROOT": tools.root})
+    return _verilator(plan, tools, sources, ["-E", "-P"], "macros of")
+
+
+def _verilator(
+    plan: SimulationPlan, tools: Toolchain, sources: Sequence[Path], options: Sequence[str], what: str
+) -> Command:
+    parameters = (f"-G{name}={value}" for name, value in plan.parameters)
+    defines = (f"-D{name}" for name in plan.defines)
+    stated = (*options, "--top-module", plan.top, *parameters, *defines, *map(str, sources))
+    message, variables = f"Verilator ({what} {plan.top!r})", {"VERILATOR_ROOT": tools.root}
+    return Command((tools.verilator, *VERILATE, *stated), message, variables)
 
 
 def compile_part(

@@ -13,7 +13,7 @@ from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.sizing.adjustable import plan_adjustable
 from brainsmith.rtl.sizing.fifo_hardware import DEEPEST, is_modelled
 from brainsmith.rtl.stitching.top_module import DEPTH, FILL
-from brainsmith.rtl.verification.design_runs import layout_words
+from brainsmith.rtl.verification.design_runs import frame_spans, layout_words
 from brainsmith.rtl.verification.watch import build_watched
 
 if TYPE_CHECKING:
@@ -138,10 +138,9 @@ class Runner:
         )
         self.cycles += result.cycles
         self.seconds += result.seconds
-        last = np.max([_ends(result, one.name, frames) for one in design.outputs], axis=0)
-        begin = min(int(result.streams[one.name].moved_at[0]) for one in design.inputs)
+        spans = frame_spans(design, result, frames)
         fills = {name: result.values[f"{name}{FILL}"] for name in self.capacities}
-        return Run(begin, tuple(int(cycle) for cycle in last), fills, result)
+        return Run(spans[0][0], tuple(end for _, end in spans), fills, result)
 
     def full(self, run: Run) -> tuple[str, ...]:
         """Return the links whose FIFO reached its capacity in a run, so that it was not as deep as was asked."""
@@ -163,7 +162,3 @@ def _check_depths(design: Design, depths: Mapping[str, int]) -> None:
             f"FIFOs of more than {DEEPEST:,} beats cannot be sized: {', '.join(deep)}\n"
             "  fold the layers around them so that their rates are closer"
         )
-
-
-def _ends(result: SimulationResult, stream: str, frames: int) -> NDArray[np.uint64]:
-    return result.streams[stream].moved_at.reshape(frames, -1)[:, -1]

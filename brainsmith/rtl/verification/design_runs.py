@@ -115,11 +115,19 @@ def whole_frames(design: Design, result: SimulationResult, frames: int) -> Desig
         stream.layout.tensor: layout_values(stream.layout, result.streams[stream.name].words, frames)
         for stream in design.outputs
     }
-    spans = [result.streams[stream.name].frames(frames) for stream in design.outputs]
-    begin = min(result.streams[stream.name].frames(frames)[0][0] for stream in design.inputs)
-    first, last = max(span[0][1] for span in spans), max(span[-1][1] for span in spans)
+    spans = frame_spans(design, result, frames)
+    (begin, first), (_, last) = spans[0], spans[-1]
     interval = (last - first) / (frames - 1) if frames > 1 else None
     return DesignRun(outputs, interval, first - begin + 1, result)
+
+
+def frame_spans(design: Design, result: SimulationResult, frames: int) -> list[tuple[int, int]]:
+    """Return of each frame the cycle of its first beat in, and that of its last beat out."""
+    fed, given = (
+        [result.streams[stream.name].frames(frames) for stream in streams]
+        for streams in (design.inputs, design.outputs)
+    )
+    return [(min(one[at][0] for one in fed), max(one[at][1] for one in given)) for at in range(frames)]
 
 
 def frame_count(tensors: Mapping[str, NDArray[Any]]) -> int:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.errors import SimulationError
 from brainsmith.rtl.simulation.simulation_result import PHASES
 from brainsmith.rtl.simulation.stalls import Stalls
-from brainsmith.rtl.verification.design_runs import first_frames, frame_count, is_short
+from brainsmith.rtl.verification.design_runs import first_frames, frame_count, frame_spans, is_short
 from brainsmith.rtl.verification.watch import build_watched, watch_design
 
 if TYPE_CHECKING:
@@ -52,8 +51,10 @@ def handshakes(design: Design, inputs: Mapping[str, NDArray[Any]], frame: int = 
     fed = first_frames(inputs, frame + 1 + FOLLOWERS)
     stalls = {stream.name: Stalls.steady(stream.layout.beats, design.interval) for stream in design.inputs}
     simulator = build_watched(design, quick=is_short(design, frame_count(fed)))
-    span = _span(_trusted(watch_design(simulator, design, fed, stalls=stalls)), frame)
-    run = _trusted(watch_design(simulator, design, fed, stalls=stalls, window=span))
+    found = watch_design(simulator, design, fed, stalls=stalls).trusted()
+    ends = frame_spans(design, found.result, found.frames)
+    span = range(ends[frame][0], ends[frame][1] + 1)
+    run = watch_design(simulator, design, fed, stalls=stalls, window=span).trusted()
     links = [
         {
             "name": link.name,
@@ -67,12 +68,11 @@ def handshakes(design: Design, inputs: Mapping[str, NDArray[Any]], frame: int = 
         for link in design.links
         if not link.weights
     ]
-    following = _span(run, frame + 1).stop if frame + 1 < run.frames else None
     return {
         "frame": frame,
         "first_cycle": span.start,
         "cycles": len(span),
-        "interval": None if following is None else following - span.stop,
+        "interval": ends[frame + 1][1] - ends[frame][1] if frame + 1 < run.frames else None,
         "links": links,
     }
 
@@ -88,16 +88,3 @@ def _beats(run: WatchedRun, link: Link, frame: int, begin: int) -> list[int]:
     count = run.beats(link) // run.frames
     moved_at = run.targets[link.name].moved_at[frame * count : (frame + 1) * count]
     return [int(moved_at[0]) - begin, int(moved_at[-1]) - begin]
-
-
-def _span(run: WatchedRun, frame: int) -> range:
-    streams, design = run.result.streams, run.design
-    begin = min(streams[stream.name].frames(run.frames)[frame][0] for stream in design.inputs)
-    end = max(streams[stream.name].frames(run.frames)[frame][1] for stream in design.outputs)
-    return range(begin, end + 1)
-
-
-def _trusted(run: WatchedRun) -> WatchedRun:
-    if run.result.problem is not None:
-        raise SimulationError(str(run.result.problem)) from run.result.problem
-    return run

@@ -15,11 +15,11 @@ from brainsmith.rtl.stitching.sections import cut_out, layer_names
 from brainsmith.rtl.verification.beat_comparison import compare_words
 from brainsmith.rtl.verification.chances import stall_chance
 from brainsmith.rtl.verification.design_runs import (
-    design_beats,
     estimated_cycles,
     first_frames,
     frame_count,
     is_short,
+    run_frames,
 )
 from brainsmith.rtl.verification.watch import build_apart
 
@@ -217,9 +217,8 @@ def _run(
     stalls: Mapping[str, Stalls],
     most: int | None,
 ) -> SimulationResult:
-    frames, words, counts = design_beats(apart, fed)
-    limit = most or 1000 + 20 * estimated_cycles(apart, frames)
-    result = simulator.run(words, counts, stalls=stalls, limit=limit, judge=False)
+    limit = most or 1000 + 20 * estimated_cycles(apart, frame_count(fed))
+    _, result = run_frames(simulator, apart, fed, stalls=stalls, limit=limit, judge=False)
     if result.outcome == "fault":
         raise SimulationError(f"each layer alone: {result.problem}") from result.problem
     return result

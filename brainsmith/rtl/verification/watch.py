@@ -43,6 +43,16 @@ class WatchedRun:
         """Return how many beats of a tensor's link the frames have."""
         return self.frames * link.layout.beats if link.layout else 0
 
+    def trusted(self) -> WatchedRun:
+        """Return the run, unless it failed.
+
+        Raises:
+            SimulationError: It did.
+        """
+        if self.result.problem is not None:
+            raise self.result.problem
+        return self
+
 
 def build_watched(design: Design, quick: bool = False) -> Simulator:
     """Build the simulation of a design with probes.

@@ -37,7 +37,8 @@ def test_the_commands_of_a_plan_are_data(tmp_path):
     plan = stream_design(designs.PASS, parameters=(("A", 3), ("B", '"x"')), defines=("D",), trace=True)
     command = verilate(plan, TOOLS, [tmp_path / "layer.v"], tmp_path / "model")
     assert command.arguments[0] == "/opt/verilator_bin"
-    assert command.arguments[-5:] == ("-GA=3", '-GB="x"', "-DD", "--trace-vcd", str(tmp_path / "layer.v"))
+    assert command.arguments[-4:] == ("-GA=3", '-GB="x"', "-DD", str(tmp_path / "layer.v"))
+    assert "--trace-vcd" in command.arguments
     assert command.variables == {"VERILATOR_ROOT": "/opt/root"}
     compiled = compile_model(plan, TOOLS, tmp_path / "all.cc", tmp_path / "runtime", tmp_path / "s.so")
     assert compiled.arguments[: len(COMPILE) + 1] == ("/usr/bin/g++", *COMPILE)
