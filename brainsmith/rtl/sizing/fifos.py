@@ -127,32 +127,32 @@ def size_fifos(
         ToolError: A tool is missing or too old.
     """
     begin = time.perf_counter()
-    timed = leave_values_out(design)
+    timed, done = leave_values_out(design), None
     with Task("sizing FIFOs"):
-        done = None
         if timed is not design:
             # Where it stands still or is slower than measured, some layer's cycles do depend on values.
             with suppress(SimulationError):
                 done = _size(design, timed, inputs, search, budget or Budget())
-        if done is None:
-            done = _size(design, design, inputs, search, budget or Budget())
+        done = done or _size(design, design, inputs, search, budget or Budget())
     assert done is not None
     return replace(done, seconds=time.perf_counter() - begin)
 
 
 def _size(
-    design: Design, timed: Design, inputs: Mapping[str, NDArray[Any]], search: bool, chosen: Budget
+    design: Design, timed: Design, inputs: Mapping[str, NDArray[Any]], search: bool, budget: Budget
 ) -> Sizing | None:
     """Size the FIFOs of a design by the cycles of another; None if those are not its own."""
     found = read_gauges(timed, inputs, search)
-    gauged = found.gauge
-    searched = _searched_in_budget(found, timed, inputs, chosen) if search else None
-    depths, minimal, notes = searched or (gauged.depths, False, [])
-    notes = list(notes)
-    if search and searched is None:
-        notes.append(_unsearched(gauged, chosen))
+    gauged, run_cycles = found.gauge, _run_cycles(found.gauge)
+    depths, minimal = gauged.depths, False
+    notes: list[str] = []
+    if search and found.runner is None and _LEAST_RUNS * run_cycles > budget.cycles:
+        notes.append(_unsearched(gauged, budget))
+    elif search:
+        found.runner = found.runner or Runner(timed, inputs, capacities_of(timed, gauged.depths))
+        depths, minimal, notes = _searched(found.runner, gauged, budget)
     sized = design.with_depths(depths)
-    if not _is_measurable(design, gauged):
+    if run_cycles / predict(design).cycles_per_second > _MEASURED:  # the layers show the rate, too
         notes.append(_unmeasured(gauged))
         return _sizing(sized, found, minimal, notes, float(gauged.interval), None)
     interval, speed = _real_interval(sized, inputs, gauged)
@@ -181,25 +181,9 @@ def _sizing(
     )  # fmt: skip
 
 
-def _searched_in_budget(
-    found: Gauged, design: Design, inputs: Mapping[str, NDArray[Any]], budget: Budget
-) -> tuple[dict[str, int], bool, list[str]] | None:
-    """Search in a simulation of the whole design; None where its runs are too long for a budget."""
-    if found.runner is None:
-        if _LEAST_RUNS * _run_cycles(found.gauge) > budget.cycles:
-            return None
-        found.runner = Runner(design, inputs, capacities_of(design, found.gauge.depths))
-    return _searched(found.runner, found.gauge, budget)
-
-
 def _run_cycles(gauged: Gauge) -> int:
     """Return how many cycles a run of the whole design takes that shows its rate."""
     return enough_frames(gauged.in_flight) * gauged.interval + gauged.latency
-
-
-def _is_measurable(design: Design, gauged: Gauge) -> bool:
-    """Tell whether a run of the whole design takes no longer than what it shows is worth: its layers show it, too."""
-    return _run_cycles(gauged) / predict(design).cycles_per_second <= _MEASURED
 
 
 def _unsearched(gauged: Gauge, budget: Budget) -> str:

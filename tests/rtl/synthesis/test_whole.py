@@ -22,7 +22,7 @@ def report(whole, layer, fifo=None):
 
 
 def sums(found):
-    notes = notes_on(found, family_of(PART), {})
+    notes = tuple(notes_on(found, family_of(PART), {}))
     return [note for note in notes if note.startswith("Layers and FIFOs synthesised alone")]
 
 
@@ -60,7 +60,7 @@ def test_what_the_figures_hold_and_lack_is_said():
     (layer,) = found.layers
     found = replace(found, layers=(replace(layer, estimate=Estimate(None, 1, 8)),))
     family = family_of(PART)
-    assert notes_on(found, family, {"SRL16E": 3, "SRLC32E": 2, "FDRE": 9}) == (
+    assert tuple(notes_on(found, family, {"SRL16E": 3, "SRLC32E": 2, "FDRE": 9})) == (
         *family.notes,
         "Synthesis without place and route: LUTs are counted one by one, where Vivado packs pairs of small ones into one "
         "LUT6, so it needs fewer",
