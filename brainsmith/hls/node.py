@@ -15,6 +15,7 @@ from brainsmith.hls.layer import HlsLayer
 from brainsmith.hls.program import HlsProgram, HlsStream, compile_program
 from brainsmith.rtl.cores.estimates import EstimatedBackend
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support
+from brainsmith.store.files import write_texts
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -79,8 +80,7 @@ class HlsNode(EstimatedBackend, HLSBackend):
 
     def generate_params(self, model: ModelWrapper, path: str) -> None:
         """Put the C++ files beside the code that FINN generates, which includes them by name."""
-        for name, text in self.hls_headers().items():
-            Path(path, name).write_text(text, encoding="utf-8")
+        write_texts(Path(path), self.hls_headers())
 
     def global_includes(self) -> None:
         """Include ap_int, hls_stream and the backend's own files."""
@@ -108,9 +108,8 @@ class HlsNode(EstimatedBackend, HLSBackend):
     def code_generation_cppsim(self, model: ModelWrapper) -> None:
         """Write what is compiled for a simulation to `code_gen_dir_cppsim`, for reading."""
         program = self.hls_program()
-        folder = Path(self.get_nodeattr("code_gen_dir_cppsim"))
-        for name, text in {**program.headers, f"execute_{self.onnx_node.op_type}.cpp": program.unit}.items():
-            (folder / name).write_text(text, encoding="utf-8")
+        unit = {f"execute_{self.onnx_node.op_type}.cpp": program.unit}
+        write_texts(Path(self.get_nodeattr("code_gen_dir_cppsim")), {**program.headers, **unit})
 
     def compile_singlenode_code(self) -> None:
         """Compile the C++, and note the library."""

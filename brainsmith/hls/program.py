@@ -16,6 +16,7 @@ from brainsmith.figures import plural
 from brainsmith.hls.headers import find_hls_compiler
 from brainsmith.rtl.simulation.toolchain import run_compiler
 from brainsmith.settings import cache_dir
+from brainsmith.store.files import write_texts
 from brainsmith.store.fingerprint import digest, digest_of_parts
 from brainsmith.store.folders import KeptFolders
 
@@ -112,8 +113,7 @@ def compile_program(program: HlsProgram) -> Path:
     key = digest(json.dumps(content))
 
     def make(work: Path) -> None:
-        for name, text in {**program.headers, "unit.cpp": program.unit}.items():
-            (work / name).write_text(text, encoding="utf-8")
+        write_texts(work, {**program.headers, "unit.cpp": program.unit})
         command = [
             compiler.path, *FLAGS, f"-I{work}", f"-isystem{headers}", str(work / "unit.cpp"),
             "-o", str(work / "program.so"),

@@ -8,7 +8,8 @@ from stat import S_ISDIR, S_ISREG
 from brainsmith import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
     from typing import Any
 
     Stamp = tuple[int, int, int]
@@ -98,6 +99,18 @@ def write_atomically(path: str, data: bytes) -> None:
         except OSError:
             pass
         raise
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write texts by their names below a folder, as UTF-8; folders that a name leads into are made.
+
+    Raises:
+        OSError: One cannot be written.
+    """
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 def stamp(path: str) -> Stamp:

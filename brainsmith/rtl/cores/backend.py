@@ -17,6 +17,7 @@ from brainsmith.rtl.cores.estimates import EstimatedBackend
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.wrapper import CorePins, CoreStream, wrap_core
+from brainsmith.store.files import write_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -166,10 +167,9 @@ class CoreBackend(EstimatedBackend, RTLBackend):
         folder = Path(self.get_nodeattr("code_gen_dir_ipgen"))
         module = self.get_verilog_top_module_name()
         self.set_nodeattr("gen_top_module", module)
-        for name, text in self.core_memories(model).items():
-            (folder / name).write_text(text, encoding="utf-8")
+        memories = self.core_memories(model)
         text = wrap_core(module, self.core, self.core_parameters(), self.core_streams(), self.core_pins())
-        (folder / f"{module}.v").write_text(text, encoding="utf-8")
+        write_texts(folder, {**memories, f"{module}.v": text})
         for attribute in ("ipgen_path", "ip_path"):
             self.set_nodeattr(attribute, str(folder))
 

@@ -30,6 +30,7 @@ from brainsmith.rtl.package.frame_order import as_frames, stored_type
 from brainsmith.rtl.package.readme import readme
 from brainsmith.rtl.package.vivado import import_tcl
 from brainsmith.rtl.stitching.design_folder import MEMORIES, write_design
+from brainsmith.store.files import write_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,11 +122,8 @@ def _fill(work: Path, design: Design, vectors: Mapping[str, NDArray[Any]], facts
             for name, source in _BENCH_SOURCES.items()
         },
     }
-    for name, text in texts.items():
-        path = work / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    (work / MANIFEST).write_text(json.dumps(_manifest(work, facts), indent=1) + "\n", encoding="utf-8")
+    write_texts(work, texts)
+    write_texts(work, {MANIFEST: json.dumps(_manifest(work, facts), indent=1) + "\n"})
 
 
 _BENCH_SOURCES = {"test_accelerator.py": "test_accelerator.py", "run.py": "run_bench.py"}

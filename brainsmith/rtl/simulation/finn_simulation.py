@@ -16,6 +16,7 @@ from brainsmith.rtl.library.sources import RtlSource, find_library
 from brainsmith.rtl.simulation.simulation_plan import Memory, SimulationPlan, plan_simulation
 from brainsmith.rtl.simulation.simulator import default_limit
 from brainsmith.rtl.simulation.simulator_build import build_simulator
+from brainsmith.store.files import write_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -106,8 +107,7 @@ def compile_sim_obj(
     defines = (_GAUGES,) if behav else ()
     plan = plan_simulation(top, files, library, generated=folders.pop(), defines=defines, trace=debug)
     found = Path("xsim.dir") / top / "xsimk.so"
-    (Path(folder) / found).parent.mkdir(parents=True, exist_ok=True)
-    (Path(folder) / found).write_text(json.dumps(asdict(plan)), encoding="utf-8")
+    write_texts(Path(folder), {str(found): json.dumps(asdict(plan))})
     return Path(folder), found
 
 

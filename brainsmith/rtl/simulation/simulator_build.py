@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError
-from brainsmith.plugin.processes import Workers, processors
-from brainsmith.progress import Task, carried, wait_for
+from brainsmith.progress import Task
 from brainsmith.rtl.simulation import native
 from brainsmith.rtl.simulation.ports import Port, find_interface, port_table, read_ports
 from brainsmith.rtl.simulation.precompiled_headers import find_precompiled
@@ -43,6 +42,7 @@ from brainsmith.rtl.simulation.verilator import (
     verilate,
 )
 from brainsmith.settings import cache_dir
+from brainsmith.store.files import write_texts
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.folders import KeptFolders
 
@@ -112,9 +112,8 @@ def _digest(*parts: Any) -> str:
 
 def _build_runtime(tools: Toolchain, work: Path) -> None:
     """Compile Verilator's own C++."""
-    with Workers(min(COMPILERS, processors())) as pool:
-        for compiled in [pool.submit(carried(_execute), command) for command in compile_runtime(tools, work)]:
-            wait_for(compiled)
+    compiles = [partial(_execute, command) for command in compile_runtime(tools, work)]
+    side_by_side("compiling Verilator's own C++", compiles, "files", COMPILERS)
 
 
 def _build_model(
@@ -143,22 +142,19 @@ def _build_model(
 def _translate(plan: SimulationPlan, tools: Toolchain, work: Path, memories: Path) -> tuple[Unit, ...]:
     """Write a design, its memories and its ports; return its translation units, in the folder `model`."""
     work = work.resolve()
-    sources = [work / "sources" / source.name for source in plan.sources]
-    for path, source in zip(sources, plan.sources, strict=True):
-        _write(path, source.text.replace(DATA_FOLDER, str(memories)))
-    for memory in plan.memories:
-        _write(work / "memories" / memory.name, memory.text)
+    sources = _write_sources(plan, work, str(memories))
+    write_texts(work / "memories", {memory.name: memory.text for memory in plan.memories})
     model = work / "model"
     # Verilator looks for modules that are not in the plan in the current folder, so that is one without sources.
     _execute(verilate(plan, tools, sources, model), folder=work)
     ports = read_ports((model / "Vtop.h").read_text())
-    _write(work / "ports.json", json.dumps([asdict(port) for port in ports]))
+    write_texts(work, {"ports.json": json.dumps([asdict(port) for port in ports])})
     units = translation_units({path.name: path.stat().st_size for path in model.glob("Vtop*.cpp")})
     # A design of several units has a header that takes long to compile, and only this would need it once more.
     state = len(units) == 1 and has_plain_state(path.read_text() for path in model.glob("Vtop_*.h"))
     for unit in units:
         driven = driven_text(port_table(ports), memories, state) if unit is units[-1] else ""
-        _write(model / unit.name, unit_text(unit.files, plan.trace) + driven)
+        write_texts(model, {unit.name: unit_text(unit.files, plan.trace) + driven})
     return units
 
 
@@ -194,9 +190,11 @@ def _compile(headers: Path | None, command: Callable[[Path | None], Command]) ->
     _execute(command(None))
 
 
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+def _write_sources(plan: SimulationPlan, folder: Path, memories: str = DATA_FOLDER) -> list[Path]:
+    """Write a design's sources, whose memories lie in a folder, and return where they are."""
+    texts = {f"sources/{one.name}": one.text.replace(DATA_FOLDER, memories) for one in plan.sources}
+    write_texts(folder, texts)
+    return [folder / name for name in texts]
 
 
 def without_macros(plan: SimulationPlan) -> str:
@@ -208,9 +206,7 @@ def without_macros(plan: SimulationPlan) -> str:
     """
     tools = find_toolchain()
     with tempfile.TemporaryDirectory(prefix="brainsmith-macros-") as folder:
-        sources = [Path(folder) / "sources" / source.name for source in plan.sources]
-        for path, source in zip(sources, plan.sources, strict=True):
-            _write(path, source.text)
+        sources = _write_sources(plan, Path(folder))
         return _execute(replace_macros(plan, tools, sources), folder=Path(folder))
 
 

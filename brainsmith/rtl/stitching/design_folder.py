@@ -13,9 +13,10 @@ from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER, Memory
 from brainsmith.rtl.stitching.design import Design, DesignStream, End, Layer, Layout, Link
 from brainsmith.rtl.stitching.top_module import plan_design
+from brainsmith.store.files import write_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 SOURCES = "hdl"
@@ -47,21 +48,20 @@ def write_design(design: Design, folder: Path) -> list[Path]:
     """
     plan = plan_design(design)
     names = [f"{SOURCES}/{source.name}" for source in plan.sources]
-    files = {
-        name: source.text.replace(DATA_FOLDER, MEMORIES)
-        for name, source in zip(names, plan.sources, strict=True)
-    }
-    files |= {f"{MEMORIES}/{memory.name}": memory.text for memory in plan.memories}
+    files = design_files(plan.sources, plan.memories)
     files[FILE_LIST] = "".join(f"{name}\n" for name in names)
     files[PLAN] = json.dumps(_plan_data(design), indent=1) + "\n"
     try:
-        for name, text in files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        write_texts(folder, files)
     except OSError as error:
         raise OutputError(f"{folder}: the design cannot be written: {error.strerror}") from error
     return [folder / name for name in names]
+
+
+def design_files(sources: Iterable[RtlSource], memories: Iterable[Memory]) -> dict[str, str]:
+    """Return sources, and the memory contents that they load, by their paths in the folder that tools run in."""
+    files = {f"{SOURCES}/{one.name}": one.text.replace(DATA_FOLDER, MEMORIES) for one in sources}
+    return files | {f"{MEMORIES}/{memory.name}": memory.text for memory in memories}
 
 
 def read_design(folder: Path) -> Design:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from brainsmith.figures import plural
 from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.stitching.design import DESIGN, MEMORY, DesignStream, End, Link
+from brainsmith.rtl.stitching.design_folder import design_files
 from brainsmith.rtl.stitching.sections import cut_out, needed_sources
 from brainsmith.rtl.stitching.top_module import top_module
 
@@ -38,6 +39,11 @@ class Piece:
     top: str
     sources: tuple[RtlSource, ...]
     memories: tuple[Memory, ...]
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Return sources and memory contents by their paths in the folder that Yosys runs in."""
+        return design_files(self.sources, self.memories)
 
 
 def whole(design: Design) -> Piece:

@@ -14,7 +14,7 @@ from brainsmith.rtl.library.sources import find_library
 from brainsmith.rtl.synthesis.for_synthesis import altered_design
 from brainsmith.rtl.synthesis.pieces import whole
 from brainsmith.rtl.synthesis.script import lattice_script
-from brainsmith.rtl.synthesis.yosys import Job, default_store, entry_of, find_yosys, piece_files, source_paths
+from brainsmith.rtl.synthesis.yosys import Job, default_store, entry_of, find_yosys, source_paths
 from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def place(design: Design, device: str, period: float) -> Placement:
     device, tool, store = _device(device), _find_nextpnr(), default_store()
     piece = whole(altered_design(design, find_library()))
     commands = lattice_script(piece.top, source_paths(piece), _NETLIST)
-    job = Job(piece.name, piece_files(piece), commands, find_yosys(), keep=(_NETLIST,))
+    job = Job(piece.name, piece.files, commands, find_yosys(), keep=(_NETLIST,))
     arguments = _arguments(device, period)
     key = digest(json.dumps([job.key(), tool, arguments]))
     netlist = entry_of(job, store) / _NETLIST

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from brainsmith.errors import BuildError, ToolError
 from brainsmith.plugin.processes import run_python
 from brainsmith.plugin.tools import find_package
-from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER
+from brainsmith.rtl.stitching.design_folder import SOURCES
 from brainsmith.rtl.synthesis import worker
 from brainsmith.rtl.synthesis.script import BLACK_BOXES, MUX_MAP, MUX_TO_SHIFT, VENDOR_CELLS, synthesis_script
 from brainsmith.rtl.synthesis.worker import JOB, RESULT
 from brainsmith.settings import cache_dir
+from brainsmith.store.files import write_texts
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.folders import KeptFolders
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 SECONDS = 3600.0
 """How long one piece may take; the digits networks as a whole take ten."""
-
-MEMORIES = "memory"
-"""The folder of memory contents beside the sources."""
 
 _SHOWN = 6
 
@@ -100,20 +98,13 @@ def plan_job(piece: Piece, family: Family, tool: str) -> Job:
     """Return the synthesis of a piece for a family of parts."""
     commands = synthesis_script(piece.top, source_paths(piece), family)
     beside = {BLACK_BOXES: VENDOR_CELLS, MUX_MAP: MUX_TO_SHIFT}
-    files = {**piece_files(piece), **{name: file.read_text("utf-8") for name, file in beside.items()}}
+    files = {**piece.files, **{name: file.read_text("utf-8") for name, file in beside.items()}}
     return Job(piece.name, files, commands, tool, family.memories.lutrams, family.memories.styles)
 
 
 def source_paths(piece: Piece) -> list[str]:
     """Return where a piece's sources lie in the folder that Yosys runs in."""
-    return [f"hdl/{source.name}" for source in piece.sources]
-
-
-def piece_files(piece: Piece) -> dict[str, str]:
-    """Return a piece's sources and memory contents by their paths in the folder that Yosys runs in."""
-    sources = (source.text.replace(DATA_FOLDER, MEMORIES) for source in piece.sources)
-    files = dict(zip(source_paths(piece), sources, strict=True))
-    return files | {f"{MEMORIES}/{memory.name}": memory.text for memory in piece.memories}
+    return [f"{SOURCES}/{source.name}" for source in piece.sources]
 
 
 def map_piece(job: Job, store: KeptFolders) -> Mapped:
@@ -134,10 +125,7 @@ def _execute(job: Job, work: Path) -> None:
     """Fill the folder of a result: nothing but that stays in it."""
     scratch = work / "scratch"
     fields = {**asdict(job), "files": None}
-    for name, text in {**job.files, JOB: json.dumps(fields)}.items():
-        path = scratch / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    write_texts(scratch, {**job.files, JOB: json.dumps(fields)})
     program = "from brainsmith.rtl.synthesis.worker import main\nmain()\n"
     try:
         run_python(program, timeout=SECONDS, what=f"{job.tool} ({job.what})", folder=str(scratch))
