@@ -41,7 +41,7 @@ class ElementwiseBackend(CoreBackend):
     npy_op: Any
 
     def lane(self) -> tuple[float, int]:
-        """Return the LUTs and the DSP slices of one result, without its register: an adder's, unless a backend states another.
+        """Return the LUTs and DSP slices of one result, without its register: an adder's, unless a backend states others.
 
         Carries alone are above the narrower operand, if that has no sign to extend. A bit that is 0 in all words of a
         constant needs no LUT: of one word half of the bits are taken to be, of two words a quarter, and so on.
