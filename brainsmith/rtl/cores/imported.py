@@ -6,7 +6,7 @@ import inspect
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from brainsmith.errors import BuildError
 from brainsmith.figures import plural
@@ -18,7 +18,7 @@ from brainsmith.rtl.importing.module_reader import read_module
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -74,15 +74,17 @@ class ImportedCore(CoreBackend):
 
     def core_streams(self) -> tuple[CoreStream, ...]:
         """Return the core's streams with the names of their ports; as wide as the core's ports are."""
-        inputs = _grouped(self.inputs, "in", [self.get_instream_width(at) for at in range(len(self.inputs))])
-        outputs = _grouped(
-            self.outputs, "out", [self.get_outstream_width(at) for at in range(len(self.outputs))]
-        )
-        return tuple(
-            CoreStream(name, ends, bits, fed, self.ports.streams[name])
-            for fed, group in ((True, inputs), (False, outputs))
-            for name, ends, bits in group
-        )
+        inputs = self._grouped(self.inputs, "in", self.get_instream_width)
+        return (*inputs, *self._grouped(self.outputs, "out", self.get_outstream_width))
+
+    def _grouped(
+        self, streams: tuple[StreamType, ...], side: str, width: Callable[[int], int]
+    ) -> Iterator[CoreStream]:
+        """Yield the core's streams, each with the node's streams that it stands for, which have the same name."""
+        for name, group in groupby(range(len(streams)), key=lambda at: streams[at].name):
+            places = tuple(group)
+            ends = tuple(f"{side}{at}_V" for at in places)
+            yield CoreStream(name, ends, width(places[0]), side == "in", self.ports.streams[name])
 
     def core_resources(self) -> Resources:
         """Return nothing: what a core of someone else needs, only synthesis can say."""
@@ -128,15 +130,3 @@ def check_widths(module: ModuleInterface, streams: tuple[CoreStream, ...], node:
 
 def _listed(module: ModuleInterface) -> str:
     return ", ".join(f"{one.name}={one.value}" for one in module.parameters)
-
-
-def _grouped(
-    streams: tuple[StreamType, ...], side: str, widths: list[int]
-) -> list[tuple[str, tuple[str, ...], int]]:
-    """Return the core's streams, each with the node's streams that it stands for, and the bits of one of them."""
-    found = []
-    numbered: Any = enumerate(streams)
-    for name, group in groupby(numbered, key=lambda item: item[1].name):
-        places = [at for at, _ in group]
-        found.append((name, tuple(f"{side}{at}_V" for at in places), widths[places[0]]))
-    return found

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from brainsmith.errors import BuildError, OutputError, UsageError
+from brainsmith.errors import OutputError, UsageError
 from brainsmith.figures import plural
 from brainsmith.rtl.drawing.handshakes_svg import draw_handshakes, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from brainsmith.rtl.package.reading import AcceleratorPackage
 
 
 @dataclass(frozen=True)
@@ -76,7 +73,7 @@ def draw_wave(
         raise UsageError(
             f"cycles {window[0]} to {window[1]} cannot be drawn: frame {frame} takes cycles 0 to {found['cycles']}"
         )
-    svg = draw_handshakes(found, design.top, _clock(package), chosen, window)
+    svg = draw_handshakes(found, design.top, package.period, chosen, window)
     shown = tuple(link["name"] for link in ordered(found["links"]) if link["name"] in chosen)
     return Wave(svg, design.top, frame, found["cycles"], found["interval"], shown, package.changed)
 
@@ -126,14 +123,3 @@ def _chosen(wanted: Sequence[str] | None, ends: Sequence[tuple[str, str, str]]) 
         hint = did_you_mean(unknown[0], sorted(known))
         raise UsageError(f"no link and no layer is named {unknown[0]!r}{hint}\n  the links are {names}")
     return [end[0] for end in ends if any(word in end for word in wanted)]
-
-
-def _clock(package: AcceleratorPackage) -> float | None:
-    """Return the clock period that the package was made for; None where its manifest does not say."""
-    from brainsmith.rtl.package.contents import MANIFEST
-
-    try:
-        period = json.loads((package.folder / MANIFEST).read_text("utf-8")).get("clock_ns")
-    except (OSError, ValueError) as error:
-        raise BuildError(f"{package.folder / MANIFEST} cannot be read: {error}\n  build it again") from error
-    return float(period) if isinstance(period, int | float) and period > 0 else None

@@ -49,12 +49,14 @@ class AcceleratorPackage:
         design: How it is made; its streams say how tensors lie in them.
         orders: By the names of inputs: how frames of the network that was built lie, where that is known.
         changed: Files that are not as they were packed, each with what happened to it.
+        period: Of the clock that it was made for, in nanoseconds; None where its manifest does not say.
     """
 
     folder: Path
     design: Design
     orders: Mapping[str, FrameOrder]
     changed: tuple[str, ...]
+    period: float | None
 
     def plan(self, trace: bool = False) -> SimulationPlan:
         """Return what is simulated: the files of the list, as they are.
@@ -154,21 +156,23 @@ def read_package(folder: Path) -> AcceleratorPackage:
             f"{folder} holds no accelerator: there is no {FOLDER}/{MANIFEST} and no {MANIFEST} in it\n"
             "  build one: brainsmith build MODEL --blueprint FILE --output DIR --produce simulated"
         )
-    files, orders = _manifest(found)
+    files, orders, period = _manifest(found)
     design = read_design(found)
     for source in design.sources:
         refuse_foreign_code(f"{found / SOURCES / source.name}", source.text)
-    return AcceleratorPackage(found, design, orders, tuple(_changes(found, files)))
+    return AcceleratorPackage(found, design, orders, tuple(_changes(found, files)), period)
 
 
-def _manifest(folder: Path) -> tuple[dict[str, str], dict[str, FrameOrder]]:
-    """Return the digests of the files, and the orders of the inputs."""
+def _manifest(folder: Path) -> tuple[dict[str, str], dict[str, FrameOrder], float | None]:
+    """Return the digests of the files, the orders of the inputs, and the clock period."""
     with written_data(folder, MANIFEST, MANIFEST_FORMAT) as manifest:
         orders = {
             name: FrameOrder(_sizes(order["shape"]), _sizes(order["axes"]))
             for name, order in manifest["orders"].items()
         }
-        return {str(name): str(digest) for name, digest in manifest["files"].items()}, orders
+        files = {str(name): str(digest) for name, digest in manifest["files"].items()}
+        period = manifest.get("clock_ns")
+        return files, orders, float(period) if isinstance(period, int | float) and period > 0 else None
 
 
 def _sizes(values: Any) -> tuple[int, ...]:

@@ -48,6 +48,11 @@ class Stream:
     valid: str
     ready: str
 
+    @property
+    def ports(self) -> tuple[str, str, str]:
+        """The names of its three ports."""
+        return self.data, self.valid, self.ready
+
 
 @dataclass(frozen=True)
 class Interface:

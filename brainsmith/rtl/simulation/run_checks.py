@@ -44,8 +44,9 @@ def check_request(
     data = {stream.name: simulator.ports.data(stream) for stream in streams}
     ends = {name: not port.is_input for name, port in data.items()}
     problems = [
-        f"there is no stream {name!r} to leave idle; there is {', '.join(ends)}"
-        for name in idle
+        f"there is no stream {name!r} to {what}; there is {', '.join(ends)}"
+        for what, names in (("leave idle", idle), ("stall", stalls))
+        for name in names
         if name not in ends
     ]
     for kind, given, is_output in (("input", inputs, False), ("output", outputs, True)):
@@ -60,11 +61,6 @@ def check_request(
             for name in given
             if name not in wanted
         ]
-    problems += [
-        f"there is no stream {name!r} to stall; there is {', '.join(ends)}"
-        for name in stalls
-        if name not in ends
-    ]
     problems += [
         problem
         for name, words in inputs.items()
@@ -84,7 +80,7 @@ def check_request(
 def _port_problems(simulator: Simulator, held: Mapping[str, int], watched: Collection[Stream]) -> list[str]:
     """Return which values cannot be held at an input, and which streams cannot be watched."""
     interface = simulator.interface
-    driven = {name for s in interface.streams for name in (s.data, s.valid, s.ready)}
+    driven = {name for stream in interface.streams for name in stream.ports}
     driven |= {interface.clock, interface.double_clock, interface.reset}
     widths = {port.name: port.bits for port in simulator.ports.ports if port.is_input and port.bits <= 64}
     problems = [
@@ -98,7 +94,7 @@ def _port_problems(simulator: Simulator, held: Mapping[str, int], watched: Colle
     return problems + [
         f"stream {stream.name!r} cannot be watched: there is no output {name!r}"
         for stream in watched
-        for name in (stream.data, stream.valid, stream.ready)
+        for name in stream.ports
         if name not in outputs
     ]
 

@@ -166,7 +166,7 @@ class Simulator:
         return int(outcome)
 
     def _values(self, handle: int) -> dict[str, int]:
-        of_streams = {name for s in self.interface.streams for name in (s.data, s.valid, s.ready)}
+        of_streams = {name for stream in self.interface.streams for name in stream.ports}
         return {
             port.name: int(self.library.brainsmith_value(handle, number))
             for number, port in enumerate(self.ports.ports)

@@ -12,7 +12,7 @@ from brainsmith.rtl.simulation.simulation_plan import SimulationPlan
 from brainsmith.rtl.stitching.design import DESIGN, MEMORY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from brainsmith.rtl.stitching.design import Design, Layer, Link
 
@@ -46,15 +46,14 @@ def top_module(design: Design, capacities: Mapping[str, int] | None = None, prob
     """
     chosen = capacities or {}
     ports = ["input ap_clk", "input ap_rst_n"]
-    for stream in (*design.inputs, *design.outputs):
-        fed = stream in design.inputs
-        forward, back = ("input", "output") if fed else ("output", "input")
-        ports += [f"{forward} [{stream.bits - 1}:0] {stream.name}_tdata", f"{forward} {stream.name}_tvalid"]
-        ports.append(f"{back} {stream.name}_tready")
+    for streams, way, back in ((design.inputs, "input", "output"), (design.outputs, "output", "input")):
+        for stream in streams:
+            ports += _declared(stream.bits, [f"{stream.name}_t{kind}" for kind in _KINDS], way, back)
     for name in chosen:
         ports += [f"input [31:0] {name}{DEPTH}", f"output [31:0] {name}{FILL}"]
     watched = probe_design(design) if probes else ()
-    ports += [port for probe in watched for port in _probe_ports(probe)]
+    for probe in watched:
+        ports += _declared(probe.link.bits, probe.stream.ports, "output", "output")
     switches = switch_design(design) if probes else ()
     ports += [f"input {APART}"] if switches else []
     ports += [port for switch in switches for port in _switch_ports(switch)]
@@ -146,12 +145,15 @@ def switch_design(design: Design) -> tuple[Switch, ...]:
 
 
 def _switch_ports(switch: Switch) -> list[str]:
-    stream = switch.stream
     if switch.side == "source":
-        return [f"input {stream.ready}"]
-    return [
-        f"input [{switch.link.bits - 1}:0] {stream.data}", f"input {stream.valid}", f"output {stream.ready}"
-    ]  # fmt: skip
+        return [f"input {switch.stream.ready}"]
+    return _declared(switch.link.bits, switch.stream.ports, "input", "output")
+
+
+def _declared(bits: int, names: Sequence[str], way: str, back: str) -> list[str]:
+    """Declare data, valid and ready of a stream: the first two go one way, and the last goes back."""
+    data, valid, ready = names
+    return [f"{way} [{bits - 1}:0] {data}", f"{way} {valid}", f"{back} {ready}"]
 
 
 def _link(link: Link, capacity: int, switched: bool) -> str:
@@ -190,13 +192,6 @@ def _switched_target(link: Link) -> list[str]:
         f"assign {name}_out_ready = {name}_to_ready && !{APART};",
         f"assign {fed.ready} = {name}_to_ready;",
     ]
-
-
-def _probe_ports(probe: Probe) -> list[str]:
-    stream = probe.stream
-    return [
-        f"output [{probe.link.bits - 1}:0] {stream.data}", f"output {stream.valid}", f"output {stream.ready}"
-    ]  # fmt: skip
 
 
 def _probe(probe: Probe) -> str:

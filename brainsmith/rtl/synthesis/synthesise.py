@@ -20,7 +20,7 @@ from brainsmith.rtl.synthesis.yosys import default_store, find_yosys, map_piece,
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from brainsmith.rtl.stitching.design import Design, Link
+    from brainsmith.rtl.stitching.design import Design
     from brainsmith.rtl.synthesis.cells import Resources
     from brainsmith.rtl.synthesis.fpga_families import Family
     from brainsmith.rtl.synthesis.pieces import Piece
@@ -74,7 +74,10 @@ def synthesise(
         tool=tool,
         used=done[-1].used,
         layers=tuple(_layer(one, estimates or {}) for one in done[: len(layers)]),
-        fifos=tuple(_fifo(link, one) for link, one in zip(links, done[len(layers) : -1], strict=True)),
+        fifos=tuple(
+            FifoFigures(link.name, link.bits, link.depth, one.used)
+            for link, one in zip(links, done[len(layers) : -1], strict=True)
+        ),
         notes=(),
         seconds=round(sum({id(one.mapped): one.mapped.seconds for one in done}.values()), 1),
         peak_mb=max(one.mapped.peak_mb for one in done),
@@ -120,7 +123,3 @@ def _run(pieces: Sequence[Piece], family: Family, tool: str) -> list[_Done]:
 def _layer(done: _Done, estimates: Mapping[str, Estimate]) -> LayerFigures:
     piece = done.piece
     return LayerFigures(piece.name, piece.kernel, done.used, estimates.get(piece.name), done.mapped.seconds)
-
-
-def _fifo(link: Link, done: _Done) -> FifoFigures:
-    return FifoFigures(link.name, link.bits, link.depth, done.used)
