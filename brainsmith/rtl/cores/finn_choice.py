@@ -65,19 +65,8 @@ def finn_supports(model: ModelWrapper, node: NodeProto, backend_type: str, part:
     from onnx import NodeProto
     from qonnx.custom_op.registry import getCustomOp
 
-    if backend_type == "rtl" and node.op_type == "Thresholding" and _input_type(node) == "BIPOLAR":
-        return unsupported("it would compare the bits of its BIPOLAR input, 0 and 1, in place of -1 and 1")
-    if (
-        backend_type == "rtl"
-        and node.op_type == "ConvolutionInputGenerator"
-        and (reason := _unfit_window(node))
-    ):
+    if backend_type == "rtl" and (reason := _unfit(node)):
         return unsupported(reason)
-    if backend_type == "rtl" and node.op_type in DOTS and takes_all(getCustomOp(node)):
-        return unsupported(
-            f"with SIMD equal to {DOTS[node.op_type][1]}, FINN's matrix-vector unit loses results under back-pressure at "
-            "its output"
-        )
     asked = NodeProto()
     asked.CopyFrom(node)
     getCustomOp(asked).set_nodeattr(STYLE, backend_type)
@@ -94,8 +83,19 @@ def takes_all(layer: Any) -> bool:
     return bool(layer.get_nodeattr("SIMD") == dot_length(layer))
 
 
-def _input_type(node: NodeProto) -> str:
-    return next((entry.s.decode() for entry in node.attribute if entry.name == "inputDataType"), "")
+def _unfit(node: NodeProto) -> str:
+    """Return why FINN's circuit of a node would be wrong, of which its own rules know nothing; empty if it would not."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    layer = getCustomOp(node)
+    if node.op_type == "Thresholding" and layer.get_nodeattr("inputDataType") == "BIPOLAR":
+        return "it would compare the bits of its BIPOLAR input, 0 and 1, in place of -1 and 1"
+    if node.op_type in DOTS and takes_all(layer):
+        return (
+            f"with SIMD equal to {DOTS[node.op_type][1]}, FINN's matrix-vector unit loses results under back-pressure at "
+            "its output"
+        )
+    return _unfit_window(node) if node.op_type == "ConvolutionInputGenerator" else ""
 
 
 def _unfit_window(node: NodeProto) -> str:
