@@ -8,14 +8,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from brainsmith.comparison.float_ties.bounded_operators import BoundedOperator
-from brainsmith.comparison.float_ties.bounded_tensor import BoundedTensor, around, certain, gamma, rounded
+from brainsmith.comparison.float_ties.bounded_tensor import (
+    UNIT,
+    BoundedTensor,
+    around,
+    certain,
+    enlarged,
+    gamma,
+    rounded,
+)
 from brainsmith.comparison.float_ties.dyadic_grid import DyadicGrid, grid_of
-from brainsmith.comparison.float_ties.float_sums import OF_FACTORS, FloatSum
 from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from brainsmith.comparison.float_ties.float_sums import FloatSum
+
+
+OF_FACTORS = 3
+"""Roundings that are no additions: of the two factors of a product, and of the sum where integers become floats."""
 
 _ONE = np.ones(())
 
@@ -101,26 +113,69 @@ class Sum(RoundedOperator):
     reals: Mapping[str, Array] = field(kw_only=True)
 
     def grids(self, given: Mapping[str, DyadicGrid]) -> list[DyadicGrid]:
-        """Return the grid of the sums."""
-        return [self.sum.divided(self._sums_grid(given))]
+        """Return the grid of the sums, which a division leaves exact if it is by a power of two."""
+        sums = self._undivided(given)
+        return [sums if self.sum.divisor == 1 else sums.times(grid_of(1 / self.sum.divisor))]
 
     def rounds(self, given: Mapping[str, DyadicGrid]) -> bool:
         """Tell whether a partial sum may be rounded."""
-        return not self._sums_grid(given).is_exact
+        return not self._undivided(given).is_exact
 
-    def _sums_grid(self, given: Mapping[str, DyadicGrid]) -> DyadicGrid:
+    def _undivided(self, given: Mapping[str, DyadicGrid]) -> DyadicGrid:
+        """Return the grid of the sums, undivided; unknown unless each partial sum, in any order, is exact."""
         left, right = (
             given[name] if name in given else grid_of(self.constants.get(name, 1.0)) for name in self.names
         )
-        return self.sum.sums_grid(left, right)
+        weight, added = self.sum.weight, self.sum.added
+        most = left.most * (self.sum.terms * right.most if weight is None else weight)
+        found = DyadicGrid(left.step * right.step, most).kept()
+        return found if added is None else found.plus(grid_of(added))
 
     def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
-        """Compute the sums in double precision, and bound what float32 makes of them."""
-        return [self.sum.bounds(*self._operands(given))]
+        """Compute the sums in double precision, and bound what float32 makes of them, in whatever order they are added.
+
+        A sum of n products of floats is off by gamma_n times the sum of their magnitudes at most, and by two more
+        roundings of each product where the factors themselves are levels times a scale.
+        """
+        product = self.sum.product
+        value, left, right = self._operands(given)
+        sizes = np.abs(left.middle), np.abs(right.middle)
+        magnitudes = self._plus(product(*sizes), np.abs)
+        spread = gamma(self.sum.terms + OF_FACTORS) * magnitudes
+        exact = product(left.exact, right.exact)
+        middle = exact  # two roundings of each product away from that of the floats: OF_FACTORS has them
+        if not left.is_certain:
+            spread = spread + product(left.radius, sizes[1])
+        if not right.is_certain:
+            spread = spread + product(sizes[0] + left.radius, right.radius)
+        if not (left.is_certain and right.is_certain):
+            middle = product(left.middle, right.middle)
+        size = magnitudes
+        if left.size is not None or right.size is not None:
+            size = self._plus(product(left.sizes, right.sizes), np.abs)
+        once = self._once(exact, size)
+        return [around(value, self._plus(middle), spread, size, once, self._plus(exact))]
 
     def exactly(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
-        """Compute sums that are not rounded."""
-        return [self.sum.exactly(*self._operands(given))]
+        """Compute sums that are not rounded; a mean is rounded by its division, and exact sums are divided alike."""
+        value, left, right = self._operands(given)
+        if self.sum.divisor == 1:
+            return [certain(value)]
+        real = self.sum.product(left.exact, right.exact)
+        return [BoundedTensor(value, value, value, enlarged(UNIT * np.abs(value)), real=real)]
+
+    def _once(self, exact: Array, size: Array) -> tuple[Array, Array]:
+        """Return what a sum, rounded once, becomes by division and by the constant."""
+        divisor, added = self.sum.divisor, self.sum.added
+        low, high = rounded(exact * divisor, size * divisor)
+        if divisor != 1:
+            low, high = (end / np.float32(divisor) for end in (low, high))
+        if added is not None:
+            low, high = (end + added.astype(np.float32) for end in (low, high))
+        return low, high
+
+    def _plus(self, sums: Array, function: Callable[[Array], Array] = np.asarray) -> Array:
+        return sums if self.sum.added is None else sums + function(self.sum.added)
 
     def _operands(self, given: Mapping[str, BoundedTensor]) -> tuple[Array, BoundedTensor, BoundedTensor]:
         (value,) = self.run({name: each.value for name, each in given.items()})

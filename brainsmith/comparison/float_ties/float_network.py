@@ -17,6 +17,7 @@ from brainsmith.execution.model_signature import signature_of
 from brainsmith.execution.runnable import runnable_copy
 from brainsmith.graph.array_types import Array
 from brainsmith.graph.ends import input_values
+from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.transforms.graph_view import GraphView, attribute
 from brainsmith.transforms.lattice.staircases import is_quantiser
 
@@ -56,8 +57,8 @@ class FloatNetwork:
 
     def __init__(self, model: ModelWrapper) -> None:
         self._model, constants, reals = _folded(runnable_copy(model))
-        self._view = GraphView(self._model)
-        self.signature = signature_of(self._model)
+        view, facts = GraphView(self._model), ModelFacts(self._model, constants)
+        self.signature = signature_of(self._model, facts)
         graph = self._model.graph
         self.inputs = tuple(value.name for value in input_values(graph))
         self.outputs = tuple(value.name for value in graph.output)
@@ -68,7 +69,7 @@ class FloatNetwork:
         for node in graph.node:
             varying = tuple(dict.fromkeys(name for name in node.input if name and name not in constants))
             run = _outputs_of(make_runner(self._model, node, constants))
-            operator = operator_of(self._view, node, run, varying, reals)
+            operator = operator_of(view, facts, node, run, varying, reals)
             given = {name: grids.get(name, UNKNOWN) for name in varying}
             made = operator.grids(given)
             name, origins = (

@@ -20,9 +20,10 @@ from brainsmith.comparison.float_ties.dyadic_grid import DyadicGrid, grid_of
 from brainsmith.comparison.float_ties.float_sums import sum_of
 from brainsmith.errors import ModelError
 from brainsmith.graph.array_types import Array
+from brainsmith.graph.node_view import NodeView
 from brainsmith.transforms.graph_view import attribute, is_standard
 from brainsmith.transforms.integer.tabled_link import FUNCTIONS, JOINING
-from brainsmith.transforms.lattice.links import link_of
+from brainsmith.transforms.lattice.links import arithmetic_link, link_of
 from brainsmith.transforms.lattice.staircases import is_quantiser, is_thresholds, quantiser_of
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from onnx import NodeProto
 
+    from brainsmith.graph.model_facts import ModelFacts
     from brainsmith.transforms.graph_view import GraphView
 
 
@@ -42,6 +44,7 @@ MOVES = (
 
 def operator_of(
     view: GraphView,
+    facts: ModelFacts,
     node: NodeProto,
     run: Callable[[Mapping[str, Array]], tuple[Array, ...]],
     inputs: tuple[str, ...],
@@ -51,6 +54,7 @@ def operator_of(
 
     Args:
         view: The network; what no input changes is an initialiser there.
+        facts: Of its tensors.
         node: The node.
         run: Computes it.
         inputs: Those that vary.
@@ -59,7 +63,9 @@ def operator_of(
     given = (node, run, inputs)
     if is_quantiser(node) or is_thresholds(node):
         return _quantiser(view, given) or BoundedOperator(*given)
-    found = _sum(view, given, reals) or (_affine(view, given) if len(inputs) == 1 else _of_two(given))
+    found = _sum(NodeView(node, facts), given, reals) or (
+        _affine(view, given) if len(inputs) == 1 else _of_two(given)
+    )
     if found is not None:
         return found
     if is_standard(node, *MOVES) and _moves_only(node):
@@ -107,16 +113,13 @@ def _quantiser(view: GraphView, given: Any) -> BoundedQuantiser | None:
     )
 
 
-def _sum(view: GraphView, given: Any, reals: Mapping[str, Array]) -> Sum | None:
-    node, _, inputs = given
-    found = sum_of(view, node)
+def _sum(node: NodeView, given: Any, reals: Mapping[str, Array]) -> Sum | None:
+    found = sum_of(node)
     if found is None:
         return None
-    names = (node.input[0], node.input[1] if len(node.input) > 1 else "")
-    constants = {
-        name: value for name in names if name not in inputs and (value := view.constant(name)) is not None
-    }
-    return Sum(*given, sum=found, names=names, constants=constants, reals=reals)
+    constants = {node.inputs[at]: value for at in (0, 1) if (value := node.constant(at)) is not None}
+    first, second, *_ = (*node.inputs, "")
+    return Sum(*given, sum=found, names=(first, second), constants=constants, reals=reals)
 
 
 def _of_two(given: Any) -> BoundedOperator | None:
@@ -151,18 +154,12 @@ def _affine(view: GraphView, given: Any) -> Affine | None:
 
 def _arithmetic(view: GraphView, given: Any) -> Affine | None:
     node, _, (varying,) = given
-    constants = [view.constant(name) for name in node.input]
-    if node.input[0] == node.input[1]:
-        return None
     at = list(node.input).index(varying)
-    operand = constants[1 - at]
-    if operand is None or not np.isfinite(operand).all():
+    operand = view.constant(node.input[1 - at])
+    if node.input[0] == node.input[1] or operand is None or not np.isfinite(operand).all():
         return None
-    exact, kind = operand.astype(np.float64), node.op_type
-    if kind == "Mul":
-        return Affine(*given, factor=exact)
-    if kind == "Div":
-        return Affine(*given, factor=1 / exact) if at == 0 and exact.all() else None
-    if kind == "Sub":
-        return Affine(*given, factor=np.asarray(1.0 if at == 0 else -1.0), added=-exact if at == 0 else exact)
-    return Affine(*given, added=exact)
+    link = arithmetic_link(node, at, np.atleast_1d(operand), None)
+    if link is None or link.factor is None or link.added is None:
+        return None
+    factor, added = (each if operand.ndim else each[0] for each in (link.factor, link.added))
+    return Affine(*given, factor=factor, added=added)

@@ -35,6 +35,7 @@ def convolve(
     after: Shape,
     groups: int,
     exact: str,
+    dtype: str = "float32",
 ) -> Array:
     """Convolve (ONNX, Conv), as one product of matrices.
 
@@ -47,7 +48,8 @@ def convolve(
         before: Padding with 0.
         after: Likewise.
         groups: Into which channels and filters are divided.
-        exact: Type in which the sums are computed; float32 comes back.
+        exact: Type in which the sums are computed.
+        dtype: Type that comes back.
     """
     runs, batch, channels = images.shape[:3]
     flat = images.reshape(runs * batch, channels, *images.shape[3:]).astype(exact, copy=False)
@@ -59,7 +61,7 @@ def convolve(
         sums = _channel_by_channel(taps, weights)
     else:
         sums = _all_channels(taps, weights, groups, size)
-    result = sums.astype(np.float32, copy=False)
+    result = sums.astype(dtype, copy=False)
     if bias is not None:
         result = result + bias.reshape(-1, *(1,) * len(kernel))
     return result.reshape(runs, batch, weights.shape[0], *size)
