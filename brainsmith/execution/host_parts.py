@@ -9,7 +9,7 @@ import numpy as np
 from brainsmith.errors import BuildError
 from brainsmith.execution.model_part import ModelPart
 from brainsmith.execution.signature import ModelSignature, TensorSpec
-from brainsmith.graph.ends import input_values, numpy_type
+from brainsmith.graph.ends import input_values, numpy_type, tensors_behind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -108,23 +108,13 @@ def host_nodes(parent: ModelWrapper) -> HostNodes:
     (node,) = nodes
     constants = {tensor.name for tensor in parent.graph.initializer}
     wanted = tuple(name for name in node.input if name not in constants)
-    reached = _behind(parent, tuple(node.output))
-    behind = [one for one in parent.graph.node if set(one.output) & reached]
+    reached = tensors_behind(parent.graph, node.output).keys()
+    behind = [one for one in parent.graph.node if not reached.isdisjoint(one.input)]
     before = [one for one in parent.graph.node if one is not node and one not in behind]
     made = {name for one in before for name in one.output}
     made.update(value.name for value in input_values(parent.graph))
     needed = {name for one in behind for name in one.input} | {value.name for value in parent.graph.output}
     return HostNodes(before, behind, wanted, tuple(node.output), sorted(made & needed))
-
-
-def _behind(parent: ModelWrapper, tensors: Sequence[str]) -> set[str]:
-    """Return the tensors that depend on some, without those themselves."""
-    reached, behind = set(tensors), set()
-    for node in parent.graph.node:
-        if reached & set(node.input):
-            reached |= set(node.output)
-            behind |= set(node.output)
-    return behind
 
 
 def _spec(parent: ModelWrapper, value: Any) -> TensorSpec:

@@ -12,6 +12,7 @@ from brainsmith.execution.operators.quantisers import Quantiser, Signs
 from brainsmith.execution.operators.readers import read
 from brainsmith.execution.operators.thresholds import Threshold
 from brainsmith.graph.array_types import Array
+from brainsmith.graph.ends import tensors_behind
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import NodeView, Unsupported
 from brainsmith.graph.operator_names import FINN, QONNX
@@ -131,7 +132,7 @@ Ends = RoundedEnds | ThresholdEnds
 
 def inner_ends(model: ModelWrapper, name: str) -> list[Ends]:
     """Return the ends of all quantisers and thresholds behind an input that do not read the input itself."""
-    inner = varying_tensors(model, name) - {name}
+    inner = tensors_behind(model.graph, [name]).keys() - {name}
     found = (_ends(view, value) for view, value in quantisers(model) if view.inputs[0] in inner)
     return [ends for ends in found if ends is not None]
 
@@ -150,15 +151,6 @@ def quantisers(model: ModelWrapper) -> Iterator[tuple[NodeView, Operator]]:
         with suppress(Unsupported):
             if (value := read(view)) is not None:
                 yield view, value
-
-
-def varying_tensors(model: ModelWrapper, name: str) -> set[str]:
-    """Return an input and all tensors that depend on it."""
-    varying = {name}
-    for node in model.graph.node:
-        if varying.intersection(node.input):
-            varying.update(output for output in node.output if output)
-    return varying
 
 
 def _ends(view: NodeView, value: Operator) -> Ends | None:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.execution.level_ends import inner_ends, varying_tensors
+from brainsmith.execution.level_ends import inner_ends
 from brainsmith.execution.nearest_inputs import Generated, NearestInputs
 from brainsmith.figures import count
 from brainsmith.graph.array_types import Array
+from brainsmith.graph.ends import tensors_behind
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -67,7 +68,7 @@ def nearest_inputs(model: ModelWrapper, name: str, allowed: Range, exact: bool =
     executor = Executor(model)
     if executor.inputs != (name,):
         return none_found(model, name, f"the model has {len(executor.inputs)} inputs")
-    varying = varying_tensors(model, name)
+    varying = tensors_behind(model.graph, [name])
     elements = sum(int(np.prod(executor.shape(tensor) or (1,))) for tensor in varying) + (
         0 if exact else ALONE
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from onnx import GraphProto, ValueInfoProto
 
 
@@ -23,3 +25,12 @@ def numpy_type(value: ValueInfoProto) -> str:
 
     kind = value.type.tensor_type.elem_type
     return helper.tensor_dtype_to_np_dtype(kind).name if kind else "float32"
+
+
+def tensors_behind(graph: GraphProto, names: Iterable[str]) -> dict[str, None]:
+    """Return some tensors and all that depend on them, in the order of the nodes, which is that of execution."""
+    reached = dict.fromkeys(names)
+    for node in graph.node:
+        if not reached.keys().isdisjoint(node.input):
+            reached.update(dict.fromkeys(filter(None, node.output)))
+    return reached

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError, UnsupportedResourceError, UsageError
-from brainsmith.graph.ends import input_values
+from brainsmith.graph.ends import input_values, tensors_behind
 from brainsmith.plugin.core import get_registry, target
 from brainsmith.plugin.info import Priority
 from brainsmith.plugin.processes import processors
@@ -142,11 +142,5 @@ def _standard_model(resource: Any, content: str) -> StandardModel:
 
 def _folded_domains(graph: GraphProto) -> set[str]:
     """Return the domains of the nodes that no input changes, and which so become constants."""
-    varying = {value.name for value in input_values(graph)}
-    domains = set()
-    for node in graph.node:
-        if varying.isdisjoint(node.input):
-            domains.add(node.domain)
-        else:
-            varying.update(node.output)
-    return domains
+    varying = tensors_behind(graph, (value.name for value in input_values(graph))).keys()
+    return {node.domain for node in graph.node if varying.isdisjoint(node.input)}

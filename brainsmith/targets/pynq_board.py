@@ -188,11 +188,7 @@ class Board:
             name for name, ip in self._overlay.ip_dict.items() if str(ip.get("type", "")).startswith(DMA_TYPE)
         ]
         names = [stream.name for stream in (*design.inputs, *design.outputs)]
-        if (
-            engines is None
-            and len(there) == 1
-            and len(names) == len({bool(s in design.inputs) for s in design.inputs}) + 1
-        ):
+        if engines is None and len(there) == 1 and len(design.inputs) == len(design.outputs) == 1:
             engines = dict.fromkeys(names, there[0])
         chosen = dict(engines or {})
         unknown = [name for name in chosen.values() if name not in there]

@@ -8,6 +8,7 @@ import numpy as np
 
 from brainsmith.errors import BrainsmithError, BuildError
 from brainsmith.execution.model_signature import signature_of
+from brainsmith.graph.ends import tensors_behind
 from brainsmith.plugin.core import get_registry, target
 from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.capabilities import Capabilities
@@ -120,7 +121,7 @@ def _execute(prepared: Prepared, inputs: Any, *, keep: Iterable[str] | None = ()
     refuse_outside(signature, arrays)  # QONNX computes with whole numbers that a datatype does not hold
     stacks = signature.stacked(arrays, runs)
     outputs = [spec.name for spec in signature.outputs]
-    kept = chosen_tensors(keep, _changing(model, stacks), ())
+    kept = chosen_tensors(keep, tensors_behind(model.graph, stacks), ())
     results = [
         execute_onnx(
             model,
@@ -131,15 +132,6 @@ def _execute(prepared: Prepared, inputs: Any, *, keep: Iterable[str] | None = ()
     ]
     names = list(dict.fromkeys((*outputs, *kept)))
     return {name: _joined([result[name] for result in results]) for name in names}
-
-
-def _changing(model: ModelWrapper, inputs: Iterable[str]) -> list[str]:
-    """Return the tensors that the inputs change, in the order of the graph."""
-    varying = dict.fromkeys(inputs)
-    for node in model.graph.node:
-        if any(name in varying for name in node.input):
-            varying.update(dict.fromkeys(filter(None, node.output)))
-    return list(varying)
 
 
 def _joined(results: list[Array]) -> Array:

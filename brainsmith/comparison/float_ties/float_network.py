@@ -16,7 +16,7 @@ from brainsmith.execution.initialisers import initialisers
 from brainsmith.execution.model_signature import signature_of
 from brainsmith.execution.runnable import runnable_copy
 from brainsmith.graph.array_types import Array
-from brainsmith.graph.ends import input_values
+from brainsmith.graph.ends import input_values, tensors_behind
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.transforms.graph_view import GraphView, attribute
 from brainsmith.transforms.lattice.staircases import is_quantiser
@@ -135,11 +135,10 @@ def _folded(model: ModelWrapper) -> tuple[ModelWrapper, dict[str, Array], dict[s
     """Return a model in which what no input changes is an initialiser; all of these; and those levels times a scale."""
     constants = initialisers(model)
     reals: dict[str, Array] = {}
-    varying = {value.name for value in input_values(model.graph)}
+    varying = tensors_behind(model.graph, (value.name for value in input_values(model.graph))).keys()
     kept = []
     for node in model.graph.node:
-        if varying.intersection(node.input):
-            varying.update(filter(None, node.output))
+        if not varying.isdisjoint(node.input):
             kept.append(node)
             continue
         for name, value in make_runner(model, node, constants).once({}).items():

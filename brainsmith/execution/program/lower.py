@@ -30,7 +30,6 @@ from brainsmith.execution.program.partitions import (
 from brainsmith.execution.program.program_node import LeftToReference, ProgramNode
 from brainsmith.execution.runnable import runnable_copy
 from brainsmith.execution.semantics import semantics_of
-from brainsmith.graph.array_types import Array
 from brainsmith.graph.integer_range import within
 from brainsmith.graph.model_facts import ModelFacts
 from brainsmith.graph.node_view import Unsupported
@@ -89,7 +88,6 @@ class _Lowering:
         self._modules: set[str] = set()
         self._graph = model.graph
         self._instructions: list[Instruction] = []
-        self._held: dict[str, Array] = {}
         self._tensors: list[str] = []
 
     def program(self) -> Program:
@@ -105,7 +103,6 @@ class _Lowering:
             self._require_shapes(node)
         used = {name for made in self._instructions for name in made.inputs}
         used |= {spec.name for spec in signature.outputs}
-        constants = {**self.facts.constants, **self._held}
         sizes = {
             name: shape for name in self._tensors if (shape := self.facts.declared_shape(name)) is not None
         }
@@ -113,7 +110,7 @@ class _Lowering:
         return Program(
             signature,
             tuple(self._instructions),
-            {name: value for name, value in constants.items() if name in used},
+            {name: value for name, value in self.facts.constants.items() if name in used},
             tuple(self._tensors),
             sizes,
             max(1, min(CHUNK, _CHUNK_BYTES // max(1, largest))),
@@ -154,7 +151,6 @@ class _Lowering:
             emit_foreign(view, node, self.facts)
             view.proved.update((name, found) for name, found in proved.items() if name in view.outputs)
         self._instructions.extend(view.instructions)
-        self._held.update(view.constants)
         for name in filter(None, view.outputs):
             self._tensors.append(name)
             self._check(name, view)
@@ -170,7 +166,7 @@ class _Lowering:
         part = _Lowering(runnable_copy(inner), self._faithful).program()
         varying = [name for name in node.input if name not in self.facts.constants]
         self._instructions.extend(inlined(part, node, varying))
-        self._held.update({inner_name(node, name): value for name, value in part.constants.items()})
+        self.facts.constants.update({inner_name(node, name): value for name, value in part.constants.items()})
         self._tensors.extend(node.output)
         for outer in node.output:
             self._check(outer, None)

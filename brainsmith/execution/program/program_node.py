@@ -9,7 +9,7 @@ import numpy as np
 from brainsmith.execution.program.functions import shapes
 from brainsmith.execution.program.instruction import Instruction
 from brainsmith.execution.program.instruction_table import name_of
-from brainsmith.graph.array_types import Array, Shape
+from brainsmith.graph.array_types import Array
 from brainsmith.graph.node_view import NodeView, Unsupported
 
 if TYPE_CHECKING:
@@ -27,31 +27,14 @@ class ProgramNode(NodeView):
 
     Attributes:
         instructions: What was emitted, in order.
-        constants: What was held, by name.
     """
 
     def __init__(self, node: Any, facts: ModelFacts, faithful: bool = False) -> None:
         super().__init__(node, facts)
         self.instructions: list[Instruction] = []
-        self.constants: dict[str, Array] = {}
+        self._held = 0
         self._own_name = next(filter(None, self.outputs), f"{self.name}#")  # a tensor has one maker
         self._faithful = faithful
-
-    def varies(self, name: str) -> bool:
-        """Tell whether a tensor depends on the model's inputs: it is a stack then."""
-        return super().varies(name) and name not in self.constants
-
-    def shape(self, name: str) -> Shape:
-        """Return the shape of a tensor for one run; that of what was held, too.
-
-        Raises:
-            Unsupported: It is not known.
-        """
-        return tuple(self.constants[name].shape) if name in self.constants else super().shape(name)
-
-    def dtype(self, name: str) -> np.dtype[Any]:
-        """Return the NumPy type of a tensor's values; that of what was held, too."""
-        return self.constants[name].dtype if name in self.constants else super().dtype(name)
 
     def rounds_differently(self) -> None:
         """Say that what is emitted may differ from the reference in its last bits, whatever the inputs hold.
@@ -90,9 +73,10 @@ class ProgramNode(NodeView):
         return self.emit(shapes.reshape, [name], shape=(1,) * (rank - len(shape)) + shape)
 
     def hold(self, array: Array) -> str:
-        """Make a constant and return its name."""
-        name = f"{self._own_name}#{len(self.constants)}"
-        self.constants[name] = np.ascontiguousarray(array).reshape(array.shape)
+        """Make a constant of the model and return its name."""
+        name = f"{self._own_name}#{self._held}"
+        self._held += 1
+        self.facts.constants[name] = np.ascontiguousarray(array).reshape(array.shape)
         return name
 
     def emit(
