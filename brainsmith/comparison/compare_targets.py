@@ -24,6 +24,7 @@ from brainsmith.errors import BrainsmithError, UnsupportedResourceError, UsageEr
 from brainsmith.figures import plural
 from brainsmith.runtime.default import get_registry
 from brainsmith.runtime.devices import find_device
+from brainsmith.runtime.model_resources import is_folder
 from brainsmith.runtime.resource_manager import ResourceManager
 from brainsmith.shown import error_text
 
@@ -174,7 +175,7 @@ def _compared(first: TargetRun, run: TargetRun, tolerance: float) -> Compared:
     order = {name: at for at, name in enumerate(makers)}
     place = min(named, key=lambda one: order.get(one.tensor, len(order)), default=None)
     rounding = ""
-    if place is not None and not _is_folder(run.resource):
+    if place is not None and not is_folder(run.resource):
         known = {**expected, **outputs}, {**run.tensors, **found}
         rounding = rounding_explained(run.resource, place, *known, tolerance)
     return Compared(
@@ -199,17 +200,13 @@ def _inside(first: TargetRun, run: TargetRun) -> tuple[Tensors, tuple[str, ...]]
     """Return what the tensors within a target's resource should be, in the order of the graph."""
     if not run.inside:
         return {}, ("it gives no tensors within the model",)
-    if not _is_folder(run.resource):
-        if first.inside and not _is_folder(first.resource):
+    if not is_folder(run.resource):
+        if first.inside and not is_folder(first.resource):
             return first.tensors, ()
         return {}, ("the first target gives no tensors within the model",)
     if run.resource == first.resource and first.inside:
         return first.tensors, ()
     return boundary_tensors(Path(run.resource), run.feed), ()
-
-
-def _is_folder(resource: Any) -> bool:
-    return isinstance(resource, str | Path) and Path(resource).is_dir()
 
 
 def _differences(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from brainsmith.execution.read_model import read_model
+from brainsmith.runtime.model_resources import is_folder
 
 
 def producers(resource: Any) -> dict[str, str]:
@@ -17,7 +18,7 @@ def producers(resource: Any) -> dict[str, str]:
     Raises:
         ModelError: It cannot be read.
     """
-    if isinstance(resource, str | Path) and Path(resource).is_dir():
+    if is_folder(resource):
         file = Path(resource) / "model.onnx"
         if not file.is_file():
             return {}

@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.comparison.tensors import errors_of, tolerance_of
+from brainsmith.execution.fallback.node_runners import make_runner
 from brainsmith.execution.read_model import read_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from qonnx.core.modelwrapper import ModelWrapper
+
     from brainsmith.comparison.tensors import Difference
     from brainsmith.graph.array_types import Array
 
 
-FUNCTIONS = {"Floor": np.floor, "Ceil": np.ceil, "Round": np.rint}
-QUANTISERS = ("Quant", "IntQuant", "BipolarQuant", "MultiThreshold")
-"""With the functions, the operators that give each value of their first input a level, by itself."""
+ROUNDING = ("Ceil", "Floor", "Round", "Quant", "IntQuant", "BipolarQuant", "MultiThreshold")
+"""Operators that give each value of their first input a level, by itself."""
 
 
 def rounding_explained(
@@ -45,7 +47,7 @@ def rounding_explained(
     """
     graph = read_model(model)
     node = next((node for node in graph.graph.node if one.tensor in node.output), None)
-    if node is None or node.op_type not in (*FUNCTIONS, *QUANTISERS) or not one.index:
+    if node is None or node.op_type not in ROUNDING or not one.index:
         return ""
     name, levels = node.input[0], (expected[one.tensor], found[one.tensor])
     right, given = expected.get(name), found.get(name)
@@ -65,19 +67,13 @@ def rounding_explained(
     )
 
 
-def _rounded(model: Any, node: Any, array: Array, others: Mapping[str, Array]) -> Array:
-    """Compute a rounding operator of one input."""
-    if node.op_type in FUNCTIONS:
-        return np.asarray(FUNCTIONS[node.op_type](array))
-    from qonnx.custom_op.registry import getCustomOp
-
-    constants = {name: model.get_initializer(name) for name in node.input[1:]}
-    known = {name: others.get(name) if value is None else value for name, value in constants.items()}
-    if any(value is None for value in known.values()):
+def _rounded(model: ModelWrapper, node: Any, array: Array, others: Mapping[str, Array]) -> Array:
+    """Compute a rounding operator, with all runs in the first axis."""
+    values: dict[str, Any] = {name: model.get_initializer(name) for name in node.input[1:]}
+    values = {name: others.get(name) if value is None else value for name, value in values.items()}
+    if any(value is None for value in values.values()):
         return np.full_like(array, np.nan)
-    context = {**known, node.input[0]: array}
-    getCustomOp(node).execute_node(context, model.graph)
-    return np.asarray(context[node.output[0]])
+    return make_runner(model, node, {}).once({**values, node.input[0]: array})[node.output[0]]
 
 
 def _allowance(one: Difference, tolerance: float) -> str:

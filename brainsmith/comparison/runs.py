@@ -106,8 +106,7 @@ def fed(device: str, first: TargetRun, signature: ModelSignature) -> Tensors:
     found = align(first.signature, signature)
     if found.reason:
         raise TargetError(f"target '{device}' runs another model: {found.reason}")
-    stacks = first.signature.stacked(arrays, runs)
-    changed = {new: change(stacks[name]) for new, (name, change) in found.feed.items()}
+    changed = found.fed(first.signature.stacked(arrays, runs))
     return {spec.name: spec.joined(changed[spec.name]).astype(spec.dtype) for spec in signature.inputs}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,14 @@ class Alignment:
     classes: bool = False
     notes: tuple[str, ...] = ()
     reason: str = ""
+
+    def fed(self, stacks: Mapping[str, Array]) -> dict[str, Array]:
+        """Return the changed model's inputs, from stacks of the original's."""
+        return {new: change(stacks[old]) for new, (old, change) in self.feed.items()}
+
+    def read_as(self, results: Mapping[str, Array]) -> dict[str, Array]:
+        """Return the original's outputs, from stacks of the changed model's."""
+        return {old: change(results[new]) for old, (new, change) in self.read.items()}
 
 
 Feed = dict[str, tuple[str, Change]]

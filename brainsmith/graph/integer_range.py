@@ -75,7 +75,7 @@ class IntegerRange(NamedTuple):
 
     def holding(self, *others: Numbers) -> IntegerRange:
         """Return the least range that holds the values of others too, channel by channel."""
-        ranges = [self, *map(_as_range, others)]
+        ranges = [*map(_as_range, (self, *others))]
         return IntegerRange(
             reduce(np.minimum, [each.low for each in ranges]),
             reduce(np.maximum, [each.high for each in ranges]),

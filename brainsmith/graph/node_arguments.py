@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.figures import plural
 from brainsmith.graph.known_domains import STANDARD
+from brainsmith.graph.operator_names import CHANNELS_LAST, QONNX, known_as
 from brainsmith.graph.well_formed import node_text
 
 if TYPE_CHECKING:
@@ -20,12 +21,6 @@ _AT_LEAST_ONE = frozenset(
 )
 _QUANTISERS = {"Quant": 4, "IntQuant": 4, "BipolarQuant": 2, "Trunc": 5}
 """How many tensors QONNX's quantisers read."""
-_QONNX = (
-    "qonnx.custom_op.general",
-    "qonnx.custom_op.channels_last",
-    "onnx.brevitas",
-    "finn.custom_op.general",
-)
 
 
 def argument_faults(node: Any, opset: int) -> Iterator[str]:
@@ -37,7 +32,7 @@ def argument_faults(node: Any, opset: int) -> Iterator[str]:
     """
     if node.domain in STANDARD:
         yield from _count_faults(node, *_counts(node.op_type, opset, node.domain))
-    elif node.domain in _QONNX:
+    elif known_as(node.domain, node.op_type)[0] in (CHANNELS_LAST, QONNX):
         least = _QUANTISERS.get(node.op_type, 0)
         yield from _count_faults(node, least, 1)
     else:

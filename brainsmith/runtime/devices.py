@@ -23,13 +23,11 @@ class Device:
     """What was asked for.
 
     Attributes:
-        text: As the user wrote it.
         target: The one target that is meant; None where the best of several is.
         device_type: The devices among which the best is meant; None for all.
         device_id: Which of several equal devices.
     """
 
-    text: str
     target: PluginInfo | None
     device_type: str | None
     device_id: int = 0
@@ -55,15 +53,15 @@ def find_device(text: str, records: Callable[[], Iterable[PluginInfo]]) -> Devic
         if colon and _number_like(text):
             raise DeviceError(f"the id of device {text!r} must be a whole number, 0 or more")
     if name == AUTO:
-        return Device(text, None, None, int(number))
+        return Device(None, None, int(number))
     registry = get_registry()
     known = [] if registry.knows("target", name) else list(records())
     if colon and name == text.strip() and _is_known(name.rpartition(":")[0], known):
         raise DeviceError(f"the id of device {text!r} must be a whole number, 0 or more")
     if not registry.knows("target", name) and any(name in info.device_types for info in known):
-        return Device(text, None, name, int(number))
+        return Device(None, name, int(number))
     try:
-        return Device(text, registry.resolve("target", name), None, int(number))
+        return Device(registry.resolve("target", name), None, int(number))
     except PluginNotFoundError as error:
         raise unknown_device(text, known) from error
 

@@ -152,7 +152,7 @@ class ResourceManager:
         Raises:
             DeviceError, TargetUnavailableError, TargetError: As `initialize`. The target that was active stays so.
         """
-        return self._activate(Device(name, self.registry.get_info(name), None, device_id), arguments)
+        return self._activate(Device(self.registry.get_info(name), None, device_id), arguments)
 
     def prepare_resource(
         self, resource: Any, config: Mapping[str, Any] | None = None, device: str | None = None

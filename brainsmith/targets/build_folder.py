@@ -14,7 +14,7 @@ from brainsmith.rtl.package.reading import read_package
 from brainsmith.store.files import read_json_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -60,25 +60,22 @@ class BuildFolder:
             accelerator: Gives a stack for each output of the design, by tensor, from those of its inputs.
             keep: Tensors to return that the host computes.
         """
-        inner = dict(feed)
-        if self.alignment is not None:
-            inner = {new: change(feed[name]) for new, (name, change) in self.alignment.feed.items()}
+        inner = feed if self.alignment is None else self.alignment.fed(feed)
         design = self.package.design
         ins = [stream.layout.tensor for stream in design.inputs]
         outs = [stream.layout.tensor for stream in design.outputs]
+
+        def call(stacks: Iterable[NDArray[Any]]) -> list[NDArray[Any]]:
+            results = accelerator(dict(zip(ins, stacks, strict=True)))
+            return [results[name] for name in outs]
+
         if self.host is None:
-            results = accelerator(dict(zip(ins, inner.values(), strict=True)))
-            found = {name: results[name] for name in outs}
+            found = dict(zip(outs, call(inner.values()), strict=True))
         else:
-
-            def call(stacks: Any) -> list[NDArray[Any]]:
-                results = accelerator(dict(zip(ins, stacks, strict=True)))
-                return [results[name] for name in outs]
-
             found = self.host.run(inner, call, keep)
         kept = {name: found[name] for name in keep if name in found}
         if self.alignment is not None:
-            found = {name: change(found[new]) for name, (new, change) in self.alignment.read.items()}
+            found = self.alignment.read_as(found)
         types = {spec.name: spec.dtype for spec in self.signature.outputs}
         return {**{name: found[name].astype(kind, copy=False) for name, kind in types.items()}, **kept}
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BrainsmithError, ToolError, UnsupportedResourceError
+from brainsmith.execution.kept_tensors import chosen_tensors, joined_tensors
 from brainsmith.plugin.core import get_registry, target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
-from brainsmith.runtime.kept_tensors import chosen_tensors, joined_tensors
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.resource_content import content_of
 from brainsmith.runtime.target import ProcessorTarget

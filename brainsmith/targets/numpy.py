@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError, ModelError, UsageError
+from brainsmith.execution.kept_tensors import chosen_tensors, joined_tensors
 from brainsmith.plugin.core import get_registry, target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
-from brainsmith.runtime.kept_tensors import chosen_tensors, joined_tensors
 from brainsmith.runtime.model_resources import why_no_model
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.target import ProcessorTarget

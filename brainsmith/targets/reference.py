@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BrainsmithError, BuildError
+from brainsmith.execution.kept_tensors import chosen_tensors
 from brainsmith.execution.model_signature import signature_of
 from brainsmith.graph.ends import tensors_behind
 from brainsmith.plugin.core import get_registry, target
 from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.capabilities import Capabilities
-from brainsmith.runtime.kept_tensors import chosen_tensors
 from brainsmith.runtime.model_resources import why_no_model
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.resource_content import content_of

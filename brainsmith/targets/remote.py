@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import DeviceError, RemoteError, SettingsError, UnsupportedResourceError, WireError
 from brainsmith.plugin.core import target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
-from brainsmith.runtime.model_resources import why_no_model
+from brainsmith.runtime.model_resources import is_folder, why_no_model
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.resource_content import content_of
 from brainsmith.runtime.serving import protocol
@@ -108,7 +106,7 @@ class RemoteTarget(Target):
 
     def supports(self, resource: Any) -> str:
         """Return why a resource cannot be sent: it is neither a model nor a folder of the server's."""
-        if not _is_folder(resource):
+        if not is_folder(resource):
             return why_no_model(resource) or why_not_whole(resource)
         try:
             known = self._ask("the question for a folder", "GET", protocol.MODELS + content_of(resource))
@@ -153,7 +151,7 @@ class RemoteTarget(Target):
             RemoteError: The server does not answer, or wrongly.
             WireError: The configuration has other values.
         """
-        if _is_folder(resource):
+        if is_folder(resource):
             at_server = AtServer(content_of(resource), None, dict(config or {}))
         else:
             if problem := why_no_model(resource) or why_not_whole(resource):
@@ -303,10 +301,6 @@ def _inputs(signature: ModelSignature | None, inputs: Any) -> tuple[dict[str, Ar
     if not hasattr(inputs, "items"):
         raise WireError("the served target does not say what its inputs are, so they must be given by name")
     return dict(inputs), 0
-
-
-def _is_folder(resource: Any) -> bool:
-    return isinstance(resource, str | os.PathLike) and Path(resource).is_dir()
 
 
 def _no_folder(resource: Any) -> str:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ToolError, UnsupportedResourceError
+from brainsmith.execution.kept_tensors import chosen_tensors, joined_tensors
 from brainsmith.plugin.core import target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.capabilities import Capabilities
-from brainsmith.runtime.kept_tensors import chosen_tensors, joined_tensors
 from brainsmith.runtime.prepared import Prepared
 from brainsmith.runtime.target import Target
 from brainsmith.runtime.target_settings import FLAG, OPTIONAL_COUNT, checked_settings

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from brainsmith.graph.integer_range import IntegerRange, range_of_values, within
@@ -41,6 +41,7 @@ def test_the_range_of_a_result_is_what_enumeration_finds(name, left, right):
     assert found.ends == result_of(name, spans, [range(low, high + 1) for low, high in spans])
 
 
+@example("Where", (0, (1 << 63) + 1), (0, 0))
 @given(st.sampled_from(sorted(OPERATORS)), LARGE, LARGE)
 def test_no_size_overflows(name, left, right):
     spans = [left] if name in OF_ONE else [left, right]

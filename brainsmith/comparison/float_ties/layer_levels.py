@@ -67,12 +67,8 @@ class LayerLevels:
             What comes of each sample.
         """
         beside = align(network.signature, self.signature)
-        results, levels = self.of({new: change(feed[old]) for new, (old, change) in beside.feed.items()})
-        given = (
-            {old: change(results[new]) for old, (new, change) in beside.read.items()}
-            if outputs is None
-            else outputs
-        )
+        results, levels = self.of(beside.fed(feed))
+        given = beside.read_as(results) if outputs is None else outputs
         explained = []
         for at in range(len(next(iter(feed.values())))):
             one, found, made = (

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.errors import InputError, ModelError
+from brainsmith.errors import ModelError
 from brainsmith.execution.foreign_failures import first_line_of, foreign_call
+from brainsmith.execution.kept_tensors import chosen_tensors
 from brainsmith.execution.program.functions.datatype_checks import annotated
 from brainsmith.forks import in_children, lock_of, never_freed
 from brainsmith.graph.array_types import Array
@@ -79,7 +80,7 @@ class StandardSession:
             InputError: There is no such tensor.
             BuildError: A tensor is not what it is annotated as.
         """
-        kept = self._kept(keep)
+        kept = self.tensors() if keep is None else chosen_tensors(keep, self._tensors, ())
         fed = {name: self._settled(name, array) for name, array in arrays.items()}
         wanted = [spec.name for spec in self.model.signature.outputs]
         inner = [name for name in kept if name not in wanted and name not in fed]
@@ -105,15 +106,6 @@ class StandardSession:
         for guard in self._inside:
             guard.check(found)
         return {name: found[name].reshape(-1, *self._tensors[name].shape[1:]) for name in names}
-
-    def _kept(self, keep: Iterable[str] | None) -> list[str]:
-        if keep is None:
-            return list(self.tensors())
-        chosen = list(dict.fromkeys(keep))
-        for name in chosen:
-            if name not in self._tensors:
-                raise InputError(f"there is no tensor {name!r} to keep; there are {', '.join(self._tensors)}")
-        return chosen
 
     def _settled(self, name: str, array: Array) -> Array:
         """Return an input as whole numbers if it is annotated so.

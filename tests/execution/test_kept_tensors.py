@@ -3,7 +3,7 @@
 import pytest
 
 from brainsmith.errors import InputError
-from brainsmith.runtime.kept_tensors import chosen_tensors
+from brainsmith.execution.kept_tensors import chosen_tensors
 
 THERE = ("a", "b", "c")
 
