@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.errors import BuildError, ModelError, UsageError
+from brainsmith.errors import UsageError
 from brainsmith.execution.kept_tensors import chosen_tensors, joined_tensors
-from brainsmith.plugin.core import get_registry, target
+from brainsmith.plugin.core import target
 from brainsmith.plugin.info import Priority
 from brainsmith.runtime.capabilities import Capabilities
-from brainsmith.runtime.model_resources import why_no_model
+from brainsmith.runtime.model_target import ModelTarget
 from brainsmith.runtime.prepared import Prepared
-from brainsmith.runtime.target import ProcessorTarget
+from brainsmith.runtime.resource_content import about_resource
 from brainsmith.runtime.target_settings import FLAG, checked_settings
 
 if TYPE_CHECKING:
@@ -34,32 +34,31 @@ SETTINGS = {"faithful": FLAG}
     vendor="BrainSmith",
     description="The whole model as array code over many samples at once; exact for whole numbers",
 )
-class NumpyExecution(ProcessorTarget):
+class NumpyExecution(ModelTarget):
     """Runs any model that QONNX runs, hundreds of times faster.
 
     The program of a model is kept on disk by content: a second process reads it, and imports neither ONNX nor QONNX
     unless the model has nodes that no lowering knows.
     """
 
-    def __init__(self, device_id: int = 0) -> None:
-        super().__init__(device_id)
-        self._asked: dict[str, Program] = {}
-
-    def supports(self, resource: Any) -> str:
-        """Return why a model cannot be compiled; the first answer costs as much as preparing, which it saves then."""
-        if problem := why_no_model(resource):
-            return problem
-        key = _key(resource, faithful=False)
-        try:
-            program = self._asked.get(key) or _program(resource, key, faithful=False)
-        except (ModelError, BuildError) as error:
-            return str(error)
-        self._asked = {key: program}  # of one model: the next that is prepared
-        return ""
-
     def get_capabilities(self) -> Capabilities:
         """Return what it promises."""
         return Capabilities(bit_exact=True, batch=True, intermediates=True, concurrent=True)
+
+    def make(self, resource: Any, content: str, faithful: bool = False) -> Program:  # type: ignore[override]
+        """Return the program of a model: that which is kept, or made now."""
+        from brainsmith.execution.kept import kept, plain_program, whole_program
+
+        def make() -> tuple[Program, Any, Iterable[str]]:
+            from brainsmith.execution.program.lower import lower
+            from brainsmith.execution.read_model import read_model
+            from brainsmith.execution.runnable import runnable_copy
+
+            program = lower(runnable_copy(read_model(resource)), faithful)
+            return program, plain_program(program), program.modules
+
+        place = kept("programs", f"{content}|{faithful}")
+        return place.obtain(whole_program, make, lambda: about_resource(resource))
 
     def prepare_resource(self, resource: Any, config: Mapping[str, Any] | None = None) -> Prepared:
         """Compile a model, or take the program that is kept.
@@ -74,10 +73,7 @@ class NumpyExecution(ProcessorTarget):
             ModelError: It is no ONNX model.
             BuildError: A node cannot be executed; the message names it.
         """
-        settings = checked_settings("numpy", config, SETTINGS, UsageError)
-        faithful = settings.get("faithful", False)
-        key = _key(resource, faithful)
-        program = self._asked.pop(key, None) or _program(resource, key, faithful)
+        program: Program = self.made(resource, **checked_settings("numpy", config, SETTINGS, UsageError))
         return Prepared(target=self, signature=program.signature, payload=program)
 
     def execute(  # type: ignore[override]  # an unknown keyword is a TypeError
@@ -102,31 +98,6 @@ class NumpyExecution(ProcessorTarget):
         wanted = chosen_tensors(keep, program.signature.inside(program.tensors), program.signature.names)
         stacks = program.run(program.signature.stacked(arrays, runs), frozenset(wanted))
         return _own(joined_tensors(program.signature, stacks, wanted), arrays)
-
-
-def _key(resource: Any, faithful: bool) -> str:
-    """Return what stands for the program of a model in this process, whose operators may be those of plugins."""
-    from brainsmith.runtime.resource_content import content_of
-
-    content = content_of(resource)
-    return f"{content}|{faithful}|{get_registry().redefinitions}" if content else ""
-
-
-def _program(resource: Any, key: str, faithful: bool) -> Program:
-    """Return the program of a model: that which is kept, or made now."""
-    from brainsmith.execution.kept import kept, plain_program, whole_program
-    from brainsmith.runtime.resource_content import about_resource
-
-    def make() -> tuple[Program, Any, Iterable[str]]:
-        from brainsmith.execution.program.lower import lower
-        from brainsmith.execution.read_model import read_model
-        from brainsmith.execution.runnable import runnable_copy
-
-        program = lower(runnable_copy(read_model(resource)), faithful)
-        return program, plain_program(program), program.modules
-
-    place = kept("programs", key.rpartition("|")[0])
-    return place.obtain(whole_program, make, lambda: about_resource(resource))
 
 
 def _own(results: dict[str, Array], inputs: dict[str, Array]) -> dict[str, Array]:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError, UnsupportedResourceError, UsageError
 from brainsmith.graph.ends import input_values, tensors_behind
-from brainsmith.plugin.core import get_registry, target
+from brainsmith.plugin.core import target
 from brainsmith.plugin.info import Priority
 from brainsmith.plugin.processes import processors
 from brainsmith.runtime.capabilities import Capabilities
 from brainsmith.runtime.model_resources import why_no_model
+from brainsmith.runtime.model_target import ModelTarget
 from brainsmith.runtime.prepared import Prepared
-from brainsmith.runtime.resource_content import content_of
-from brainsmith.runtime.target import ProcessorTarget
+from brainsmith.runtime.resource_content import about_resource
 from brainsmith.runtime.target_settings import OPTIONAL_COUNT, checked_settings
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ SETTINGS = {"intra_op_threads": OPTIONAL_COUNT}
     vendor="Microsoft",
     description="The quantised graph rewritten to standard ONNX operators, in one session of ONNX Runtime",
 )
-class OnnxRuntime(ProcessorTarget):
+class OnnxRuntime(ModelTarget):
     """Runs a model whose quantised and hardware operators are rewritten to standard ones.
 
     Whole numbers are equal to those of the reference as far as float32 holds them (2^24), and beyond, where a
@@ -45,29 +45,37 @@ class OnnxRuntime(ProcessorTarget):
     ONNX Runtime's own operators, which the reference uses too, with other sums where it takes several samples at once.
     """
 
-    def __init__(self, device_id: int = 0) -> None:
-        super().__init__(device_id)
-        self._refused: dict[tuple[str, int], str] = {}
-
-    def supports(self, resource: Any) -> str:
-        """Return which node of a model cannot be rewritten, and why; the first answer costs as much as preparing."""
-        if problem := why_no_model(resource):
-            return problem
-        content = content_of(resource)
-        key = (content, get_registry().generation)  # an operator that is registered later may have a plan
-        if key not in self._refused:
-            try:
-                _standard_model(resource, content)
-            except UnsupportedResourceError as error:
-                self._refused = {old: why for old, why in self._refused.items() if old[1] == key[1]}
-                self._refused[key] = str(error)
-                return str(error)
-            return ""
-        return self._refused[key]
-
     def get_capabilities(self) -> Capabilities:
         """Return what it promises."""
         return Capabilities(bit_exact=True, batch=True, intermediates=True, concurrent=True)
+
+    def make(self, resource: Any, content: str) -> StandardModel:  # type: ignore[override]  # it has no choices
+        """Return the rewritten model, which ONNX Runtime took when it was made.
+
+        It is kept on disk unless it holds constants that operators of plugins computed, which may be others next time.
+        """
+        from brainsmith.execution.kept import kept
+        from brainsmith.execution.onnx.standard_model import StandardModel
+
+        def make() -> tuple[StandardModel, tuple[Any, ...] | None, set[str]]:
+            from brainsmith.execution.foreign_code import is_lasting
+            from brainsmith.execution.onnx.rewrite import rewrite
+            from brainsmith.execution.onnx.sessions import open_session
+            from brainsmith.execution.operator_modules import operator_modules
+            from brainsmith.execution.read_model import read_model
+
+            original = read_model(resource)
+            lasts = all(map(is_lasting, _folded_domains(original.graph)))
+            model = rewrite(original)
+            modules = operator_modules(original.graph)
+            open_session(model.content, 1)
+            return model, model.to_plain() if lasts else None, modules
+
+        try:
+            place = kept("onnxruntime", content)
+            return place.obtain(StandardModel.of_plain, make, lambda: about_resource(resource))
+        except ModelError as error:
+            raise UnsupportedResourceError(str(error)) from error
 
     def prepare_resource(self, resource: Any, config: Mapping[str, Any] | None = None) -> Prepared:
         """Rewrite a model, or take what is kept of it, and open its session.
@@ -87,7 +95,7 @@ class OnnxRuntime(ProcessorTarget):
             raise UnsupportedResourceError(problem)
         settings = checked_settings("onnxruntime", config, SETTINGS, UsageError)
         threads = settings.get("intra_op_threads") or processors()
-        session = StandardSession(_standard_model(resource, content_of(resource)), threads)
+        session = StandardSession(self.made(resource), threads)
         return Prepared(target=self, signature=session.model.signature, payload=session)
 
     def execute(  # type: ignore[override]  # an unknown keyword is a TypeError
@@ -108,36 +116,6 @@ class OnnxRuntime(ProcessorTarget):
         session: StandardSession = prepared.payload
         arrays, runs = session.model.signature.checked(inputs)
         return session.run(arrays, runs, keep)
-
-
-def _standard_model(resource: Any, content: str) -> StandardModel:
-    """Return the rewritten model, which ONNX Runtime took when it was made.
-
-    It is kept on disk unless it holds constants that operators of plugins computed, which may be others next time.
-    """
-    from brainsmith.execution.kept import kept
-    from brainsmith.execution.onnx.standard_model import StandardModel
-    from brainsmith.runtime.resource_content import about_resource
-
-    def make() -> tuple[StandardModel, tuple[Any, ...] | None, set[str]]:
-        from brainsmith.execution.foreign_code import is_lasting
-        from brainsmith.execution.onnx.rewrite import rewrite
-        from brainsmith.execution.onnx.sessions import open_session
-        from brainsmith.execution.operator_modules import operator_modules
-        from brainsmith.execution.read_model import read_model
-
-        original = read_model(resource)
-        lasts = all(map(is_lasting, _folded_domains(original.graph)))
-        model = rewrite(original)
-        modules = operator_modules(original.graph)
-        open_session(model.content, 1)
-        return model, model.to_plain() if lasts else None, modules
-
-    try:
-        place = kept("onnxruntime", content)
-        return place.obtain(StandardModel.of_plain, make, lambda: about_resource(resource))
-    except ModelError as error:
-        raise UnsupportedResourceError(str(error)) from error
 
 
 def _folded_domains(graph: GraphProto) -> set[str]:

@@ -10,13 +10,11 @@ from brainsmith.errors import BrainsmithError, BuildError
 from brainsmith.execution.kept_tensors import chosen_tensors
 from brainsmith.execution.model_signature import signature_of
 from brainsmith.graph.ends import tensors_behind
-from brainsmith.plugin.core import get_registry, target
+from brainsmith.plugin.core import target
 from brainsmith.runtime.annotated_inputs import refuse_outside
 from brainsmith.runtime.capabilities import Capabilities
-from brainsmith.runtime.model_resources import why_no_model
+from brainsmith.runtime.model_target import ModelTarget
 from brainsmith.runtime.prepared import Prepared
-from brainsmith.runtime.resource_content import content_of
-from brainsmith.runtime.target import ProcessorTarget
 from brainsmith.runtime.target_settings import checked_settings
 
 if TYPE_CHECKING:
@@ -36,27 +34,30 @@ if TYPE_CHECKING:
     vendor="QONNX",
     description="QONNX's execute_onnx, node by node and one run after the other: slow, and right by definition",
 )
-class Reference(ProcessorTarget):
+class Reference(ModelTarget):
     """Runs a model with QONNX's `execute_onnx`. Hardware nodes run the Python model of their kernel."""
-
-    def __init__(self, device_id: int = 0) -> None:
-        super().__init__(device_id)
-        self._asked: dict[str, ModelWrapper] = {}
-
-    def supports(self, resource: Any) -> str:
-        """Return why a resource is no model, or which node's operator nothing here knows; it reads the model for that."""
-        if problem := why_no_model(resource):
-            return problem
-        try:
-            model = _runnable(resource)
-        except BrainsmithError as error:
-            return str(error)
-        self._asked = {_key(resource): model}  # of one model: the next that is prepared
-        return ""
 
     def get_capabilities(self) -> Capabilities:
         """Return what it promises; QONNX keeps nothing between calls, but its nodes are not known to be safe in threads."""
         return Capabilities(bit_exact=True, intermediates=True)
+
+    def make(self, resource: Any, content: str) -> ModelWrapper:  # type: ignore[override]  # it has no choices
+        """Return a model as it is executed, each of its operators known."""
+        from brainsmith.execution.initialisers import initialisers
+        from brainsmith.execution.known_operators import require_operator
+        from brainsmith.execution.program.partitions import described
+        from brainsmith.execution.read_model import read_model
+        from brainsmith.execution.runnable import runnable_copy
+        from brainsmith.graph.model_facts import ModelFacts
+
+        model = runnable_copy(read_model(resource))
+        facts = ModelFacts(model, initialisers(model))
+        for node in model.graph.node:
+            try:
+                require_operator(node, facts.opset(node.domain), facts.known_dtype)
+            except BrainsmithError as error:
+                raise BuildError(f"{described(node)} cannot be executed: {error}") from error
+        return model
 
     def prepare_resource(self, resource: Any, config: Mapping[str, Any] | None = None) -> Prepared:
         """Read a model and infer its shapes.
@@ -71,7 +72,7 @@ class Reference(ProcessorTarget):
             TargetError: There is a configuration.
         """
         checked_settings("reference", config, {})
-        model = self._asked.pop(_key(resource), None) or _runnable(resource)
+        model: ModelWrapper = self.made(resource)
         return Prepared(target=self, signature=signature_of(model), payload=model)
 
     def execute(self, prepared: Prepared, inputs: Any, **kwargs: Any) -> dict[str, Array]:
@@ -86,30 +87,6 @@ class Reference(ProcessorTarget):
             InputError: Inputs do not fit, or `keep` names no tensor.
         """
         return _execute(prepared, inputs, **kwargs)
-
-
-def _key(resource: Any) -> str:
-    """Return what stands for a model, and for what its operators mean in this process."""
-    return f"{content_of(resource)}|{get_registry().redefinitions}"
-
-
-def _runnable(resource: Any) -> ModelWrapper:
-    """Return a model as it is executed, each of its operators known."""
-    from brainsmith.execution.initialisers import initialisers
-    from brainsmith.execution.known_operators import require_operator
-    from brainsmith.execution.program.partitions import described
-    from brainsmith.execution.read_model import read_model
-    from brainsmith.execution.runnable import runnable_copy
-    from brainsmith.graph.model_facts import ModelFacts
-
-    model = runnable_copy(read_model(resource))
-    facts = ModelFacts(model, initialisers(model))
-    for node in model.graph.node:
-        try:
-            require_operator(node, facts.opset(node.domain), facts.known_dtype)
-        except BrainsmithError as error:
-            raise BuildError(f"{described(node)} cannot be executed: {error}") from error
-    return model
 
 
 def _execute(prepared: Prepared, inputs: Any, *, keep: Iterable[str] | None = ()) -> dict[str, Array]:

@@ -6,7 +6,7 @@ Those that add and multiply tensors are in `bounded_sums`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -48,22 +48,15 @@ class BoundedOperator:
         run: Gives its outputs for the inputs that vary, as the network does.
         inputs: Those that vary, each once.
         elementwise: Whether each result is a function of one element alone.
+        is_sum: Whether rounding may differ with the order in which it adds.
     """
+
+    is_sum: ClassVar[bool] = False
 
     node: NodeProto
     run: Callable[[Mapping[str, Array]], tuple[Array, ...]]
     inputs: tuple[str, ...]
     elementwise: bool = field(default=False, kw_only=True)
-
-    @property
-    def is_sum(self) -> bool:
-        """Whether rounding may differ with the order in which it adds."""
-        return False
-
-    @property
-    def is_unknown(self) -> bool:
-        """Whether nothing is known of what it rounds."""
-        return type(self) is BoundedOperator
 
     def grids(self, given: Mapping[str, DyadicGrid]) -> list[DyadicGrid]:
         """Return the grid of each output."""
@@ -170,7 +163,7 @@ class Affine(BoundedOperator):
     Attributes:
         factor: In the form in which it broadcasts; float64.
         added: Likewise.
-        limits: Constants that may take a value's place.
+        limits: Constants, all finite, that may take a value's place.
         bent: It is a ReLU or the like, with one slope here and another there.
         curved: It is a function that rises all along.
     """
@@ -191,7 +184,7 @@ class Affine(BoundedOperator):
         if self.added.any():
             grid = grid.plus(grid_of(self.added))
         for limit in self.limits:
-            grid = grid.beside(grid_of(limit)) if np.isfinite(limit) else grid
+            grid = grid.beside(grid_of(limit))
         return [grid]
 
     def bounds(self, given: Mapping[str, BoundedTensor]) -> list[BoundedTensor]:
@@ -210,16 +203,12 @@ class Affine(BoundedOperator):
             error = error + UNIT * slope * (np.abs(tensor.middle) + tensor.radius)
         if self.added.any():
             error = error + UNIT * reached
-        size = slope * tensor.sizes + np.abs(self.added) + max(map(abs, self._finite), default=0.0)
+        size = slope * tensor.sizes + np.abs(self.added) + max(map(abs, self.limits), default=0.0)
         # Integers go through a function that is no straight line by its own results, one for each.
         real = (
             found.rounded_once[0].astype(np.float64) if self.bent else tensor.exact * self.factor + self.added
         )
         return [replace(found, error=enlarged(error), size=enlarged(size), real=real)]
-
-    @property
-    def _finite(self) -> list[float]:
-        return [limit for limit in self.limits if np.isfinite(limit)]
 
 
 @dataclass(frozen=True)

@@ -35,10 +35,7 @@ _ONE = np.ones(())
 class RoundedOperator(BoundedOperator):
     """An operator whose results float32 may round, as those of sums."""
 
-    @property
-    def is_sum(self) -> bool:
-        """It is rounded as one."""
-        return True
+    is_sum = True
 
     def rounds(self, given: Mapping[str, DyadicGrid]) -> bool:
         """Tell whether a result may be rounded."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,14 +27,6 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.execution.fallback.node_runners import NodeRunner
-
-
-@dataclass(frozen=True)
-class _Step:
-    """One operator, and whether floats round nothing in it, whatever the frame."""
-
-    operator: BoundedOperator
-    exact: bool
 
 
 class FloatNetwork:
@@ -64,7 +55,7 @@ class FloatNetwork:
         self.outputs = tuple(value.name for value in graph.output)
         grids = {name: _input_grid(self._model, name) for name in self.inputs}
         self.rounded: list[str] = []
-        self._steps: list[_Step] = []
+        self._steps: list[tuple[BoundedOperator, bool]] = []  # and whether floats never round in it
         unknown: dict[str, str] = {}
         for node in graph.node:
             varying = tuple(dict.fromkeys(name for name in node.input if name and name not in constants))
@@ -80,11 +71,13 @@ class FloatNetwork:
                 self.rounded.append(name)
             if isinstance(operator, BoundedQuantiser):
                 self.rounded += [each for each in origins if each not in self.rounded]
-            elif origins or (operator.is_unknown and not all(grid.is_exact for grid in given.values())):
+            elif origins or (
+                type(operator) is BoundedOperator and not all(grid.is_exact for grid in given.values())
+            ):
                 unknown.update(dict.fromkeys(node.output, origins[0] if origins else name))
             exact = not operator.rounds(given) and (operator.is_sum or all(grid.is_exact for grid in made))
             grids.update(zip(node.output, made, strict=False))
-            self._steps.append(_Step(operator, exact))
+            self._steps.append((operator, exact))
         self.grids = grids
 
     def follow(
@@ -103,24 +96,23 @@ class FloatNetwork:
             All tensors that vary.
         """
         tensors = {name: certain(np.asarray(feed[name])) for name in self.inputs}
-        for step in self._steps:
-            operator = step.operator
+        for operator, exact in self._steps:
             given = {name: tensors[name] for name in operator.inputs}
             if isinstance(operator, BoundedQuantiser):
                 (levels,) = operator.bounds(given)
                 made = [operator.settled(decide(operator, given[operator.inputs[0]], levels))]
             else:
-                made = operator.exactly(given) if step.exact else operator.bounds(given)
+                made = operator.exactly(given) if exact else operator.bounds(given)
             tensors.update(zip((name for name in operator.node.output if name), made, strict=True))
         return tensors
 
     def quantisers(self) -> Iterator[BoundedQuantiser]:
         """Yield the operators that give levels, in order."""
-        yield from (step.operator for step in self._steps if isinstance(step.operator, BoundedQuantiser))
+        yield from (operator for operator, _ in self._steps if isinstance(operator, BoundedQuantiser))
 
     def maker(self, name: str) -> BoundedOperator | None:
         """Return the operator that computes a tensor."""
-        return next((step.operator for step in self._steps if name in step.operator.node.output), None)
+        return next((operator for operator, _ in self._steps if name in operator.node.output), None)
 
 
 def _outputs_of(runner: NodeRunner) -> Callable[[Mapping[str, Array]], tuple[Array, ...]]:

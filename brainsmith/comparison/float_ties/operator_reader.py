@@ -41,6 +41,9 @@ MOVES = (
 )  # fmt: skip
 """Operators that move values, repeat them or take the largest of some; a Resize only where it takes the nearest."""
 
+_OF_TWO: dict[str, type[BoundedOperator]] = {"Add": Pair, "Mul": Product, "Sub": Pair}
+"""Operators of two tensors that vary."""
+
 
 def operator_of(
     view: GraphView,
@@ -63,11 +66,11 @@ def operator_of(
     given = (node, run, inputs)
     if is_quantiser(node) or is_thresholds(node):
         return _quantiser(view, given) or BoundedOperator(*given)
-    found = _sum(NodeView(node, facts), given, reals) or (
-        _affine(view, given) if len(inputs) == 1 else _of_two(given)
-    )
+    found = _sum(NodeView(node, facts), given, reals) or (_affine(view, given) if len(inputs) == 1 else None)
     if found is not None:
         return found
+    if is_standard(node, *_OF_TWO) and len(inputs) == 2:
+        return _OF_TWO[node.op_type](*given)
     if is_standard(node, *MOVES) and _moves_only(node):
         filler = view.number(node, 2, "value", 0.0) if node.op_type == "Pad" else 0.0
         return BoundedOperator(*given) if filler is None else Move(*given, filler=filler)
@@ -122,16 +125,6 @@ def _sum(node: NodeView, given: Any, reals: Mapping[str, Array]) -> Sum | None:
     return Sum(*given, sum=found, names=(first, second), constants=constants, reals=reals)
 
 
-def _of_two(given: Any) -> BoundedOperator | None:
-    """Return a sum, difference or product of two tensors that vary."""
-    node, _, inputs = given
-    if not is_standard(node, "Add", "Sub", "Mul") or len(inputs) != 2:
-        return None
-    if node.op_type == "Mul":
-        return Product(*given)
-    return Pair(*given)
-
-
 def _affine(view: GraphView, given: Any) -> Affine | None:
     node = given[0]
     if is_standard(node, "Mul", "Add", "Sub", "Div"):
@@ -145,10 +138,9 @@ def _affine(view: GraphView, given: Any) -> Affine | None:
     if node.op_type == "Relu":
         return Affine(*given, bent=True)
     if node.op_type == "Clip":
-        limits = [
-            view.number(node, at, name, end) for at, name, end in ((1, "min", -np.inf), (2, "max", np.inf))
-        ]
-        return Affine(*given, limits=tuple(limit for limit in limits if limit is not None), bent=True)
+        limits = [view.number(node, *end) for end in ((1, "min", -np.inf), (2, "max", np.inf))]
+        finite = tuple(limit for limit in limits if limit is not None and np.isfinite(limit))
+        return Affine(*given, limits=finite, bent=True)
     return Affine(*given, curved=True)
 
 
