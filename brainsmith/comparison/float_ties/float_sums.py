@@ -70,7 +70,7 @@ def _conv(node: NodeView) -> FloatSum:
     image, shape = node.shape(node.inputs[0]), node.shape(node.inputs[1])
     geometry, groups = geometry_of(node, image[2:], shape[2:]), node.attribute("group", 1)
     added, weights = _constant_sum(node), node.constant(1)
-    stated: dict[str, Any] = {**vars(geometry), "groups": groups, "exact": "float64", "dtype": "float64"}
+    stated: dict[str, Any] = {"geometry": geometry, "groups": groups, "exact": "float64", "dtype": "float64"}
 
     def product(left: Array, right: Array) -> Array:
         return np.asarray(windows.convolve(left[None], right, None, **stated)[0])
@@ -86,7 +86,7 @@ def _average_pool(node: NodeView) -> FloatSum | None:
     is_padded = any((*geometry.before, *geometry.after))
     if node.attribute("ceil_mode", 0) or (is_padded and not node.attribute("count_include_pad", 0)):
         return None
-    stated: dict[str, Any] = {"kernel": kernel, **vars(geometry), "average": True, "count_padding": True}
+    stated: dict[str, Any] = {"kernel": kernel, "geometry": geometry, "average": True, "count_padding": True}
     return _mean(lambda left: np.asarray(windows.pool(left[None], **stated)[0]), prod(kernel))
 
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.execution.operators.images import Geometry, OfImages, geometry_of, space_of
+from brainsmith.execution.operators.images import OfImages, geometry_of, space_of
 from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.program.exact_products import Sums, sums_of
 from brainsmith.execution.program.functions import windows
+from brainsmith.execution.program.functions.windows import Geometry
 from brainsmith.graph.array_types import Array
 from brainsmith.graph.integer_range import FLOAT32_END, IntegerRange, within
 from brainsmith.graph.node_view import Unsupported
@@ -51,7 +52,9 @@ class Convolution(OfImages):
         exact = "float32" if products is None else products.exact
         inputs = [image, node.hold(self.weights.astype(exact)), node.inputs[2] if node.given(2) else ""]
         groups = node.attribute("group", 1)
-        return node.emit(windows.convolve, inputs, outputs, **vars(self.geometry), groups=groups, exact=exact)
+        return node.emit(
+            windows.convolve, inputs, outputs, geometry=self.geometry, groups=groups, exact=exact
+        )
 
     def parameters(self, node: NodeView, emit: Emitter) -> list[str]:
         """Return the names of weights and bias."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.program.functions import shapes
+from brainsmith.execution.program.functions.windows import Geometry
 from brainsmith.graph.array_types import Shape
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import STANDARD
@@ -22,29 +23,6 @@ if TYPE_CHECKING:
 
 _ATTRIBUTES = ("auto_pad", "ceil_mode", "dilations", "group", "kernel_shape", "pads", "strides")
 """What operators of ONNX take from nodes of QONNX that stand for them."""
-
-
-@dataclass(frozen=True)
-class Geometry:
-    """Where windows lie, axis by axis, as instructions take it.
-
-    Attributes:
-        strides: Between windows.
-        dilations: Between the taps of a window.
-        before: Padding.
-        after: Likewise.
-    """
-
-    strides: Shape
-    dilations: Shape
-    before: Shape
-    after: Shape
-
-    def for_windows(self, count: Shape, image: Shape, kernel: Shape) -> Geometry:
-        """Return it with as much padding behind an image as so many windows need."""
-        reach = _reach(count, kernel, self.strides, self.dilations)
-        parts = zip(reach, self.before, image, strict=True)
-        return replace(self, after=tuple(max(0, end - first - size) for end, first, size in parts))
 
 
 @dataclass(frozen=True)
@@ -123,20 +101,14 @@ def geometry_of(node: NodeView, image: Shape, kernel: Shape) -> Geometry:
         if min(pads, default=0) < 0:
             raise Unsupported("its padding is negative")
         return stated
-    none = replace(stated, before=(0,) * rank, after=(0,) * rank)
+    none = stated._replace(before=(0,) * rank, after=(0,) * rank)
     if auto == "VALID":
         return none
     count = tuple(-(-size // stride) for size, stride in zip(image, strides, strict=True))
     total = none.for_windows(count, image, kernel).after
-    left = (size - end for size, end in zip(image, _reach(count, kernel, strides, dilations), strict=True))
+    left = (size - end for size, end in zip(image, stated.reach(count, kernel), strict=True))
     if node.kind in ("MaxPool", "AveragePool") and max(left) > 1:
         raise Unsupported("ONNX Runtime moves its windows, which leave out values, by a rule of its own")
     small, large = tuple(size // 2 for size in total), tuple(size - size // 2 for size in total)
     before, after = (small, large) if auto == "SAME_UPPER" else (large, small)
-    return replace(stated, before=before, after=after)
-
-
-def _reach(count: Shape, kernel: Shape, strides: Shape, dilations: Shape) -> Shape:
-    """Return behind which entry of each axis so many windows end."""
-    parts = zip(count, kernel, strides, dilations, strict=True)
-    return tuple((n - 1) * stride + (taps - 1) * dilation + 1 for n, taps, stride, dilation in parts)
+    return stated._replace(before=before, after=after)

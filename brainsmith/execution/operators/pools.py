@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
-from brainsmith.execution.operators.images import Geometry, OfImages, geometry_of, space_of
+from brainsmith.execution.operators.images import OfImages, geometry_of, space_of
 from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.windows import IMAGE
 from brainsmith.execution.program.exact_products import type_of_bound
 from brainsmith.execution.program.functions import images, reductions, windows
+from brainsmith.execution.program.functions.windows import Geometry
 from brainsmith.graph.array_types import Shape
 from brainsmith.graph.integer_range import FLOAT32_END
 from brainsmith.graph.node_view import Unsupported
@@ -268,7 +269,7 @@ def _pooled(
     count_padding: bool = False,
 ) -> str:  # fmt: skip
     """Emit a pool of an image with the channels in the second axis; return what it gives."""
-    stated = {"kernel": kernel, **vars(geometry), "average": average, "count_padding": count_padding}
+    stated = {"kernel": kernel, "geometry": geometry, "average": average, "count_padding": count_padding}
     return node.emit(windows.pool, [image], outputs, **stated)
 
 

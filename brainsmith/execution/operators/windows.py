@@ -60,8 +60,8 @@ class Windows(Apart):
             raise Unsupported("its datatype does not hold the value of its padding")
         node.emit(
             images.slide, node.inputs, node.outputs,
-            kernel=self.kernel, strides=self.strides, dilations=self.dilations,
-            before=self.padding[:2], after=self.padding[2:], fill=self.fill, lanes=self.lanes,
+            kernel=self.kernel, geometry=(self.strides, self.dilations, self.padding[:2], self.padding[2:]),
+            fill=self.fill, lanes=self.lanes,
         )  # fmt: skip
         self._prove(node)
 

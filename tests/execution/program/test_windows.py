@@ -8,9 +8,8 @@ from brainsmith.execution.program.functions import windows
 
 def convolved(images, weights, groups):
     return windows.convolve(
-        images, weights, None, strides=(1, 1), dilations=(1, 1), before=(1, 0), after=(0, 1), groups=groups,
-        exact="float32",
-    )  # fmt: skip
+        images, weights, None, geometry=((1, 1), (1, 1), (1, 0), (0, 1)), groups=groups, exact="float32"
+    )
 
 
 @pytest.mark.parametrize("side", [5, 18])
@@ -35,10 +34,7 @@ def test_bands_of_an_image_change_nothing(monkeypatch, shape, rows):
 
     def run():
         axes = len(shape)
-        return windows.convolve(
-            images, weights, None, strides=(1,) * axes, dilations=(1,) * axes, before=(1,) * axes, after=(1,) * axes,
-            groups=2, exact="float32",
-        )  # fmt: skip
+        return windows.convolve(images, weights, None, geometry=((1,) * axes,) * 4, groups=2, exact="float32")
 
     whole = run()
     one = 4 * weights[0, 0].size * 4 * int(np.prod(shape[1:]))
@@ -48,9 +44,6 @@ def test_bands_of_an_image_change_nothing(monkeypatch, shape, rows):
 
 def test_padding_is_never_the_largest():
     images = np.full((1, 1, 1, 2, 2), -5, np.float32)
-    found = windows.pool(
-        images, kernel=(2, 2), strides=(1, 1), dilations=(1, 1), before=(1, 1), after=(1, 1), average=False,
-        count_padding=False,
-    )  # fmt: skip
+    found = windows.pool(images, kernel=(2, 2), geometry=((1, 1),) * 4, average=False, count_padding=False)
     assert found.shape == (1, 1, 1, 3, 3)
     assert set(found.ravel()) == {-5.0}

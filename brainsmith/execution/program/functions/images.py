@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainsmith.execution.program.instruction_table import instruction
 from brainsmith.graph.array_types import Array
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 Pair = tuple[int, int]
 
 
 @instruction
-def slide(
-    images: Array,
-    *,
-    kernel: Pair,
-    strides: Pair,
-    dilations: Pair,
-    before: Pair,
-    after: Pair,
-    fill: int,
-    lanes: int,
-) -> Array:
+def slide(images: Array, *, kernel: Pair, geometry: Sequence[Pair], fill: int, lanes: int) -> Array:
     """Give the window of each output pixel: (runs, batch, height, width, positions * channels).
 
     Args:
         images: The input.
-        kernel: Height and width of a window; as all that follow, rows first.
-        strides: Between windows.
-        dilations: Between the positions of a window.
-        before: Padding.
-        after: Padding.
+        kernel: Height and width of a window.
+        geometry: Of the windows, rows first.
         fill: What the padding holds.
         lanes: 0 for position by position, all channels of each; else so many channels at a time, all positions of
             each, as a depthwise sliding window in RTL gives them.
     """
+    strides, dilations, before, after = geometry
     if any(before) or any(after):
         widths = [(0, 0), (0, 0), *zip(before, after, strict=True), (0, 0)]
         images = np.pad(images, widths, constant_values=fill)

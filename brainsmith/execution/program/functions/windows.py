@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from brainsmith.execution.program.instruction_table import instruction
 from brainsmith.graph.array_types import Array, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 
 _SMALL_IMAGE = 256
@@ -23,16 +23,57 @@ _BAND_BYTES = 1 << 20
 """Of the columns of one image from which on it is taken in bands; about a processor's second cache."""
 
 
+class Geometry(NamedTuple):
+    """Where windows lie, axis by axis.
+
+    Attributes:
+        strides: Between windows.
+        dilations: Between the taps of a window.
+        before: Padding.
+        after: Likewise.
+    """
+
+    strides: Shape
+    dilations: Shape
+    before: Shape
+    after: Shape
+
+    def reach(self, count: Shape, kernel: Shape) -> Shape:
+        """Return behind which entry of each axis so many windows end."""
+        parts = zip(count, kernel, self.strides, self.dilations, strict=True)
+        return tuple((n - 1) * stride + (taps - 1) * dilation + 1 for n, taps, stride, dilation in parts)
+
+    def for_windows(self, count: Shape, image: Shape, kernel: Shape) -> Geometry:
+        """Return it with as much padding behind an image as so many windows need."""
+        parts = zip(self.reach(count, kernel), self.before, image, strict=True)
+        return self._replace(after=tuple(max(0, end - first - size) for end, first, size in parts))
+
+    def padded(self, images: Array, fill: float) -> Array:
+        """Surround images (images, channels, *space)."""
+        if not any(self.before) and not any(self.after):
+            return images
+        return pad(images, before=(0, *self.before), after=(0, *self.after), fill=fill, mode="constant")
+
+    def taps(self, padded: Array, kernel: Shape) -> Iterator[Array]:
+        """Yield what each tap of the kernel sees: (images, channels, *windows), in the order of the kernel."""
+        sizes = zip(padded.shape[2:], self.reach((1,) * len(kernel), kernel), self.strides, strict=True)
+        windows = [(size - end) // stride + 1 for size, end, stride in sizes]
+        for tap in product(*map(range, kernel)):
+            starts = [at * dilation for at, dilation in zip(tap, self.dilations, strict=True)]
+            cut = tuple(
+                slice(start, start + (count - 1) * stride + 1, stride)
+                for start, count, stride in zip(starts, windows, self.strides, strict=True)
+            )
+            yield padded[(slice(None), slice(None), *cut)]
+
+
 @instruction
 def convolve(
     images: Array,
     weights: Array,
     bias: Array | None,
     *,
-    strides: Shape,
-    dilations: Shape,
-    before: Shape,
-    after: Shape,
+    geometry: Sequence[Shape],
     groups: int,
     exact: str,
     dtype: str = "float32",
@@ -43,20 +84,16 @@ def convolve(
         images: (runs, batch, channels, *space).
         weights: (filters, channels of a group, *kernel), of the type in which sums are computed.
         bias: (filters,), float32; added to the rounded sums.
-        strides: For each spatial axis, as all that follow.
-        dilations: Between the taps of the kernel.
-        before: Padding with 0.
-        after: Likewise.
+        geometry: Of the windows, padded with 0.
         groups: Into which channels and filters are divided.
         exact: Type in which the sums are computed.
         dtype: Type that comes back.
     """
     runs, batch, channels = images.shape[:3]
     flat = images.reshape(runs * batch, channels, *images.shape[3:]).astype(exact, copy=False)
-    padded = _padded(flat, before, after, 0)
-    kernel = weights.shape[2:]
-    size = _positions(padded.shape[2:], kernel, strides, dilations)
-    taps = list(_taps(padded, kernel, size, strides, dilations))
+    kernel, where = weights.shape[2:], Geometry(*geometry)
+    taps = list(where.taps(where.padded(flat, 0), kernel))
+    size = taps[0].shape[2:]
     if groups == channels and weights.shape[0] == channels:
         sums = _channel_by_channel(taps, weights)
     else:
@@ -69,44 +106,31 @@ def convolve(
 
 @instruction
 def pool(
-    images: Array,
-    *,
-    kernel: Shape,
-    strides: Shape,
-    dilations: Shape,
-    before: Shape,
-    after: Shape,
-    average: bool,
-    count_padding: bool,
+    images: Array, *, kernel: Shape, geometry: Sequence[Shape], average: bool, count_padding: bool
 ) -> Array:
     """Return the largest or the mean value of each window.
 
     Args:
         images: (runs, batch, channels, *space).
-        kernel: For each spatial axis, as all that follow.
-        strides: Between windows.
-        dilations: Between the taps of a window.
-        before: Padding, which is never the largest.
-        after: Likewise; more than is needed is not looked at.
+        kernel: For each spatial axis.
+        geometry: Of the windows; padding is never the largest, and more behind than is needed is not looked at.
         average: The mean instead of the largest.
         count_padding: The mean counts the padding, as 0.
     """
     lead = images.shape[:3]
     flat = images.reshape(-1, 1, *images.shape[3:])
     lowest = 0 if average else (-np.inf if images.dtype.kind == "f" else np.iinfo(images.dtype).min)
-    padded = _padded(flat, before, after, lowest)
-    size = _positions(padded.shape[2:], kernel, strides, dilations)
+    where = Geometry(*geometry)
     total: Array | None = None
-    for tap in _taps(padded, kernel, size, strides, dilations):
+    for tap in where.taps(where.padded(flat, lowest), kernel):
         if total is None:
             total = tap.copy()
         else:
             (np.add if average else np.maximum)(total, tap, out=total)
     assert total is not None
     if average:
-        shape = images.shape[3:]
-        total /= _counts(shape, kernel, strides, dilations, before, after, count_padding).astype(total.dtype)
-    return total.reshape(*lead, *size)
+        total /= _counts(images.shape[3:], kernel, where, count_padding).astype(total.dtype)
+    return total.reshape(*lead, *total.shape[2:])
 
 
 def _all_channels(taps: list[Array], weights: Array, groups: int, size: Shape) -> Array:
@@ -175,42 +199,7 @@ def _channel_by_channel(taps: list[Array], weights: Array) -> Array:
     return total
 
 
-def _padded(images: Array, before: Shape, after: Shape, fill: float) -> Array:
-    if not any(before) and not any(after):
-        return images
-    return pad(images, before=(0, *before), after=(0, *after), fill=fill, mode="constant")
-
-
-def _positions(space: Shape, kernel: Shape, strides: Shape, dilations: Shape) -> Shape:
-    """Return how many windows fit along each axis."""
-    return tuple(
-        (size - (taps - 1) * dilation - 1) // stride + 1
-        for size, taps, stride, dilation in zip(space, kernel, strides, dilations, strict=True)
-    )
-
-
-def _taps(padded: Array, kernel: Shape, size: Shape, strides: Shape, dilations: Shape) -> Iterator[Array]:
-    """Yield what each tap of the kernel sees: (images, channels, *positions), in the order of the kernel."""
-    for tap in product(*map(range, kernel)):
-        starts = [at * dilation for at, dilation in zip(tap, dilations, strict=True)]
-        cut = tuple(
-            slice(start, start + (count - 1) * stride + 1, stride)
-            for start, count, stride in zip(starts, size, strides, strict=True)
-        )
-        yield padded[(slice(None), slice(None), *cut)]
-
-
-def _counts(
-    space: Shape,
-    kernel: Shape,
-    strides: Shape,
-    dilations: Shape,
-    before: Shape,
-    after: Shape,
-    count_padding: bool,
-) -> Array:
+def _counts(space: Shape, kernel: Shape, where: Geometry, count_padding: bool) -> Array:
     """Return by how much the sum of each window is divided."""
-    inside = _padded(np.ones((1, 1, *space)), before, after, 1.0 if count_padding else 0.0)
-    size = _positions(inside.shape[2:], kernel, strides, dilations)
-    taps = _taps(inside, kernel, size, strides, dilations)
-    return np.asarray(sum(tap.astype(np.float64) for tap in taps))
+    inside = where.padded(np.ones((1, 1, *space)), 1.0 if count_padding else 0.0)
+    return np.asarray(sum(tap.astype(np.float64) for tap in where.taps(inside, kernel)))
