@@ -63,7 +63,7 @@ def align(original: ModelSignature, changed: ModelSignature, name: str = "the or
     read: Feed = {}
     batch = _split_batch(original, changed)
     for old, new in zip(original.outputs, changed.outputs, strict=True):
-        change, note = _from_samples(new.shape, old.shape, batch)
+        change, note = _between(new.shape, old.shape, 1, batch)
         if change is None:
             if len(changed.outputs) == 1 and _holds_classes(new.shape, old.shape):
                 notes.append(
@@ -93,7 +93,7 @@ def align_inputs(
     batch = _split_batch(original, changed)
     notes = [f"a batch of {batch} is fed as {batch} samples, one after the other"] if batch > 1 else []
     for old, new in zip(original.inputs, changed.inputs, strict=True):
-        change, note = _to_samples(old.shape, new.shape, batch)
+        change, note = _between(old.shape, new.shape, batch, 1)
         if change is None:
             reason = f"its input '{new.name}' has shape {new.shape}, and '{old.name}' of {name} {old.shape}"
             return {}, [], reason
@@ -113,31 +113,23 @@ def _split_batch(original: ModelSignature, changed: ModelSignature) -> int:
     return batch if split else 1
 
 
-def _to_samples(have: Shape, want: Shape, batch: int) -> tuple[Change | None, list[str]]:
-    """Find how stacks of batches become stacks of samples."""
-    if batch == 1:
-        return change_of(have, want)
-    one = (have[0] // batch, *have[1:])
-    change, notes = change_of(one, want)
-    return None if change is None else _after(_reshaped(one), change), notes
-
-
-def _from_samples(have: Shape, want: Shape, batch: int) -> tuple[Change | None, list[str]]:
-    """Find how stacks of samples become stacks of batches."""
-    if batch == 1:
-        return change_of(have, want)
-    if not want or want[0] % batch:
+def _between(have: Shape, want: Shape, apart: int, together: int) -> tuple[Change | None, list[str]]:
+    """Find how stacks of one shape become another's, where so many runs of the first, or of the second, are one."""
+    if together > 1 and (not want or want[0] % together):
         return None, []
-    change, notes = change_of(have, (want[0] // batch, *want[1:]))
-    return None if change is None else _after(change, _reshaped(want)), notes
+    one, other = _part(have, apart), _part(want, together)
+    change, notes = change_of(one, other)
+    if change is None or apart == together == 1:
+        return change, notes
+    return lambda stack: _reshaped(want)(change(_reshaped(one)(stack))), notes
+
+
+def _part(shape: Shape, count: int) -> Shape:
+    return shape if count == 1 else (shape[0] // count, *shape[1:])
 
 
 def _reshaped(shape: Shape) -> Change:
     return lambda stack: stack.reshape(-1, *shape)
-
-
-def _after(first: Change, second: Change) -> Change:
-    return lambda stack: second(first(stack))
 
 
 def _other_count(kind: str, first: tuple[TensorSpec, ...], second: tuple[TensorSpec, ...], name: str) -> str:

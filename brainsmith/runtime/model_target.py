@@ -46,11 +46,19 @@ class ModelTarget(ProcessorTarget):
         )  # an operator that comes later may be executed
         if refusal not in self._refused:
             try:
-                self._made = {self._key(refusal[0], {}): self._take(resource, refusal[0], {})}  # of one model
+                self.try_out(resource, refusal[0])
             except BrainsmithError as error:
                 self._refused = {key: why for key, why in self._refused.items() if key[1] == refusal[1]}
                 self._refused[refusal] = str(error)
         return self._refused.get(refusal, "")
+
+    def try_out(self, resource: Any, content: str) -> None:
+        """Make of a model what is executed, for the next one that is prepared.
+
+        Raises:
+            BrainsmithError: It cannot be executed.
+        """
+        self._made = {self._key(content, {}): self._take(resource, content, {})}
 
     def made(self, resource: Any, **choices: Any) -> Any:
         """Return what was made of a model, or make it; only the next that is prepared gets what was made."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from threading import RLock, local
+from contextlib import contextmanager
+from threading import local
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import TargetError
 from brainsmith.forks import lock_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
-    from threading import Event
+    from threading import Event, RLock
 
     from brainsmith.runtime.live_target import LiveTarget
 
@@ -67,21 +69,18 @@ class ChangeLock:
         Raises:
             TargetError: On entering: the target of a call in which this thread is, is being released.
         """
-        return _Patient(self._lock) if _CALLS.of else self._lock
+        return _patiently(self._lock) if _CALLS.of else self._lock
 
 
-class _Patient:
-    """Takes a lock from inside a call of a target."""
-
-    def __init__(self, lock: RLock) -> None:
-        self._lock = lock
-
-    def __enter__(self) -> None:
-        while not self._lock.acquire(timeout=LOOK):
-            _refuse()
-
-    def __exit__(self, *exception: object) -> None:
-        self._lock.release()
+@contextmanager
+def _patiently(lock: RLock) -> Iterator[None]:
+    """Take a lock from inside a call of a target."""
+    while not lock.acquire(timeout=LOOK):
+        _refuse()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _refuse() -> None:

@@ -79,6 +79,11 @@ class BuildFolder:
         types = {spec.name: spec.dtype for spec in self.signature.outputs}
         return {**{name: found[name].astype(kind, copy=False) for name, kind in types.items()}, **kept}
 
+    def carried(self, tensors: Mapping[str, NDArray[Any]]) -> Stacks:
+        """Return tensors that lie between layers in the types of numpy in which models pass them."""
+        layouts = {link.layout.tensor: link.layout for link in self.package.design.links if link.layout}
+        return {name: values.astype(carried_in(layouts[name])) for name, values in tensors.items()}
+
 
 def read_build_folder(folder: Path) -> BuildFolder:
     """Read a build's folder, or that of a package alone.

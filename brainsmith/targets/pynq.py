@@ -129,15 +129,7 @@ class PynqBoard(Target):
         settings = checked_settings("pynq", config, SETTINGS)
         folder = read_build_folder(Path(resource))
         bitfile = find_overlay(folder.package.folder, self._bitfile)
-        board = Board(
-            _runtime(),
-            bitfile,
-            folder.package.design,
-            device_id=self.device_id,
-            engines=settings.get("dma"),
-            packet=settings.get("frames_per_packet", 1),
-            timeout=settings.get("timeout", 10.0),
-        )
+        board = Board(_runtime(), bitfile, folder.package.design, self.device_id, **settings)
         return Prepared(target=self, signature=folder.signature, payload=OnBoard(folder, board))
 
     def execute(  # type: ignore[override]  # an unknown keyword is a TypeError
@@ -150,16 +142,13 @@ class PynqBoard(Target):
             TargetError: A transfer failed or did not end in time.
         """
         from brainsmith.rtl.package.frame_order import design_frames
-        from brainsmith.targets.build_folder import carried_in
 
         on_board: OnBoard = prepared.payload
         folder = on_board.folder
         arrays, frames = folder.signature.checked(inputs)
-        outputs = {stream.layout.tensor: stream.layout for stream in folder.package.design.outputs}
 
         def run(stacks: dict[str, Array]) -> dict[str, Array]:
-            found = on_board.board.run(design_frames(folder.package.design, stacks))
-            return {name: values.astype(carried_in(outputs[name])) for name, values in found.items()}
+            return folder.carried(on_board.board.run(design_frames(folder.package.design, stacks)))
 
         return folder.signature.joined(folder.run(folder.signature.stacked(arrays, frames), run))
 

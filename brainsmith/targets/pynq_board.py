@@ -43,8 +43,8 @@ class Board:
         bitfile: The overlay; PYNQ wants its .hwh file beside it.
         design: Of the accelerator.
         device_id: Which of PYNQ's devices.
-        engines: The DMA of each stream; by default the only one that there is.
-        packet: Frames after which the overlay ends a packet of an output (TLAST).
+        dma: Of each stream; by default the only one that there is.
+        frames_per_packet: After how many the overlay ends a packet of an output (TLAST).
         timeout: Seconds that one packet may take.
 
     Raises:
@@ -56,27 +56,26 @@ class Board:
         pynq: Any,
         bitfile: Path,
         design: Design,
-        *,
-        device_id: int = 0,
-        engines: Mapping[str, str] | None = None,
-        packet: int = 1,
+        device_id: int,
+        dma: Mapping[str, str] | None = None,
+        frames_per_packet: int = 1,
         timeout: float = 10.0,
     ) -> None:
         self._pynq = pynq
         self._device = find_device(pynq, device_id)
-        self._packet = packet
+        self._packet = frames_per_packet
         self._timeout = timeout
         try:
             self._overlay = pynq.Overlay(str(bitfile), device=self._device)
         except Exception as error:
             raise TargetError(f"pynq: {bitfile} cannot be loaded: {text_of(error)}") from error
-        self.transfers = self._plan(design, engines)
+        self.transfers = self._plan(design, dma)
         self._frames = min(self._most_frames(one) for one in self.transfers)
-        if self._frames < packet:
+        if self._frames < frames_per_packet:
             self.close()
             raise TargetError(
-                f"pynq: a packet of {packet} frames is more than the DMA's length register holds: make it wider in "
-                "Vivado (Width of Buffer Length Register), or the packets smaller"
+                f"pynq: a packet of {frames_per_packet} frames is more than the DMA's length register holds: make it wider "
+                "in Vivado (Width of Buffer Length Register), or the packets smaller"
             )
         self._buffers: dict[str, Any] = {}
         self._failed = False

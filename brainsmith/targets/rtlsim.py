@@ -139,9 +139,7 @@ class RtlSimulation(Target):
             raise UnsupportedResourceError(problem)
         settings = checked_settings("rtlsim", config, SETTINGS)
         folder = read_build_folder(Path(resource))
-        accelerator = prepare_package(
-            folder.package, frames=settings.get("frames"), check=settings.get("check", True)
-        )
+        accelerator = prepare_package(folder.package, **settings)
         return Prepared(target=self, signature=folder.signature, payload=Simulated(folder, accelerator))
 
     def execute(  # type: ignore[override]  # an unknown keyword is a TypeError
@@ -184,18 +182,10 @@ class RtlSimulation(Target):
         def run(stacks: dict[str, Array]) -> dict[str, Array]:
             done = simulated.accelerator.run(stacks, keep=inside, seed=seed, limit=limit, constant=outputs)
             self._own.run = done
-            kept.update(_carried(simulated, done.tensors))
-            return _carried(simulated, done.outputs)
+            kept.update(folder.carried(done.tensors))
+            return folder.carried(done.outputs)
 
         found = folder.run(
             folder.signature.stacked(arrays, frames), run, frozenset(wanted).difference(inside)
         )
         return joined_tensors(folder.signature, {**kept, **found}, wanted)
-
-
-def _carried(simulated: Simulated, tensors: Mapping[str, Array]) -> dict[str, Array]:
-    """Return whole numbers in the types in which models pass them."""
-    from brainsmith.targets.build_folder import carried_in
-
-    layouts = {link.layout.tensor: link.layout for link in simulated.accelerator.design.links if link.layout}
-    return {name: values.astype(carried_in(layouts[name])) for name, values in tensors.items()}

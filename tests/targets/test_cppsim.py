@@ -89,7 +89,7 @@ def test_a_layer_whose_cpp_is_not_there_is_not_run_in_python_instead(tmp_path):
 def test_what_is_no_model_with_layers_in_hls_is_not_supported(tmp_path):
     cppsim = CppSimulation()
     for resource, reason in (
-        (tmp_path, "cppsim runs an .onnx file of hardware layers, its bytes or a ModelWrapper"),
+        (tmp_path, f"{tmp_path} is a folder, and a model is an .onnx file"),
         (b"no", "the model: is not an ONNX model"),
         (
             models.model_of([helper.make_node("Relu", ["x"], ["y"])], {"x": (1, 2)}, {"y": (1, 2)}),

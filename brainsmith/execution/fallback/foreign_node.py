@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.execution.model_part import part_of
 from brainsmith.execution.program.functions import foreign
 from brainsmith.execution.program.instruction import Instruction
 from brainsmith.execution.program.instruction_table import name_of
-from brainsmith.plugin.adapters.graph_edits import names_read
 
 if TYPE_CHECKING:
     from brainsmith.execution.program.program_node import ProgramNode
@@ -38,28 +38,5 @@ def _operands(view: ProgramNode, node: Any, facts: ModelFacts) -> tuple[str, dic
         "constant": tuple(name for name in inputs if not view.varies(name)),
         "made": tuple(filter(None, view.outputs)),
     }
-    return view.hold(np.frombuffer(_model_of(node, facts, inputs), np.uint8)), names
-
-
-def _model_of(node: Any, facts: ModelFacts, names: list[str]) -> bytes:
-    """Return a model of one node, which states of its tensors what the whole model states."""
-    import onnx
-
-    graph = facts.model.graph
-    inner = [name for name in dict.fromkeys(names_read(node)) if name not in node.input]
-    wanted = {*names, *node.output, *inner}
-    model = onnx.ModelProto(ir_version=facts.model.model.ir_version)
-    model.opset_import.extend(facts.model.model.opset_import)
-    model.metadata_props.extend(facts.model.model.metadata_props)
-    model.graph.name = "one_node"
-    model.graph.node.append(node)
-    known = {value.name: value for value in (*graph.output, *graph.value_info, *graph.input)}
-    model.graph.input.extend(known[name] for name in names if name in known)
-    model.graph.output.extend(known[name] for name in node.output if name in known)
-    listed = {*names, *node.output}
-    model.graph.value_info.extend(known[name] for name in inner if name in known and name not in listed)
-    model.graph.initializer.extend(t for t in graph.initializer if t.name in inner)
-    model.graph.quantization_annotation.extend(
-        a for a in graph.quantization_annotation if a.tensor_name in wanted
-    )
-    return bytes(model.SerializeToString())
+    model = part_of(facts.model, [node], inputs, names["made"])
+    return view.hold(np.frombuffer(model.SerializeToString(), np.uint8)), names

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from brainsmith.execution.program.functions import thresholds as ways
 from brainsmith.execution.program.functions.thresholds import bin_numbers
-from brainsmith.graph.array_types import Array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brainsmith.execution.operators.thresholds import Threshold
     from brainsmith.execution.program.program_node import ProgramNode
+    from brainsmith.graph.integer_range import Span
 
 
 FEW = 6
@@ -49,17 +49,16 @@ def emit_staircase(
     """
     rows, scale, bias = threshold.rows, threshold.scale, threshold.bias
     count = rows.shape[1]
-    same = {"axis": threshold.axis, "scale": scale, "bias": bias}
     span = node.span(source)
     made = None
     wide = rows.dtype == np.float64  # tables and bins are counted in float32
     if count > FEW and span is not None and not wide:
-        made = _looked_up(node, source, rows, span, same, outputs)
+        made = _looked_up(node, source, threshold, span, outputs)
     if made is None and count > SOME and not wide:
-        made = _binned(node, source, rows, same, outputs)
+        made = _binned(node, source, threshold, outputs)
     if made is None:
         way = ways.search if count > (SOME if wide else MANY) else ways.compare_each
-        made = node.emit(way, [source, node.hold(rows)], outputs, **same)
+        made = node.emit(way, [source, node.hold(rows)], outputs, axis=threshold.axis, scale=scale, bias=bias)
     if scale.is_integer() and bias.is_integer():
         low, high = sorted((bias, scale * count + bias))
         node.prove(made, low, high, (count, low, high) == (1, -1, 1))
@@ -67,14 +66,10 @@ def emit_staircase(
 
 
 def _looked_up(
-    node: ProgramNode,
-    source: str,
-    rows: Array,
-    span: tuple[int, int],
-    same: dict[str, Any],
-    outputs: Sequence[str] | None,
+    node: ProgramNode, source: str, threshold: Threshold, span: Span, outputs: Sequence[str] | None
 ) -> str | None:
     """Emit a table of the levels of whole numbers, from below the first threshold to the last; None if too long."""
+    rows = threshold.rows
     finite = np.where(np.isfinite(rows), rows, np.nan).astype(np.float64)
     filled = np.isfinite(rows).any(axis=1)
     low, high = np.zeros(len(rows)), np.zeros(len(rows))
@@ -93,16 +88,17 @@ def _looked_up(
             for row, first, last in zip(rows, low, high, strict=True)
         ]
     )
-    table = np.float32(same["scale"]) * levels.astype(np.float32) + np.float32(same["bias"])
+    table = np.float32(threshold.scale) * levels.astype(np.float32) + np.float32(threshold.bias)
     start = np.concatenate([[0], np.cumsum(sizes)[:-1]]) - low
     held = [node.hold(column.astype(np.float32)) for column in (low, high, start)]
-    return node.emit(ways.look_up, [source, *held, node.hold(table)], outputs, axis=same["axis"])
+    return node.emit(ways.look_up, [source, *held, node.hold(table)], outputs, axis=threshold.axis)
 
 
 def _binned(
-    node: ProgramNode, source: str, rows: Array, same: dict[str, Any], outputs: Sequence[str] | None
+    node: ProgramNode, source: str, threshold: Threshold, outputs: Sequence[str] | None
 ) -> str | None:
     """Emit bins that hold one threshold each at most; None if there would be too many."""
+    rows = threshold.rows
     gaps = np.diff(rows.astype(np.float64), axis=1)
     if not np.isfinite(rows).all() or gaps.min() <= 0:
         return None
@@ -122,4 +118,5 @@ def _binned(
     start = np.arange(len(rows)) * bins
     columns = [origin, density, *(one.astype(np.float32) for one in (start, levels.ravel()))]
     held = [node.hold(one) for one in (*columns, edges.ravel())]
-    return node.emit(ways.look_up_bins, [source, *held], outputs, bins=bins, **same)
+    stated = {"axis": threshold.axis, "scale": threshold.scale, "bias": threshold.bias}
+    return node.emit(ways.look_up_bins, [source, *held], outputs, bins=bins, **stated)
