@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from brainsmith.build.aligned import STEP_SAMPLES, AlignedModel, chosen_runs
-from brainsmith.comparison.float_ties.explanation import Explanation, explain_frame
+from brainsmith.comparison.float_ties.explanation import Explanation
 from brainsmith.comparison.float_ties.float_network import FloatNetwork
 from brainsmith.comparison.float_ties.layer_levels import LayerLevels
 from brainsmith.comparison.float_ties.tie_search import TieSearch
@@ -210,7 +210,8 @@ class _Pair:
         most = 1
         while len(runs):
             part, runs = runs[:most], runs[most:]
-            feed, levels, _ = self._both(part)
+            feed = self._fed(part)
+            _, levels = self.levels.of(self.beside.fed(feed))
             own = self.network.executor.run(feed, keep=frozenset(levels))
             for name, values in levels.items():
                 differ = name not in own or _differ(own[name], values, len(part))
@@ -221,28 +222,12 @@ class _Pair:
 
     def explained(self, network: FloatNetwork, run: int, tolerance: float | None) -> Iterator[Explanation]:
         """Explain a run, sample by sample and value by value."""
-        feed, levels, outputs = self._both(np.asarray([run]))
-        for at in range(len(next(iter(feed.values())))):
-            one, found, given = (
-                {name: stack[at] for name, stack in each.items()} for each in (feed, levels, outputs)
-            )
-            if found:
-                yield explain_frame(network, one, found, given, tolerance, self.levels.near)
-            else:
-                yield TieSearch(network, one).explain(given, tolerance)
+        return self.levels.explain(network, self._fed(np.asarray([run])), tolerance=tolerance)
 
     def _fed(self, runs: Array) -> dict[str, Array]:
         """Return runs' inputs of the network."""
         base, alignment = self.network.base, self.network.alignment
         return {new: change(base.feed[old][runs]) for new, (old, change) in alignment.feed.items()}
-
-    def _both(self, runs: Array) -> tuple[dict[str, Array], dict[str, Array], dict[str, Array]]:
-        """Return runs' inputs of the network, the layers' levels as its values, and the layers' outputs as its own."""
-        feed = self._fed(runs)
-        results, values = self.levels.of(
-            {new: change(feed[old]) for new, (old, change) in self.beside.feed.items()}
-        )
-        return feed, values, {old: change(results[new]) for old, (new, change) in self.beside.read.items()}
 
 
 def _differ(own: Array, found: Array, runs: int) -> Array | bool:

@@ -128,19 +128,16 @@ class NativeLibrary(PluginLibrary):
             NativeLibraryError: Calls did not end; it stays loaded, and its ops go on.
         """
         with self._closing:
-            self._close(time_limit)
-
-    def _close(self, time_limit: float) -> None:
-        if not self._unload.alive:
-            return
-        # A call first says that it is there, then looks at this; so either it sees this, or it is seen below.
-        self._load_state.closed = True
-        try:
-            self._wait(time_limit)
-        except BaseException:
-            self._load_state.closed = False
-            raise
-        self._unload()
+            if not self._unload.alive:
+                return
+            # A call first says that it is there, then looks at this; so either it sees this, or it is seen below.
+            self._load_state.closed = True
+            try:
+                self._wait(time_limit)
+            except BaseException:
+                self._load_state.closed = False
+                raise
+            self._unload()
 
     def _wait(self, time_limit: float) -> None:
         until = time.monotonic() + time_limit

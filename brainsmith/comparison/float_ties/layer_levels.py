@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.comparison.float_ties.explanation import Explanation, explain_frame
+from brainsmith.comparison.float_ties.tie_search import TieSearch
 from brainsmith.execution.align import align
 from brainsmith.execution.execute import Executor
 from brainsmith.graph.array_types import Array
 from brainsmith.transforms.integer.level_record import read_levels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -54,25 +55,31 @@ class LayerLevels:
         return found, values
 
     def explain(
-        self, network: FloatNetwork, feed: Mapping[str, Array], outputs: Mapping[str, Array] | None = None
-    ) -> list[Explanation]:
-        """Compare the layers with the network that they were made of.
+        self,
+        network: FloatNetwork,
+        feed: Mapping[str, Array],
+        outputs: Mapping[str, Array] | None = None,
+        tolerance: float | None = None,
+    ) -> Iterator[Explanation]:
+        """Compare the layers with the network that they were made of, sample by sample.
 
         Args:
             network: With a batch of 1, if the layers have it.
             feed: Samples, (samples, *shape), by the network's inputs.
             outputs: What is compared with the network's outputs; by themselves, those of the layers.
+            tolerance: As in `explain_frame`.
 
-        Returns:
-            What comes of each sample.
+        Yields:
+            What comes of each sample; where no levels are known, of its outputs alone.
         """
         beside = align(network.signature, self.signature)
         results, levels = self.of(beside.fed(feed))
         given = beside.read_as(results) if outputs is None else outputs
-        explained = []
         for at in range(len(next(iter(feed.values())))):
             one, found, made = (
                 {name: stack[at] for name, stack in each.items()} for each in (feed, levels, given)
             )
-            explained.append(explain_frame(network, one, found, made, None, self.near))
-        return explained
+            if found:
+                yield explain_frame(network, one, found, made, tolerance, self.near)
+            else:
+                yield TieSearch(network, one).explain(made, tolerance)

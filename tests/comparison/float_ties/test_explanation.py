@@ -36,7 +36,7 @@ def explained(model, stack, layers=None):
     levels = LayerLevels(model.transform(IntegerLayers()) if layers is None else layers)
     network = FloatNetwork(with_batch_of_one(model)[0])
     (name,) = network.inputs
-    return levels.explain(network, {name: stack.reshape(-1, *network.signature.inputs[0].shape)})
+    return list(levels.explain(network, {name: stack.reshape(-1, *network.signature.inputs[0].shape)}))
 
 
 def level_of(value, scale):
