@@ -82,7 +82,7 @@ def _status(of: os.stat_result) -> tuple[int, ...]:
 
 def partition_files(data: bytes) -> tuple[str, ...]:
     """Return the files that the partitions of a model name; none of what only mentions their operators."""
-    if not any(name in data for name in _PARTITIONS) or (model := _model(data)) is None:
+    if not any(name in data for name in _PARTITIONS) or (model := model_in(data)) is None:
         return ()
     operators = {operator.decode() for operator in _PARTITIONS}
     return tuple(
@@ -95,7 +95,7 @@ def partition_files(data: bytes) -> tuple[str, ...]:
 
 
 def _external_files(data: bytes) -> tuple[str, ...]:
-    if _EXTERNAL not in data or (model := _model(data)) is None:
+    if _EXTERNAL not in data or (model := model_in(data)) is None:
         return ()
     import onnx
 
@@ -109,7 +109,7 @@ def _external_files(data: bytes) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _model(data: bytes) -> ModelProto | None:
+def model_in(data: bytes) -> ModelProto | None:
     """Return the model that data hold; None if they hold none."""
     import onnx
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]

@@ -75,40 +75,38 @@ class Reference(ModelTarget):
         model: ModelWrapper = self.made(resource)
         return Prepared(target=self, signature=signature_of(model), payload=model)
 
-    def execute(self, prepared: Prepared, inputs: Any, **kwargs: Any) -> dict[str, Array]:
+    def execute(  # type: ignore[override]  # an unknown keyword is a TypeError
+        self, prepared: Prepared, inputs: Any, *, keep: Iterable[str] | None = ()
+    ) -> dict[str, Array]:
         """Run one run after the other.
 
         Args:
             prepared: Of this target.
             inputs: By name, or one array.
-            **kwargs: `keep`: further tensors to return; None for all that the inputs change.
+            keep: Further tensors to return; None for all that the inputs change.
 
         Raises:
             InputError: Inputs do not fit, or `keep` names no tensor.
         """
-        return _execute(prepared, inputs, **kwargs)
+        from qonnx.core.onnx_exec import execute_onnx
 
-
-def _execute(prepared: Prepared, inputs: Any, *, keep: Iterable[str] | None = ()) -> dict[str, Array]:
-    from qonnx.core.onnx_exec import execute_onnx
-
-    signature, model = prepared.signature, prepared.payload
-    assert signature is not None
-    arrays, runs = signature.checked(inputs)
-    refuse_outside(signature, arrays)  # QONNX computes with whole numbers that a datatype does not hold
-    stacks = signature.stacked(arrays, runs)
-    outputs = [spec.name for spec in signature.outputs]
-    kept = chosen_tensors(keep, tensors_behind(model.graph, stacks), ())
-    results = [
-        execute_onnx(
-            model,
-            {name: np.asarray(stack[at]) for name, stack in stacks.items()},  # of scalars, arrays too
-            return_full_exec_context=bool(kept),
-        )
-        for at in range(runs)
-    ]
-    names = list(dict.fromkeys((*outputs, *kept)))
-    return {name: _joined([result[name] for result in results]) for name in names}
+        signature, model = prepared.signature, prepared.payload
+        assert signature is not None
+        arrays, runs = signature.checked(inputs)
+        refuse_outside(signature, arrays)  # QONNX computes with whole numbers that a datatype does not hold
+        stacks = signature.stacked(arrays, runs)
+        outputs = [spec.name for spec in signature.outputs]
+        kept = chosen_tensors(keep, tensors_behind(model.graph, stacks), ())
+        results = [
+            execute_onnx(
+                model,
+                {name: np.asarray(stack[at]) for name, stack in stacks.items()},  # of scalars, arrays too
+                return_full_exec_context=bool(kept),
+            )
+            for at in range(runs)
+        ]
+        names = list(dict.fromkeys((*outputs, *kept)))
+        return {name: _joined([result[name] for result in results]) for name in names}
 
 
 def _joined(results: list[Array]) -> Array:

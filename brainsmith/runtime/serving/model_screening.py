@@ -16,7 +16,7 @@ from brainsmith.graph.evaluated_text import EVALUATED, is_literal
 from brainsmith.graph.known_domains import STANDARD, own_domains
 from brainsmith.graph.proto_messages import messages_in, text_faults
 from brainsmith.graph.sound import require_sound
-from brainsmith.runtime.file_facts import partition_files
+from brainsmith.runtime.file_facts import model_in, partition_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -48,14 +48,9 @@ def check_model(data: bytes) -> None:
     Raises:
         ModelError: It is no ONNX model, or one that is not executed for clients; the message names the place.
     """
-    import onnx
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-
-    model = onnx.ModelProto()
-    try:
-        model.ParseFromString(data)
-    except DecodeError as error:
-        raise ModelError("what was sent is no ONNX model") from error
+    model = model_in(data)
+    if model is None:
+        raise ModelError("what was sent is no ONNX model")
     fault = next(text_faults(model), "")  # all texts are texts before one of them is looked at
     if fault:
         raise ModelError(fault)
