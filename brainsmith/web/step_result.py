@@ -5,7 +5,9 @@ Reading never raises, as :mod:`brainsmith.web.report_fields` says; what is None 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from dataclasses import fields as dataclass_fields
 from typing import Any
 
 from brainsmith.figures import number, plural
@@ -61,14 +63,6 @@ class FloatTies:
             )
         bound = "" if self.bound is None else f" (bound {self.bound:.2g} of a step)"
         return f"{self.ties:,} of {self.values:,} values {'is a float tie' if self.ties == 1 else 'are float ties'}{bound}"
-
-    @classmethod
-    def from_plain(cls, plain: Fields) -> FloatTies | None:
-        """Read what `report.json` holds; None where it states none."""
-        if not plain:
-            return None
-        samples, ties, values = (_whole(plain.get(name)) or 0 for name in ("samples", "ties", "values"))
-        return cls(samples, ties, values, number(plain.get("distance")), number(plain.get("bound")))
 
 
 @dataclass(frozen=True)
@@ -130,22 +124,9 @@ class Verified:
     @classmethod
     def from_plain(cls, plain: Fields) -> Verified:
         """Read what `to_plain` gave; without a number of samples or mismatches nothing was checked."""
-        samples, mismatches = _whole(plain.get("samples")), _whole(plain.get("mismatches"))
-        return cls(
-            0 if samples is None and mismatches is None else samples,
-            mismatches or 0,
-            number(plain.get("max_error")),
-            first_text(plain, "reason"),
-            tuple(text(note) for note in items(plain.get("notes"))),
-            number(plain.get("accuracy")),
-            _whole(plain.get("changed")),
-            first_text(plain, "reference"),
-            target=first_text(plain, "target"),
-            changes_outputs=first_text(plain, "changes_outputs"),
-            generated=_whole(plain.get("generated")) or 0,
-            tensor=first_text(plain, "tensor"),
-            float_ties=FloatTies.from_plain(fields(plain.get("float_ties"))),
-        )
+        found: Verified = _read(cls, plain)
+        checked = found.samples is not None or _whole(plain.get("mismatches")) is not None
+        return found if checked else replace(found, samples=0)
 
 
 def verified_text(found: Verified) -> str:
@@ -204,26 +185,18 @@ class StepResult:
 
 def read_steps(report: Fields) -> tuple[StepResult, ...]:
     """Read the pipeline's steps in order."""
-    steps = [fields(step) for step in items(report.get("steps"))]
+    found: list[StepResult] = [_read(StepResult, fields(step)) for step in items(report.get("steps"))]
+    for at, step in enumerate(found, 1):
+        step.name = step.name or f"step {at}"
     blamed = first_text(fields(report.get("error")), "step")
-    found = [_read(step, f"step {number}") for number, step in enumerate(steps, 1)]
-    if found and blamed and first_text(steps[-1], "name") == blamed:
+    if found and found[-1].name == blamed:
         found[-1].failed = True
     return tuple(found)
 
 
-def _read(step: Fields, unnamed: str) -> StepResult:
-    verified = fields(step.get("verified"))
-    return StepResult(
-        first_text(step, "name") or unnamed,
-        first_text(step, "framework"),
-        number(step.get("seconds")),
-        bool(step.get("reused")),
-        first_text(step, "cache"),
-        Verified.from_plain(verified) if verified else None,
-        tuple(text(message) for message in items(step.get("messages"))),
-        number(step.get("original_seconds")),
-    )
+def _read(kind: Any, plain: Fields) -> Any:
+    """Return a value of one of the classes here, each of its fields read by its type."""
+    return kind(**{each.name: _READERS[each.type](plain.get(each.name)) for each in dataclass_fields(kind)})
 
 
 def _whole(value: object) -> int | None:
@@ -233,3 +206,17 @@ def _whole(value: object) -> int | None:
 
 def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 6)
+
+
+_READERS: dict[Any, Callable[[object], Any]] = {
+    "bool": bool,
+    "str": text,
+    "int": lambda value: _whole(value) or 0,
+    "int | None": _whole,
+    "float | None": number,
+    "tuple[str, ...]": lambda value: tuple(map(text, items(value))),
+    "FloatDistance | None": lambda _: None,  # a report states it of the whole build
+    "FloatTies | None": lambda value: _read(FloatTies, fields(value)) if fields(value) else None,
+    "Verified | None": lambda value: Verified.from_plain(fields(value)) if fields(value) else None,
+}
+"""What reads a field of a report, by the type that it has in a class here."""
