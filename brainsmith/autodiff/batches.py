@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +61,7 @@ def split_batch(
         for at, (runner, begin, end) in enumerate(zip(runners, bounds, bounds[1:], strict=False))
         if end > begin or (at == 0 and not extent)
     ]
-    _run_all(parts)
-    return _joined(parts, axis)
+    return _joined(parts, _results(parts), axis)
 
 
 @dataclass
@@ -75,24 +74,17 @@ class _Part:
     begin: int
     end: int
     attributes: Mapping[str, Any]
-    output: Any = None
-    error: BaseException | None = None
 
-    def run(self) -> None:
-        """Run it, and keep its output or error."""
+    def run(self) -> Any:
+        """Return what it gives; an error names it."""
         try:
             if isinstance(self.runner, Op):
-                self.output = call_op(self.runner, self.inputs, self.attributes)
-            else:
-                self.output = self.runner(*self.inputs, **self.attributes)
-        except BaseException as error:  # noqa: BLE001  (raised again by who waits)
-            self.error = error
-
-    @property
-    def outputs(self) -> tuple[Array, ...]:
-        """Its output, as a tuple."""
-        given = self.output if isinstance(self.output, tuple | list) else (self.output,)
-        return tuple(np.asarray(one) for one in given)
+                return call_op(self.runner, self.inputs, self.attributes)
+            return self.runner(*self.inputs, **self.attributes)
+        except (OpError, NativeLibraryError) as error:
+            raise type(error)(f"{self}: {error}") from error
+        except Exception as error:  # the runner is the user's code: whatever it raises names the part
+            raise OpError(f"{self} failed: {type(error).__name__}: {error}") from error
 
     def __str__(self) -> str:
         return f"part {self.number} of the batch (samples {self.begin}:{self.end})"
@@ -161,34 +153,18 @@ def _share(arrays: Arrays, split: Sequence[int], axis: int, begin: int, end: int
     return [array[window] if at in split else array for at, array in enumerate(arrays)]
 
 
-def _run_all(parts: Sequence[_Part]) -> None:
+def _results(parts: Sequence[_Part]) -> list[Any]:
     """Run all parts at once, the first in this thread; the first error is raised when all have ended."""
-    threads = [
-        threading.Thread(target=part.run, name=f"brainsmith {part}", daemon=True) for part in parts[1:]
+    with ThreadPoolExecutor(len(parts), "brainsmith part of a batch") as pool:
+        others = [pool.submit(part.run) for part in parts[1:]]
+        return [parts[0].run(), *(other.result() for other in others)]
+
+
+def _joined(parts: Sequence[_Part], results: Sequence[Any], axis: int) -> Any:
+    several = isinstance(results[0], tuple | list)
+    outputs = [
+        tuple(map(np.asarray, given if isinstance(given, tuple | list) else (given,))) for given in results
     ]
-    for thread in threads:
-        thread.start()
-    parts[0].run()
-    for thread in threads:
-        thread.join()
-    for part in parts:
-        if part.error is not None:
-            raise _named(part, part.error)
-
-
-def _named(part: _Part, error: BaseException) -> BaseException:
-    if not isinstance(error, Exception):
-        return error
-    if isinstance(error, OpError | NativeLibraryError):
-        named: Exception = type(error)(f"{part}: {error}")
-    else:
-        named = OpError(f"{part} failed: {type(error).__name__}: {error}")
-    named.__cause__ = error
-    return named
-
-
-def _joined(parts: Sequence[_Part], axis: int) -> Any:
-    outputs = [part.outputs for part in parts]
     for part, some in zip(parts, outputs, strict=True):
         if len(some) != len(outputs[0]):
             raise OpError(f"{part} gave {plural(len(some), 'output')}, and {parts[0]} gave {len(outputs[0])}")
@@ -203,4 +179,4 @@ def _joined(parts: Sequence[_Part], axis: int) -> Any:
         joined = tuple(np.concatenate(some, axis) for some in zip(*outputs, strict=True))
     except ValueError as error:
         raise OpError(f"the outputs of the parts do not fit together: {error}") from error
-    return joined if isinstance(parts[0].output, tuple | list) else joined[0]
+    return joined if several else joined[0]
