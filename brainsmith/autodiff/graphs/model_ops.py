@@ -6,7 +6,7 @@ import json
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from brainsmith.autodiff.graphs.missing_op import missing_text
 from brainsmith.autodiff.graphs.node_lookup import FUSED, OPS_DOMAIN
@@ -14,11 +14,10 @@ from brainsmith.autodiff.graphs.op_definition import definition_hash
 from brainsmith.autodiff.op import Op
 from brainsmith.autodiff.op_registry import get_custom_op, list_custom_ops
 from brainsmith.errors import MissingOpError
+from brainsmith.graph.well_formed import all_graphs
 from brainsmith.plugin.core import get_registry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from qonnx.core.modelwrapper import ModelWrapper
 
 KEY = "brainsmith.ops"
@@ -45,7 +44,8 @@ class OpProblem:
 
 def used_ops(model: ModelWrapper) -> list[str]:
     """Return the ops that a model's nodes of the domain `brainsmith.ops` are of, sorted."""
-    return sorted({node.op_type for node in _nodes(model.graph) if node.domain == OPS_DOMAIN} - {FUSED})
+    nodes = (node for graph in all_graphs(model.graph) for node in graph.node)
+    return sorted({node.op_type for node in nodes if node.domain == OPS_DOMAIN} - {FUSED})
 
 
 def noted_ops(model: ModelWrapper) -> dict[str, dict[str, str]]:
@@ -120,15 +120,6 @@ def save_model(model: ModelWrapper, path: str | Path) -> None:
     """Write a model, with the ops that it uses noted in its metadata; the same model gives the same bytes."""
     note_ops(model)
     Path(path).write_bytes(model.model.SerializeToString(deterministic=True))
-
-
-def _nodes(graph: Any) -> Iterator[Any]:
-    """Yield the nodes of a graph, and of the graphs inside its nodes."""
-    for node in graph.node:
-        yield node
-        for attribute in node.attribute:
-            for inner in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
-                yield from _nodes(inner)
 
 
 def _entry(name: str) -> dict[str, str]:
