@@ -30,7 +30,7 @@ from brainsmith.progress import Listening
 from brainsmith.store.about import MadeBy
 from brainsmith.store.audit import RUNNING
 from brainsmith.store.reads import file_digest
-from brainsmith.web.step_result import verified_text
+from brainsmith.web.step_result import step_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -129,7 +129,7 @@ class BuildJob:
             if self._verification is not None and self._verification.running:
                 done.verified = self._verification.check(previous.name, model, whole=following is None)
             self._reached = model
-            self._tell("done", count, _line(done, self._explain), done)
+            self._tell("done", count, step_line(done, self._explain), done)
         self._now = count, "report"
         if following is not None:
             self._now = count + 1, following.name
@@ -324,15 +324,6 @@ def _state_proof(staging: Path, content: dict[str, Any]) -> None:
     verdict = judge(content, read_steps(content))
     name_ends(staging / PACKAGE, content["model"]["inputs"], content["model"]["outputs"])
     state_proof(staging / PACKAGE, verdict.title, verdict.sentence, verdict.points)
-
-
-def _line(step: StepResult, explain: bool) -> str:
-    text = f"{step.name}  {step.seconds or 0:.2f} s"
-    if step.reused:
-        text += "  reused"
-    if step.verified is not None:
-        text += "  not verified" if step.verified.reason else f"  verified {verified_text(step.verified)}"
-    return f"{text}  ({step.cache})" if explain else text
 
 
 def _origin(*given: object) -> dict[str, str]:

@@ -23,8 +23,6 @@ def run(options: Options, terminal: Terminal) -> int:
     warnings.formatwarning = one_line
     from brainsmith.build import build
 
-    explain = options.flag("--explain")
-
     def say(text: str) -> None:
         terminal.write(text)
         terminal.flush()
@@ -40,7 +38,7 @@ def run(options: Options, terminal: Terminal) -> int:
         if event.kind == "start":
             terminal.write_over(f"{event} ...")
         else:
-            say(step_line(event, explain) if event.step is not None else event.text)
+            say(str(event))
 
     try:
         result = build(
@@ -56,7 +54,7 @@ def run(options: Options, terminal: Terminal) -> int:
             verify=not options.flag("--no-verify"),
             report=not options.flag("--no-report"),
             use_cache=not options.flag("--no-cache"),
-            explain=explain,
+            explain=options.flag("--explain"),
             progress=show,
             strict=options.flag("--strict") or None,  # else the blueprint decides
         )
@@ -115,16 +113,3 @@ def one_line(
     """Return a warning of a framework as one line with its place, without the source that Python shows with it."""
     place = "/".join(filename.split("/")[-3:])
     return f"warning: {' '.join(str(message).split())} ({place}:{lineno})\n"
-
-
-def step_line(event: Any, explain: bool = False) -> str:
-    """Return the line for a step that has ended: its number, name, time and verification, in columns."""
-    from brainsmith.web.step_result import verified_text
-
-    step, width = event.step, len(str(event.total))
-    line = f"[{event.index:>{width}}/{event.total}] {step.name:<28} {step.seconds:7.2f} s"
-    if step.reused:
-        line += "  reused"
-    if step.verified is not None:
-        line += f"  verified {verified_text(step.verified)}" if not step.verified.reason else "  not verified"
-    return f"{line}  ({step.cache})" if explain else line

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brainsmith.cli.build import step_line
 from brainsmith.cli.live_line import LiveLine
 from brainsmith.cli.terminal import complain, note
 
@@ -58,7 +57,7 @@ def _build(model: str, blueprint: str, folder: Path, terminal: Terminal) -> None
             line.show(f"building {model}: {event}{' ...' if event.kind == 'start' else ''}")
         elif event.kind != "start":
             line.clear()
-            say(step_line(event) if event.step is not None else event.text)
+            say(str(event))
 
     if not terminal.colour:
         say(f"building {model} with {blueprint}")

@@ -135,6 +135,16 @@ def verified_text(found: Verified) -> str:
     return samples if found.float_ties is None else f"{samples}; {found.float_ties}"
 
 
+def step_line(step: StepResult, explain: bool) -> str:
+    """Return the line for a step that has ended: name, time and verification in columns, and perhaps why it ran."""
+    line = f"{step.name:<28} {step.seconds or 0:7.2f} s"
+    if step.reused:
+        line += "  reused"
+    if step.verified is not None:
+        line += "  not verified" if step.verified.reason else f"  verified {verified_text(step.verified)}"
+    return f"{line}  ({step.cache})" if explain else line
+
+
 @dataclass
 class StepResult:
     """One step that ran, or was reused.

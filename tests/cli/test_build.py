@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from brainsmith.build.result import Progress
-from brainsmith.cli.build import one_line, step_line
-from brainsmith.web.step_result import StepResult
+from brainsmith.cli.build import one_line
+from brainsmith.web.step_result import StepResult, step_line
 from tests.cli.command import ROOT, brainsmith, in_this_process, on_terminal
 
 MODEL = ROOT / "examples" / "digits" / "mlp.onnx"
@@ -167,9 +167,9 @@ def test_the_setting_blueprint_mode_builds(job, capsys, monkeypatch):
 
 def test_lines_of_steps():
     step = StepResult("streamline", "brainsmith", 1.234, True, "same model and step")
-    event = Progress("done", 3, 12, "", step)
-    assert step_line(event) == "[ 3/12] streamline                      1.23 s  reused"
-    assert step_line(event, explain=True).endswith("  reused  (same model and step)")
+    event = Progress("done", 3, 12, step_line(step, explain=False), step)
+    assert str(event) == "[ 3/12] streamline                      1.23 s  reused"
+    assert step_line(step, explain=True).endswith("  reused  (same model and step)")
 
 
 def test_a_frameworks_warning_is_one_line():
