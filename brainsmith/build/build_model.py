@@ -119,24 +119,21 @@ def _nothing_half_written(workspace: Workspace, job: BuildJob | None = None) -> 
     """Clean up after whatever stops a build; once steps run, keep what a failed one leaves, and say where."""
     try:
         yield
-    except BuildError:
-        if job is None:
-            workspace.discard()
-        else:
+    except BaseException as error:
+        if job is not None and isinstance(error, BuildError):
             workspace.fail()
-        raise
-    except KeyboardInterrupt:
+            raise
         workspace.discard()
-        raise KeyboardInterrupt(job.interruption() if job is not None else "") from None
-    except OSError as error:
-        workspace.discard()
-        if job is None or isinstance(error, (BrainsmithError, BrokenPipeError)):
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(job.interruption() if job is not None else "") from None
+        if (
+            job is None
+            or not isinstance(error, OSError)
+            or isinstance(error, BrainsmithError | BrokenPipeError)
+        ):
             raise  # a broken pipe is the progress that nobody reads any more
         reason = error.strerror or error
         raise OutputError(f"output folder {workspace.output} cannot be written: {reason}") from error
-    except BaseException:
-        workspace.discard()
-        raise
 
 
 @contextmanager

@@ -88,6 +88,9 @@ class RecordingView:
     """
 
     __slots__ = ("__weakref__", "_config", "_reads", "_writes")
+    _config: Any
+    _reads: dict[str, str]
+    _writes: set[str]
 
     def __init__(self, config: Any) -> None:
         object.__setattr__(self, "_config", config)
@@ -97,37 +100,29 @@ class RecordingView:
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         """Return the config's class, so that isinstance tests in steps hold."""
-        return type(object.__getattribute__(self, "_config"))
+        return type(self._config)
 
     @property
     def __dataclass_fields__(self) -> Any:
         """The config's fields: `dataclasses.asdict` and `replace` look for them in the type itself, not in `__class__`."""
-        return object.__getattribute__(self, "_config").__dataclass_fields__
+        return self._config.__dataclass_fields__
 
     def __getattr__(self, name: str) -> Any:
-        config = object.__getattribute__(self, "_config")
-        own = vars(config)
+        config = self._config
         if name == "__dict__":
             return vars(self._whole())
-        method = None if name in own else getattr(type(config), name, None)
+        method = None if name in vars(config) else getattr(type(config), name, None)
         if isinstance(method, types.FunctionType):
             return types.MethodType(method, self)
-        try:
-            value = getattr(config, name)
-        except AttributeError:
-            if not name.startswith("__"):
-                object.__getattribute__(self, "_reads").setdefault(name, "absent")
-            raise
         if not name.startswith("__"):  # what a step found counts, not what it then made of it
-            object.__getattribute__(self, "_reads").setdefault(name, describe(value))
-        return value
+            self._reads.setdefault(name, current(config, name))
+        return getattr(config, name)
 
     def _whole(self) -> Any:
         """Return the config itself, all of which counts as read."""
-        config = object.__getattribute__(self, "_config")
-        for name in vars(config):
+        for name in vars(self._config):
             getattr(self, name)
-        return config
+        return self._config
 
     def __repr__(self) -> str:
         return repr(self._whole())
@@ -136,20 +131,19 @@ class RecordingView:
         return self._whole().__reduce_ex__(protocol)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        object.__getattribute__(self, "_writes").add(name)
-        setattr(object.__getattribute__(self, "_config"), name, value)
+        self._writes.add(name)
+        setattr(self._config, name, value)
 
 
 def reads_of(view: RecordingView) -> dict[str, str]:
     """Return what a step read: the name of each part, and its value as text."""
-    return dict(object.__getattribute__(view, "_reads"))
+    return dict(view._reads)
 
 
 def writes_of(view: RecordingView) -> tuple[str, ...]:
     """Return the names of the parts that a step set, or changed in place, as a list that it appended to."""
-    config = object.__getattribute__(view, "_config")
-    changed = {name for name, then in reads_of(view).items() if current(config, name) != then}
-    return tuple(sorted(object.__getattribute__(view, "_writes") | changed))
+    changed = {name for name, then in view._reads.items() if current(view._config, name) != then}
+    return tuple(sorted(view._writes | changed))
 
 
 def describe(value: Any) -> str:

@@ -11,7 +11,7 @@ from brainsmith.build.golden import RANDOM_SAMPLES, RANDOM_SEED
 from brainsmith.figures import plural, share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     Fields = Mapping[str, Any]
 
@@ -43,17 +43,20 @@ def shortfalls_of(report: Fields, finished: bool = True) -> tuple[Shortfall, ...
         report: The content of `report.json`.
         finished: Whether the build came to its end; else only what it did is asked for.
     """
-    found = [("golden", text) for text in _golden(report)]
-    found += [("step", text) for text in _steps(report["steps"])]
-    found += [("accuracy", text) for text in _labels(report["steps"], report["accuracy"])]
-    if not finished:
-        return tuple(Shortfall(kind, text) for kind, text in found)
-    found += [("circuit", text) for text in _circuit(report["rtl"])]
-    found += [("targets", text) for text in _targets(report["targets"])]
-    found += [("rate", text) for text in _rate(report["rate"])]
-    found += [("device", text) for text in [beyond_text(report["device"])] if text]
-    found += [("figures", text) for text in _figures(report)]
-    return tuple(Shortfall(kind, text) for kind, text in found)
+    found: dict[str, Iterable[str]] = {
+        "golden": _golden(report),
+        "step": _steps(report["steps"]),
+        "accuracy": _labels(report["steps"], report["accuracy"]),
+    }
+    if finished:
+        found |= {
+            "circuit": _circuit(report["rtl"]),
+            "targets": _targets(report["targets"]),
+            "rate": _rate(report["rate"]),
+            "device": filter(None, [beyond_text(report["device"])]),
+            "figures": _figures(report),
+        }
+    return tuple(Shortfall(kind, text) for kind, texts in found.items() for text in texts)
 
 
 def _golden(report: Fields) -> Iterator[str]:
