@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from brainsmith.errors import ArrayFileError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -46,6 +47,37 @@ def load_arrays(file: str | Path) -> dict[str, NDArray[Any]]:
         raise ArrayFileError(f"{file} cannot be unpacked: {error}") from error
     except (ValueError, EOFError, BadZipFile) as error:
         raise ArrayFileError(f"{file} is no .npy or .npz file of plain numbers") from error
+
+
+def named_arrays(
+    arrays: Mapping[str, NDArray[Any]], names: Sequence[str], source: str
+) -> dict[str, NDArray[Any]]:
+    """Return arrays by the names of a model's inputs; one without a name is that of the one input.
+
+    Args:
+        arrays: As `load_arrays` gives them.
+        names: Of the inputs.
+        source: What the arrays were read from, for the message.
+
+    Raises:
+        ArrayFileError: There are others; the message begins with the source.
+    """
+    if len(names) == 1 and set(arrays) == {ALONE}:
+        return {names[0]: arrays[ALONE]}
+    if set(arrays) == set(names):
+        return dict(arrays)
+    listed = f"the array{'s' if len(arrays) > 1 else ''} {', '.join(arrays)}" if arrays else "no array"
+    found = "one array" if ALONE in arrays else listed
+    if len(names) > 1:
+        needed = (
+            f"the inputs are {', '.join(names)}\n  give an .npz file with an array of each name: numpy.savez"
+        )
+    else:
+        needed = (
+            f"the input is {names[0]}\n"
+            "  give an .npz file with an array of that name, or an .npy file with the array alone"
+        )
+    raise ArrayFileError(f"{source} holds {found}, and {needed}")
 
 
 def is_npy(file: str | Path) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +12,10 @@ from brainsmith.array_files import is_npy
 from brainsmith.build.golden_files import REAL, arrays_of, finite, name_of, read_array
 from brainsmith.errors import BuildError, InputError
 from brainsmith.execution.inputs import random_inputs
+from brainsmith.execution.model_signature import signature_of
 from brainsmith.execution.signature import ModelSignature, TensorSpec
 from brainsmith.figures import plural
 from brainsmith.graph.array_types import Array
-from brainsmith.graph.ends import input_values
 from brainsmith.runtime.annotated_inputs import refuse_outside
 
 if TYPE_CHECKING:
@@ -97,21 +97,20 @@ def load_golden(
     Raises:
         BuildError: A file cannot be read, or does not fit.
     """
-    specs = _inputs_of(model)
+    specs = [replace(spec, dtype="float32") for spec in signature_of(model).inputs]
     if inputs is None:
         _refuse_without_inputs(labels, expected, floats, changes_outputs)
-        drawn = [
-            random_inputs(model, spec.name, RANDOM_SAMPLES, RANDOM_SEED + at) for at, spec in enumerate(specs)
-        ]
-        others = {spec.name: values for spec, values in zip(specs[1:], drawn[1:], strict=True)}
-        return GoldenData(drawn[0], random=True, others=others)
-    spec, *further = specs
-    arrays = arrays_of(inputs, [each.name for each in specs])
-    stack = _inputs(arrays[spec.name], spec, inputs)
-    others = {each.name: _inputs(arrays[each.name], each, inputs) for each in further}
-    _check_counts({spec.name: stack, **others}, inputs)
+        drawn = {
+            spec.name: random_inputs(model, spec.name, RANDOM_SAMPLES, RANDOM_SEED + at)
+            for at, spec in enumerate(specs)
+        }
+        return GoldenData(drawn.pop(specs[0].name), random=True, others=drawn)
+    arrays = arrays_of(inputs, [spec.name for spec in specs])
+    others = {spec.name: _inputs(arrays[spec.name], spec, inputs) for spec in specs}
+    _check_counts(others, inputs)
+    stack = others.pop(specs[0].name)
     output_shapes = [_shape(model, out.name) for out in model.graph.output]
-    samples = len(stack) * samples_in_a_run(spec.shape, output_shapes)
+    samples = len(stack) * samples_in_a_run(specs[0].shape, output_shapes)
     known_labels = _labels(labels, samples)
     if known_labels is not None:
         _check_classes(known_labels, model, samples // len(stack), labels)
@@ -170,14 +169,6 @@ def inputs_file(inputs: str | Path | Array | None, golden: GoldenData, folder: P
     file.parent.mkdir(exist_ok=True)
     np.save(file, data if whole else golden.inputs)
     return file
-
-
-def _inputs_of(model: ModelWrapper) -> list[TensorSpec]:
-    names = [value.name for value in input_values(model.graph)]
-    return [
-        TensorSpec(name, tuple(model.get_tensor_shape(name)), datatype=model.get_tensor_datatype(name).name)
-        for name in names
-    ]
 
 
 def _check_counts(stacks: Mapping[str, Array], source: object) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from brainsmith.array_files import ALONE, load_arrays, load_one_array
+from brainsmith.array_files import ALONE, load_arrays, load_one_array, named_arrays
 from brainsmith.errors import ArrayFileError, BuildError
 from brainsmith.graph.array_types import Array
 
@@ -64,29 +64,16 @@ def arrays_of(source: str | Path | Array | Mapping[str, Array], inputs: Sequence
     Raises:
         BuildError: They cannot be read, or are those of other inputs.
     """
-    if isinstance(source, Mapping):
-        arrays = {str(name): np.asarray(values) for name, values in source.items()}
-    elif len(inputs) == 1:
-        return {inputs[0]: array_of_any_type(source, "inputs")}
-    elif isinstance(source, (str, Path)):
-        try:
-            arrays = load_arrays(source)
-        except ArrayFileError as error:
-            raise BuildError(f"verify inputs: {error}") from error
-    else:
-        arrays = {ALONE: source}
-    if set(arrays) == set(inputs):
-        return arrays
-    found = "one array" if set(arrays) == {ALONE} else f"the arrays {', '.join(arrays) or '(none)'}"
-    needed = (
-        f"the model's inputs are {', '.join(inputs)}"
-        if len(inputs) > 1
-        else f"the model's input is {inputs[0]}"
-    )
-    raise BuildError(
-        f"{name_of(source)} holds {found}, and {needed}: give an .npz file with an array of each name (numpy.savez), or a "
-        "mapping of arrays"
-    )
+    try:
+        if isinstance(source, Mapping):
+            arrays = {str(name): np.asarray(values) for name, values in source.items()}
+        elif len(inputs) == 1:
+            return {inputs[0]: array_of_any_type(source, "inputs")}
+        else:
+            arrays = load_arrays(source) if isinstance(source, (str, Path)) else {ALONE: source}
+        return named_arrays(arrays, inputs, name_of(source))
+    except ArrayFileError as error:
+        raise BuildError(f"verify inputs: {error}") from error
 
 
 def _no_array(what: str, found: object) -> BuildError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brainsmith.array_files import ALONE, load_arrays
+from brainsmith.array_files import load_arrays, named_arrays
 from brainsmith.errors import ArrayFileError, InputError, OutputError, TargetError, UsageError
 
 if TYPE_CHECKING:
@@ -40,20 +40,10 @@ class Inputs:
         Raises:
             UsageError: The file holds others.
         """
-        if len(inputs) == 1 and set(self._arrays) == {ALONE}:
-            return {inputs[0]: self._arrays[ALONE]}
-        if set(self._arrays) == set(inputs):
-            return dict(self._arrays)
-        found = ", ".join(self._arrays)
-        listed = f"the array{'s' if len(self._arrays) > 1 else ''} {found}" if self._arrays else "no array"
-        what = "one array" if ALONE in self._arrays else listed
-        if len(inputs) > 1:
-            needed = f"the inputs are {', '.join(inputs)}"
-            advice = "give an .npz file with an array of each name: numpy.savez"
-        else:
-            needed = f"the input is {inputs[0]}"
-            advice = "give an .npz file with an array of that name, or an .npy file with the array alone"
-        raise UsageError(f"--input: {self.name} holds {what}, and {needed}\n  {advice}")
+        try:
+            return named_arrays(self._arrays, inputs, self.name)
+        except ArrayFileError as error:
+            raise UsageError(f"--input: {error}") from error
 
     def check(self, model: str) -> None:
         """Refuse what cannot be the input of a model.

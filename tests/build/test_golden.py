@@ -228,9 +228,9 @@ def test_one_input_may_be_named_too():
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        (np.ones((3, 6)), "holds one array, and the model's inputs are x, mask: give an .npz file with an array of each "),
-        ({"x": np.ones((3, 6))}, "holds the arrays x, and the model's inputs are x, mask: give an .npz file with an array"),
-        ({}, "holds the arrays (none), and the model's inputs are x, mask: give an .npz file with an array of each name"),
+        (np.ones((3, 6)), "holds one array, and the inputs are x, mask\n  give an .npz file with an array of each name"),
+        ({"x": np.ones((3, 6))}, "holds the array x, and the inputs are x, mask\n  give an .npz file with an array of"),
+        ({}, "holds no array, and the inputs are x, mask\n  give an .npz file with an array of each name: numpy.savez"),
         ({"x": np.ones((3, 6)), "mask": np.ones((2, 4))}, "must hold as many samples of each input, not 3 of 'x', 2 of"),
         ({"x": np.ones((3, 6)), "mask": np.zeros((3, 4))}, ": input 'mask' must hold values of its datatype BIPOLAR, -1"),
     ],
