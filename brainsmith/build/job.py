@@ -266,7 +266,7 @@ class BuildJob:
             strict=self.task.strict,
             warnings=self.warnings
             + self.runner.warnings
-            + ([] if verification is None else verification.warnings),
+            + ([] if verification is None else verification.device.warnings),
             graphs=graphs_of(self._source, last or self._reached) if self._page else None,
             files=files_of(staging),
             error=error,

@@ -46,6 +46,7 @@ class BuildVerification:
         exact: The model that later ones equal but for rounding, and the step that made it: the input model and "", or
             what the last step made that may change what the model computes.
         told: The message before the first step; empty where nothing can be verified.
+        device: What executes the models.
 
     Raises:
         BuildError: The input model cannot be executed, and somebody gave golden inputs or chose a device for that.
@@ -58,7 +59,7 @@ class BuildVerification:
         self._golden = golden
         self._log = log
         self._folder = folder
-        self._device = VerificationDevice()
+        self.device = VerificationDevice()
         self._generated: Verifier | None = None
         self._generated_told: Fields = {"generated": 0, "generated_coverage": "", "generated_problem": ""}
         self._golden_ties: FloatTies | None = None
@@ -80,7 +81,7 @@ class BuildVerification:
 
     def _started(self, model: ModelWrapper, task: BuildTask) -> Verifier | None:
         """Run the golden data through the input model; None where random ones are not possible."""
-        exceptions = (task.verify.approximate, self._device, task.verify.unverified)
+        exceptions = (task.verify.approximate, self.device, task.verify.unverified)
         try:
             with self._log.taken("input model"):
                 return Verifier(model, self._golden, task.verify.tolerance, *exceptions)
@@ -111,7 +112,7 @@ class BuildVerification:
             golden = GoldenData(made.stack, random=True, others=others)
             try:
                 self._generated = Verifier(
-                    model, golden, verify.tolerance, device=self._device, unverified=stated
+                    model, golden, verify.tolerance, device=self.device, unverified=stated
                 )
                 self._generated_told["generated"] = self._generated.samples
             except (
@@ -129,11 +130,6 @@ class BuildVerification:
         """Return the inputs that the input model was run with, by name."""
         assert self._verifier is not None
         return dict(self._verifier.feed)
-
-    @property
-    def warnings(self) -> list[str]:
-        """Return what the device that was chosen did not run, with the reason."""
-        return self._device.warnings
 
     def check(self, step: str, model: Artifact, whole: bool) -> Verified:
         """Compare what a step made.
@@ -159,7 +155,7 @@ class BuildVerification:
                 )
         if whole:
             self._last_whole = outcome
-        if self._verifier.reference == step or (outcome.max_error or 0.0) > self._verifier.rounding:
+        if self._verifier.baseline.step == step or (outcome.max_error or 0.0) > self._verifier.rounding:
             self.exact = (model, step)
         return outcome
 

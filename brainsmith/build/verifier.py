@@ -64,6 +64,9 @@ class Verifier:
         accuracy: Share of right classes before the build; None without labels.
         distance: Of the input model from the float one; None where that is not known.
         samples: How many there are.
+        feed: The golden inputs of the input model, by name.
+        network: The input model as an array program.
+        baseline: What later models are compared with.
 
     Raises:
         BuildError: The input model cannot be executed.
@@ -85,40 +88,26 @@ class Verifier:
         self._unverified = unverified
         self._floats_before = FloatTieCheck(model)
         original = self._device.executor("the input model", model)
-        self._baseline = baseline_of(original, golden.feed(original.inputs))
-        self._exact = original  # before a step can change the model
+        self.feed = golden.feed(original.inputs)
+        self.baseline = baseline_of(original, self.feed)
+        self.network = original  # before a step can change the model
         if original.target != Executor.target:
-            self._exact = Executor(model)
-            self._try_device(chosen_runs(self._baseline, DEVICE_SAMPLES))
+            self.network = Executor(model)
+            self._try_device(chosen_runs(self.baseline, DEVICE_SAMPLES))
         self._labels, self._floats = golden.labels, golden.floats
-        classes = self._baseline.predictions
+        classes = self.baseline.predictions
         self.accuracy = self._accuracy(classes)
-        self.distance = self._distance(classes, next(iter(self._baseline.outputs.values())))
-        self.samples = self._baseline.samples
-
-    @property
-    def feed(self) -> dict[str, Array]:
-        """The golden inputs of the input model, by name."""
-        return self._golden.feed(self._exact.inputs)
-
-    @property
-    def network(self) -> Executor:
-        """The input model as an array program."""
-        return self._exact
-
-    @property
-    def reference(self) -> str:
-        """The step with whose result later ones are compared; empty for the input model."""
-        return self._baseline.step
+        self.distance = self._distance(classes, next(iter(self.baseline.outputs.values())))
+        self.samples = self.baseline.samples
 
     @property
     def rounding(self) -> float:
         """The largest difference from the baseline's outputs that is one of floats' rounding, as between targets."""
-        return RELATIVE_TOLERANCE * self._baseline.largest
+        return RELATIVE_TOLERANCE * self.baseline.largest
 
     def _device_is_right(self, result: StepOutcome, made: AlignedModel, runs: Array) -> bool:
         """Tell whether the device gives for some runs of a step's result what array programs do; else stop using it."""
-        if made.executor.target == Executor.target or self._baseline.step:
+        if made.executor.target == Executor.target or self.baseline.step:
             return True
         exact = replace(made, executor=Executor(*result.run))
         what, target = f"the result of step '{result.step}'", made.executor.target
@@ -126,8 +115,8 @@ class Verifier:
 
     def _try_device(self, runs: Array) -> bool:
         """Tell whether the device gave for some runs of the input model what QONNX does; else stop using it."""
-        base = self._baseline
-        right = self._exact.run({name: stack[runs] for name, stack in base.feed.items()})
+        base = self.baseline
+        right = self.network.run({name: stack[runs] for name, stack in base.feed.items()})
         given = {name: stack[runs] for name, stack in base.outputs.items()}
         right = {name: right[name] for name in given}
         return self._trusts(base.executor.target, "the input model", right, given)
@@ -140,7 +129,7 @@ class Verifier:
                 f"QONNX's, worst at tensor '{found.worst_tensor}' by {found.max_error:g}; all was verified by array "
                 "programs instead"
             )
-            self._baseline = baseline_of(self._exact, self._baseline.feed)
+            self.baseline = baseline_of(self.network, self.baseline.feed)
         return not found.mismatches
 
     def tolerance(self, step: str) -> float | None:
@@ -172,7 +161,7 @@ class Verifier:
                 Python, or a partition has no file.
             BuildError: The device that was chosen failed.
         """
-        result = StepOutcome(step, model, None if self._baseline.alone else parent())
+        result = StepOutcome(step, model, None if self.baseline.alone else parent())
         if step in self._unverified:
             return self._go_on_from(result, NAMED)
         if result.partitions > 1:
@@ -182,12 +171,12 @@ class Verifier:
         try:
             if step in self._golden.new_outputs:
                 return self._check_new_outputs(result, self._golden.new_outputs[step])
-            made = AlignedModel.beside(self._baseline, self._executor(result))
+            made = AlignedModel.beside(self.baseline, self._executor(result))
             if not made.alignment.reason:
                 every = whole or step in self._approximations or self._gives_reference(model)
-                chosen = chosen_runs(self._baseline, self._baseline.runs if every else made.affordable())
+                chosen = chosen_runs(self.baseline, self.baseline.runs if every else made.affordable())
                 comparison = self._compare(result, made, chosen)
-                tried = chosen if comparison.mismatches else chosen_runs(self._baseline, DEVICE_SAMPLES)
+                tried = chosen if comparison.mismatches else chosen_runs(self.baseline, DEVICE_SAMPLES)
                 if (whole or comparison.mismatches) and not self._device_is_right(result, made, tried):
                     return self.check(step, model, parent, whole)
         except VerificationError:
@@ -204,7 +193,7 @@ class Verifier:
         return self._judged(result, made, chosen, comparison)
 
     def _compare(self, result: StepOutcome, made: AlignedModel, chosen: Array) -> OutputComparison:
-        base, may_change = self._baseline, result.step in self._approximations
+        base, may_change = self.baseline, result.step in self._approximations
         by_class = self._labels is not None and base.golden and not may_change
         tolerance = self.tolerance(result.step)
         if tolerance is None and base.integers and base.row_functions == result.row_functions:
@@ -215,7 +204,7 @@ class Verifier:
         self, result: StepOutcome, made: AlignedModel, chosen: Array, comparison: OutputComparison
     ) -> Verified:
         """Return what a comparison found, or raise; later steps are compared with one that approximates."""
-        base, step = self._baseline, result.step
+        base, step = self.baseline, result.step
         changed = self._changed(step, comparison)
         ties = None
         if not (made.alignment.classes and changed is not None):
@@ -234,7 +223,7 @@ class Verifier:
         if changed is not None or ties is not None or self._gives_reference(result.model):
             integers = base.integers or ties is not None or bool(read_levels(result.model))
             after = self._after(result, made.executor)
-            self._baseline = replace(after, classes=made.gives_classes, integers=integers)
+            self.baseline = replace(after, classes=made.gives_classes, integers=integers)
         self._floats_before.note(result.model)
         if len(chosen) < base.runs or not base.golden:
             return verified
@@ -251,7 +240,7 @@ class Verifier:
         Raises:
             VerificationError: They do not explain all of it.
         """
-        base, step = self._baseline, result.step
+        base, step = self.baseline, result.step
         runs = chosen[np.unique(np.flatnonzero(comparison.wrong) // base.batch)]
         found = None
         # A partition's levels are those of its own inputs, which are not the network's.
@@ -274,11 +263,11 @@ class Verifier:
 
     def _after(self, result: StepOutcome, executor: Executor, alone: bool = False) -> Baseline:
         """Run what a step made, so that later models can be compared with it."""
-        after = baseline_after(self._baseline, executor, result.model, result.step, alone)
+        after = baseline_after(self.baseline, executor, result.model, result.step, alone)
         return replace(after, row_functions=result.row_functions)
 
     def _about_inputs(self) -> tuple[str, ...]:
-        base = self._baseline
+        base = self.baseline
         if base.golden:
             return ()
         return (f"run with {base.samples} random inputs, because step '{base.step}' changed the model's",)
@@ -299,24 +288,24 @@ class Verifier:
 
     def _go_on_from(self, result: StepOutcome, reason: str) -> Verified:
         """Make this step's result the baseline; where it cannot be executed, the baseline stays."""
-        before = self._baseline
+        before = self.baseline
         alone = before.alone or result.partitions > 1
         try:
             shown = replace(result, holder=None) if alone else result
-            self._baseline = self._after(shown, self._executor(shown), alone)
+            self.baseline = self._after(shown, self._executor(shown), alone)
             self._floats_before.note(result.model)
         except BuildError as error:
             if is_device_failure(error):
                 raise _device_failed(result.step, error) from error
             more = "" if str(error) in reason else f"; it could not be executed either: {error}"
             return Verified(0, reason=f"{reason}{more}", reference=before.step)
-        if align(before.signature, self._baseline.signature).reason:
+        if align(before.signature, self.baseline.signature).reason:
             self._labels = self._floats = None  # they are of the outputs before
         return Verified(0, reason=reason, reference=before.step)
 
     def _check_new_outputs(self, result: StepOutcome, stated: NewOutputs) -> Verified:
         """Compare the new outputs of a step with the labels or values that the blueprint states for them."""
-        before, step = self._baseline, result.step
+        before, step = self.baseline, result.step
         executor = self._executor(result)
         if not before.golden or align_inputs(before.signature, executor.signature, before.name)[2]:
             raise VerificationError(
@@ -324,17 +313,17 @@ class Verifier:
                 "golden ones",
                 step,
             )
-        self._baseline = self._after(result, executor)
+        self.baseline = self._after(result, executor)
         self._floats_before.note(result.model)
         self._labels, self._floats = stated.labels, None
-        error = check_new_outputs(self._baseline, stated, self.tolerance(step))
+        error = check_new_outputs(self.baseline, stated, self.tolerance(step))
         return Verified(
-            self._baseline.samples,
+            self.baseline.samples,
             0,
             error,
             changes_outputs="labels" if stated.expected is None else "expected",
             reference=before.step,
-            accuracy=self._accuracy(self._baseline.predictions),
+            accuracy=self._accuracy(self.baseline.predictions),
             target=executor.target,
         )
 
@@ -346,11 +335,11 @@ class Verifier:
         """
         if step not in self._approximations:
             return None
-        changed = int((comparison.classes != self._baseline.predictions).sum())
+        changed = int((comparison.classes != self.baseline.predictions).sum())
         allowed = self._approximations[step].classes
         if changed > allowed:
             raise VerificationError(
-                f"step '{step}' changed what the model computes: it puts {changed} of {self._baseline.samples} samples "
+                f"step '{step}' changed what the model computes: it puts {changed} of {self.baseline.samples} samples "
                 f"into another class, and verify.approximate allows {allowed}",
                 step,
             )
@@ -370,7 +359,7 @@ class Verifier:
         """
         if self._golden.expected is None:
             return None
-        return check_expected(self._baseline, self._golden.expected, self.tolerance("*"), self._floats_before)
+        return check_expected(self.baseline, self._golden.expected, self.tolerance("*"), self._floats_before)
 
     def _accuracy(self, classes: Array) -> float | None:
         return None if self._labels is None else float(np.mean(classes == self._labels))

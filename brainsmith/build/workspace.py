@@ -39,6 +39,7 @@ class Workspace:
     Attributes:
         output: The folder that the user named; absolute.
         staging: Where this build's files are until `publish`.
+        failed: Where `fail` keeps what there is.
 
     Raises:
         OutputError: The folder cannot be made or written, or holds files of the user's that a build would
@@ -58,6 +59,7 @@ class Workspace:
             raise OutputError(f"output folder {output} is the root of the file system; name another folder")
         _refuse_no_text(self.output)
         _refuse_foreign(self.output, _OURS)
+        self.failed = self.output / FAILED
         self._made = [folder for folder in (self.output, *self.output.parents) if not folder.exists()]
         self.staging = self.output / f"{_STAGING}{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
         try:
@@ -66,11 +68,6 @@ class Workspace:
             self._unmake()
             raise OutputError(f"output folder {output} cannot be written: {error.strerror}") from error
         _sweep(self.output)
-
-    @property
-    def failed(self) -> Path:
-        """Where `fail` keeps what there is."""
-        return self.output / FAILED
 
     def publish(self) -> None:
         """Swap the build's files into the output folder; the report comes last, so it never stands alone."""

@@ -31,8 +31,8 @@ def nudged(model, row=2, by=0.25):
 def verifier(model, approximations, labels=True):
     data = graphs.samples(model, COUNT)[:, None]
     before = Verifier(model, GoldenData(data), {})
-    floats = before._baseline.outputs["m1"].reshape(COUNT, -1) + 0.5
-    golden = GoldenData(data, before._baseline.predictions if labels else None, floats=floats)
+    floats = before.baseline.outputs["m1"].reshape(COUNT, -1) + 0.5
+    golden = GoldenData(data, before.baseline.predictions if labels else None, floats=floats)
     return Verifier(model, golden, {}, approximations)
 
 

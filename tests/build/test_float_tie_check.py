@@ -240,7 +240,7 @@ def test_a_step_without_integer_layers_is_explained_by_its_outputs():
     verification = verifier(one_layer(0.7, 1.4), stack)
     found = verification.check("reorder", reordered(), no_parent)
     assert found.float_ties.ties >= found.float_ties.samples > 0
-    assert verification.reference == "reorder"
+    assert verification.baseline.step == "reorder"
 
 
 def test_other_weights_are_wrong_whatever_level_float_ties_get():

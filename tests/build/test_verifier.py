@@ -217,7 +217,7 @@ def test_with_random_inputs_later_steps_are_compared_with_the_step_that_could_no
     verifier = make(model, random=True)
     outcome = verifier.check("x", other, no_parent)
     reason = "its output 'm1' has shape (1, 4), and 'm1' of the input model (1, 3)"
-    assert (outcome.samples, outcome.reason, verifier.reference) == (0, reason, "x")
+    assert (outcome.samples, outcome.reason, verifier.baseline.step) == (0, reason, "x")
     found = verifier.check("y", copied(other), no_parent)
     assert (found.samples, found.mismatches, found.reference) == (40, 0, "x")
     with pytest.raises(VerificationError, match=r"^step 'z' changed what the model computes: .* tensor 'm1'"):
@@ -269,7 +269,7 @@ def test_a_dataflow_partition_is_run_inside_its_parent(tmp_path):
 def test_expected_outputs_are_checked_before_any_step():
     model = graphs.quant_mlp()
     data = graphs.samples(model)[:, None]
-    outputs = make(model)._baseline.outputs["m1"]
+    outputs = make(model).baseline.outputs["m1"]
 
     def check(expected):
         golden = load_golden(model, data, None, expected)
@@ -295,6 +295,6 @@ def test_expected_outputs_are_checked_before_any_step():
 
 def test_chosen_samples_are_spread_and_the_same():
     verifier = make(graphs.quant_mlp(), count=100)
-    chosen = chosen_runs(verifier._baseline, 32)
+    chosen = chosen_runs(verifier.baseline, 32)
     assert len(chosen) == 32
     assert (chosen[0], chosen[-1]) == (0, 99)

@@ -78,17 +78,16 @@ class Deferred:
 class LazyTensor(Tensor):
     """A Tensor whose array is computed when it is asked for."""
 
-    __slots__ = ("deferred", "place")
+    __slots__ = ("deferred",)
 
     _is_result = True
     deferred: Deferred
-    place: int
 
     @property
     def _data(self) -> Array:  # type: ignore[override]
         from brainsmith.autodiff.lazy.evaluation import values_of
 
-        return values_of(self.deferred)[self.place]
+        return values_of(self.deferred)[self.position]
 
     @property
     def is_computed(self) -> bool:
@@ -98,22 +97,17 @@ class LazyTensor(Tensor):
     @property
     def record(self) -> Record | None:  # type: ignore[override]
         """The call on the tape; asking for it computes all calls before it, one by one."""
-        return records_of(self.deferred)[self.place].record if self.deferred.recorded else None
-
-    @property
-    def position(self) -> int:  # type: ignore[override]
-        """Which output of that call it is."""
-        return self.place
+        return records_of(self.deferred)[self.position].record if self.deferred.recorded else None
 
     @property
     def shape(self) -> Shape:
         """The length of each axis; known before the values."""
-        return self.deferred.shapes[self.place]
+        return self.deferred.shapes[self.position]
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The numpy dtype; known before the values."""
-        return self.deferred.dtypes[self.place]
+        return self.deferred.dtypes[self.position]
 
     def realize(self) -> Tensor:
         """Compute the values, if they are not yet, and return the Tensor itself."""
@@ -157,7 +151,7 @@ def _own(value: Any) -> Any:
 
 def _lazy_result(deferred: Deferred, place: int, tracked: bool) -> LazyTensor:
     tensor = LazyTensor.__new__(LazyTensor)
-    tensor.deferred, tensor.place = deferred, place
+    tensor.deferred, tensor.position = deferred, place
     tensor.grad, tensor.changed, tensor.tracked = None, 0, tracked
     return tensor
 
@@ -206,7 +200,7 @@ def _on_tape(tensor: Tensor) -> Tensor:
     if not isinstance(tensor, LazyTensor) or not tensor.deferred.recorded:
         return tensor
     assert tensor.deferred.results is not None
-    return tensor.deferred.results[tensor.place]
+    return tensor.deferred.results[tensor.position]
 
 
 def compute_one(call: Deferred, arrays: list[Array]) -> tuple[Array, ...]:
