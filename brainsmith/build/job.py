@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,46 +53,45 @@ class _ListenerFailedError(BaseException):
         self.error = error
 
 
+@dataclass(eq=False, repr=False)
 class BuildJob:
     """What one build runs, and what is known so far.
 
     Attributes:
         task: What it was asked to do.
+        source: The input model.
         workspace: Where its files are.
+        name: Of the model.
+        progress: Is told what happens.
+        use_cache: Whether results of earlier builds may be reused, and are kept.
+        explain: Whether progress says of each step why it was not reused.
+        page: Whether to write the page, and the graphs in the report.
         runner: What runs them; it has their results.
         warnings: What the user should know.
         maker: Notes in what is kept meanwhile that this build made it.
     """
 
-    def __init__(
-        self,
-        task: BuildTask,
-        source: Artifact,
-        workspace: Workspace,
-        name: str,
-        progress: Callable[[Progress], None] | None,
-        *,
-        use_cache: bool,
-        explain: bool,
-        page: bool,
-    ) -> None:
-        self.task = task
-        self.workspace = workspace
-        self._source = source
-        self._name = name
-        self._progress = progress
-        self._explain = explain
-        self._page = page
+    task: BuildTask
+    source: Artifact
+    workspace: Workspace
+    name: str
+    progress: Callable[[Progress], None] | None
+    use_cache: bool
+    explain: bool
+    page: bool
+
+    def __post_init__(self) -> None:
         self._now = 0, ""  # the number and name of what runs
         self._verification: BuildVerification | None = None
         self._reached: Artifact | None = None  # the last good model
-        self.warnings: list[str] = list(task.warnings)
-        self._config = StepConfig(output_dir=str(workspace.staging), **task.config)
-        self._cache = BuildCache(task.cache_folder) if use_cache else None
-        self.runner = StepRunner(task.steps, self._config, workspace.staging, self._cache, task.folders)
-        blueprint = str(task.description["file"])
-        self.runner.made = {"model": name, "blueprint": blueprint, "output": str(workspace.output)}
-        self.maker = MadeBy(_origin(name, blueprint, *task.golden), **self.runner.made)
+        self.warnings: list[str] = list(self.task.warnings)
+        self._config = StepConfig(output_dir=str(self.workspace.staging), **self.task.config)
+        cache = BuildCache(self.task.cache_folder) if self.use_cache else None
+        steps, folders = self.task.steps, self.task.folders
+        self.runner = StepRunner(steps, self._config, self.workspace.staging, cache, folders)
+        blueprint = str(self.task.description["file"])
+        self.runner.made = {"model": self.name, "blueprint": blueprint, "output": str(self.workspace.output)}
+        self.maker = MadeBy(_origin(self.name, blueprint, *self.task.golden), **self.runner.made)
 
     def refuse_early(self) -> None:
         """Raise at once what the front end would refuse, unless its result is kept: then it has read the network before.
@@ -100,21 +100,20 @@ class BuildJob:
             ModelError: Nodes have no layers of integers.
         """
         front = front_steps(self.task.steps)
-        if front and not self.runner.kept(front, self._source):
+        if front and not self.runner.kept(front, self.source):
             with self.runner.log.taken("which layers the network becomes"):
-                refuse_without_layers(self._source, self.task)
+                refuse_without_layers(self.source, self.task)
 
     def prepare(self, verify: bool) -> None:
         """Read the golden data and run them through the input model; steps get the inputs in any case."""
-        model = self._source.peek()
+        model = self.source.peek()
         golden = load_golden(model, *self.task.golden, changes_outputs=self.task.verify.changes_outputs)
         staging = self.workspace.staging
         self._config.verify_input_npy = inputs_file(self.task.golden[0], golden, staging)
         if not verify:
             return
-        keep = self._cache is not None
         self._verification = BuildVerification(
-            self.task, self._source, golden, self.runner.log, staging, keep
+            self.task, self.source, golden, self.runner.log, staging, self.use_cache
         )
         if self._verification.told:
             self._tell("check", 0, self._verification.told)
@@ -129,7 +128,7 @@ class BuildJob:
             if self._verification is not None and self._verification.running:
                 done.verified = self._verification.check(previous.name, model, whole=following is None)
             self._reached = model
-            self._tell("done", count, step_line(done, self._explain), done)
+            self._tell("done", count, step_line(done, self.explain), done)
         self._now = count, "report"
         if following is not None:
             self._now = count + 1, following.name
@@ -146,7 +145,7 @@ class BuildJob:
         Raises:
             BuildError: One failed.
         """
-        model, previous = self._source, None
+        model, previous = self.source, None
         for step in self.task.steps:
             self._between(previous, model, step)
             model, previous = self.runner.apply(step, model), step
@@ -157,18 +156,18 @@ class BuildJob:
     def listened(self) -> Iterator[None]:
         """Let whoever started the build hear how far it is; what that raises ends it."""
         try:
-            with nullcontext() if self._progress is None else Listening(self._tell_work):
+            with nullcontext() if self.progress is None else Listening(self._tell_work):
                 yield
         except _ListenerFailedError as failure:
             raise failure.error from None
 
     def _tell(self, kind: str, index: int, text: str, step: StepResult | None = None) -> None:
-        if self._progress is not None:
-            self._progress(Progress(kind, index, len(self.task.steps), text, step))
+        if self.progress is not None:
+            self.progress(Progress(kind, index, len(self.task.steps), text, step))
 
     def _tell_work(self, works: tuple[Work, ...]) -> None:
         """Tell how far a step is. What the listener prints, reads or raises is not counted as the step's."""
-        listener = self._progress
+        listener = self.progress
         assert listener is not None
         index, name = self._now
         text = f"{name}: {'; '.join(map(str, works))}"
@@ -183,10 +182,11 @@ class BuildJob:
         """Write the last model and the report."""
         staging, output = self.workspace.staging, self.workspace.output
         (staging / "model.onnx").write_bytes(last.data)
-        if self._cache is not None and not all(step.reused for step in self.runner.results):
-            self._cache.trim()  # a build that stored nothing cannot have made it too large
-        compared = self._compare_targets(last) if self._page else None
-        wave = self._wave(last) if self._page else None
+        cache = self.runner.cache
+        if cache is not None and not all(step.reused for step in self.runner.results):
+            cache.trim()  # a build that stored nothing cannot have made it too large
+        compared = self._compare_targets(last) if self.page else None
+        wave = self._wave(last) if self.page else None
         content = self._report(last, compared, wave)
         _state_proof(staging, content)
         steps, warnings = tuple(self.runner.results), tuple(content["warnings"])
@@ -255,7 +255,7 @@ class BuildJob:
         verified: dict[str, Any] = {} if verification is None else verification.reported()
         found = self._step_reports(verified.get("accuracy"), wave) if read else {"layers": []}
         report = Report(
-            model=described(self._name, self._source),
+            model=described(self.name, self.source),
             blueprint=self.task.description,
             plugins=plugin_list(self.task.registry, self.task.steps),
             modules=imported_modules(self.task.registry),
@@ -267,12 +267,12 @@ class BuildJob:
             warnings=self.warnings
             + self.runner.warnings
             + ([] if verification is None else verification.device.warnings),
-            graphs=graphs_of(self._source, last or self._reached) if self._page else None,
+            graphs=graphs_of(self.source, last or self._reached) if self.page else None,
             files=files_of(staging),
             error=error,
         )
         content = report.to_plain()
-        if self._page:
+        if self.page:
             from brainsmith.web.page import render
 
             picture = (staging / wave["file"]).read_text("utf-8") if wave and wave["file"] else ""
@@ -309,7 +309,7 @@ class BuildJob:
     def interruption(self) -> str:
         """Return what to say about Ctrl-C."""
         done, total = len(self.runner.results), len(self.task.steps)
-        kept = "; the steps done are in the build cache" if done and self._cache is not None else ""
+        kept = "; the steps done are in the build cache" if done and self.runner.cache is not None else ""
         return f"build interrupted after {done} of {total} steps; {self.workspace.output} is as it was{kept}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,10 +70,11 @@ def _without_finn(steps: Sequence[BuildStep]) -> dict[int, str]:
     return {at: reason for at, record in records.items() if record.requires and lacks_finn_alone(record)}
 
 
+@dataclass(eq=False, repr=False)
 class StepRunner:
     """Runs the steps of one build.
 
-    Args:
+    Attributes:
         steps: All of them: they are all imported before the first one runs, so that a broken one is known at
             once.
         config: The `cfg` of the steps. Where one of them is FINN's own, all get FINN's config with the same
@@ -81,42 +82,34 @@ class StepRunner:
         staging: Where steps put files.
         cache: None to run everything.
         folders: Where plugins are that belong to no framework.
-
-    Attributes:
         log: What they say.
         made: Which build it is, for those that reuse its results: `model`, `blueprint` and `output`.
         results: One for each step so far.
         warnings: What the user should know.
     """
 
-    def __init__(
-        self,
-        steps: Sequence[BuildStep],
-        config: StepConfig,
-        staging: Path,
-        cache: BuildCache | None,
-        folders: Sequence[Path] = (),
-    ) -> None:
-        self._steps = steps
-        self._config = config
-        self._staging = staging
-        self._cache = cache
+    steps: Sequence[BuildStep]
+    config: StepConfig
+    staging: Path
+    cache: BuildCache | None
+    folders: Sequence[Path] = ()
+
+    def __post_init__(self) -> None:
         renew()  # a key may not hold modules that are about to be forgotten
-        self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in steps)
-        known = ({}, "") if cache is None else (framework_versions(), plugin_sources(folders))
+        self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in self.steps)
+        known = ({}, "") if self.cache is None else (framework_versions(), plugin_sources(self.folders))
         self._around = Surroundings(*known, "finn" if self._with_finn else "own")
         self._functions: list[StepFunction] | None = None
-        self._folders = folders
         self._rules: Rules | None = None
         self._given: Any = None
         self._changed: set[str] = set()  # the parts of cfg that a step wrote
-        self._side = SideFiles(staging, self._portable)
+        self._side = SideFiles(self.staging, self._portable)
         self._facts: dict[Artifact, TensorFacts] = {}  # of the last result
-        self.log = BuildLog(staging / LOG)
-        self.made: dict[str, str] = {"output": str(staging)}
+        self.log = BuildLog(self.staging / LOG)
+        self.made: dict[str, str] = {"output": str(self.staging)}
         self.results: list[StepResult] = []
         self.warnings: list[str] = []
-        self._unusable = _without_finn(steps)
+        self._unusable = _without_finn(self.steps)
 
     def apply(self, step: BuildStep, model: Artifact) -> Artifact:
         """Return a step's result.
@@ -132,8 +125,8 @@ class StepRunner:
             raise error
         self.warnings += unmatched_inputs(step)
         parts, why = self._parts(step, model)
-        if parts is not None and self._cache is not None:
-            found = self._cache.find(parts, self._config if self._given is None else self._given)
+        if parts is not None and self.cache is not None:
+            found = self.cache.find(parts, self.config if self._given is None else self._given)
             reused = self._reuse(found)
             if reused is not None:
                 self.log.repeat(step.name, found.said, shown=step.framework not in FRAMEWORKS)
@@ -155,7 +148,7 @@ class StepRunner:
         """Tell whether the results of the first steps, one after the other, are in the cache."""
         for step in steps:
             parts, _ = self._parts(step, model)
-            found = None if parts is None or self._cache is None else self._cache.find(parts, self._config)
+            found = None if parts is None or self.cache is None else self.cache.find(parts, self.config)
             if found is None or found.model is None:
                 return False
             model = found.model
@@ -167,7 +160,7 @@ class StepRunner:
         Args:
             model: The last one.
         """
-        if self._cache is None:
+        if self.cache is None:
             return None
         around = self._around
         return f"{self._content(model)} {self._side_files()} {around.plugins} {sorted(around.frameworks.items())}"
@@ -186,7 +179,7 @@ class StepRunner:
         self.warnings += [f"step '{step.name}': {remark}" for remark in said.remarks]
 
     def _parts(self, step: BuildStep, model: Artifact) -> tuple[dict[str, str] | None, str]:
-        if self._cache is None:
+        if self.cache is None:
             return None, "the build cache is off"
         try:
             content, files = self._content(model), self._side_files()
@@ -197,7 +190,7 @@ class StepRunner:
     def _changes(self) -> str:
         """Return what earlier steps changed of `cfg`, as a part of the key: this one may read it."""
         changed = {name: current(self._given, name) for name in sorted(self._changed)}
-        return str(changed).replace(str(self._staging), _OUTPUT) if changed else ""
+        return str(changed).replace(str(self.staging), _OUTPUT) if changed else ""
 
     def _side_files(self) -> str:
         """Return a digest of what earlier steps left in the output folder, as a part of the key: this one may read it."""
@@ -207,7 +200,7 @@ class StepRunner:
         """Return the result of an entry, whose changes are made to the output folder; None if it cannot be used."""
         if found.model is None or found.folder is None:
             return None
-        if not restore(found.folder / "files", found.side, self._staging, self._local):
+        if not restore(found.folder / "files", found.side, self.staging, self._local):
             return None
         data = self._local(_MODEL, found.model.data)
         return found.model if data == found.model.data else Artifact(data)
@@ -215,13 +208,13 @@ class StepRunner:
     def _load(self, at: int) -> StepFunction:
         if self._functions is None:
             renew()
-            self._functions = [step.load() for step in self._steps[: min(self._unusable, default=None)]]
+            self._functions = [step.load() for step in self.steps[: min(self._unusable, default=None)]]
             refuse_changed()
         return self._functions[at]
 
     def _step_config(self) -> Any:
         if self._given is None:
-            self._given = finn_config(self._config) if self._with_finn else self._config
+            self._given = finn_config(self.config) if self._with_finn else self.config
         return self._given
 
     def _run(
@@ -235,7 +228,7 @@ class StepRunner:
     ) -> tuple[Artifact, str]:
         """Run a step and keep its result; the text says why it could not be kept."""
         if self._rules is None:
-            self._rules = rules(self._staging, self._folders)
+            self._rules = rules(self.staging, self.folders)
         view, recorder = RecordingView(self._step_config()), Recorder(self._rules)
         before = self._side.state()
         given = model.data
@@ -262,7 +255,7 @@ class StepRunner:
         note_imported(recorder.imported)
         writes = writes_of(view)
         self._changed.update(writes)
-        if parts is None or self._cache is None:
+        if parts is None or self.cache is None:
             return result, ""
         after = self._side.state()
         why_not = (
@@ -284,15 +277,15 @@ class StepRunner:
             time.perf_counter() - started,
         )
         try:
-            self._cache.store(parts, outcome)
+            self.cache.store(parts, outcome)
         except OSError as error:
             self.warnings.append(f"the build cache cannot be written: {error}")
-            self._cache = None
+            self.cache = None
         return result, ""
 
     def _foreign(self, before: bytes, after: bytes) -> str:
         """Return what a result names outside of the output folder that the model before did not; empty if nothing."""
-        folder = str(self._staging)
+        folder = str(self.staging)
         foreign = foreign_paths(after, folder) - foreign_paths(before, folder)
         return f"its result names {min(foreign)}, which is outside the output folder" if foreign else ""
 
@@ -306,7 +299,7 @@ class StepRunner:
 
     def _why_not_current(self) -> str:
         """Return why what ran is not what the key says: sources that changed meanwhile; empty if it is."""
-        if plugin_sources(self._folders) != self._around.plugins:
+        if plugin_sources(self.folders) != self._around.plugins:
             return "plugins changed while the build ran"
         try:
             refuse_changed()
@@ -316,7 +309,7 @@ class StepRunner:
 
     def _reads(self, view: RecordingView) -> dict[str, str]:
         """Return what counts of what a step read: not where things are, nor what follows from FINN's version."""
-        known = {field.name for field in fields(self._config)}
+        known = {field.name for field in fields(self.config)}
         return {
             name: value
             for name, value in reads_of(view).items()
@@ -324,10 +317,10 @@ class StepRunner:
         }
 
     def _portable(self, name: str, data: bytes) -> bytes:
-        return relocated(name, data, str(self._staging), _OUTPUT)
+        return relocated(name, data, str(self.staging), _OUTPUT)
 
     def _local(self, name: str, data: bytes) -> bytes:
-        return relocated(name, data, _OUTPUT, str(self._staging))
+        return relocated(name, data, _OUTPUT, str(self.staging))
 
 
 def _checked(model: Any, step: BuildStep) -> TensorFacts:

@@ -12,7 +12,7 @@ largest error. A blueprint may state exceptions; the result of such a step is th
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import InitVar, dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,6 +48,7 @@ DEVICE_SAMPLES = 8
 NAMED = "the blueprint names it in verify.unverified"
 
 
+@dataclass(eq=False, repr=False)
 class Verifier:
     """Holds the baseline, and compares the model after each step with it.
 
@@ -72,29 +73,23 @@ class Verifier:
         BuildError: The input model cannot be executed.
     """
 
-    def __init__(
-        self,
-        model: ModelWrapper,
-        golden: GoldenData,
-        tolerances: Mapping[str, float],
-        approximations: Mapping[str, Approximation] | None = None,
-        device: VerificationDevice | None = None,
-        unverified: Collection[str] = (),
-    ) -> None:
-        self._device = device or VerificationDevice()
-        self._golden = golden
-        self._tolerances = tolerances
-        self._approximations = approximations or {}
-        self._unverified = unverified
+    model: InitVar[ModelWrapper]
+    golden: GoldenData
+    tolerances: Mapping[str, float]
+    approximations: Mapping[str, Approximation] = field(default_factory=dict)
+    device: VerificationDevice = field(default_factory=VerificationDevice)
+    unverified: Collection[str] = ()
+
+    def __post_init__(self, model: ModelWrapper) -> None:
         self._floats_before = FloatTieCheck(model)
-        original = self._device.executor("the input model", model)
-        self.feed = golden.feed(original.inputs)
+        original = self.device.executor("the input model", model)
+        self.feed = self.golden.feed(original.inputs)
         self.baseline = baseline_of(original, self.feed)
         self.network = original  # before a step can change the model
         if original.target != Executor.target:
             self.network = Executor(model)
             self._try_device(chosen_runs(self.baseline, DEVICE_SAMPLES))
-        self._labels, self._floats = golden.labels, golden.floats
+        self._labels, self._floats = self.golden.labels, self.golden.floats
         classes = self.baseline.predictions
         self.accuracy = self._accuracy(classes)
         self.distance = self._distance(classes, next(iter(self.baseline.outputs.values())))
@@ -124,7 +119,7 @@ class Verifier:
     def _trusts(self, target: str, what: str, right: Mapping[str, Array], given: Mapping[str, Array]) -> bool:
         found = compare(right, given, self.tolerance("*"), classes=False, by_class=False)
         if found.mismatches:
-            self._device.distrust(
+            self.device.distrust(
                 f"target '{target}' does not compute {what}: {found.mismatches} of {len(found.wrong)} samples differ from "
                 f"QONNX's, worst at tensor '{found.worst_tensor}' by {found.max_error:g}; all was verified by array "
                 "programs instead"
@@ -134,9 +129,9 @@ class Verifier:
 
     def tolerance(self, step: str) -> float | None:
         """Return the tolerance of a step, as an absolute error; None if nothing is stated."""
-        if step in self._approximations:
-            return self._approximations[step].error
-        return self._tolerances.get(step, self._tolerances.get("*"))
+        if step in self.approximations:
+            return self.approximations[step].error
+        return self.tolerances.get(step, self.tolerances.get("*"))
 
     def check(
         self, step: str, model: ModelWrapper, parent: Callable[[], ModelWrapper | None], whole: bool = False
@@ -162,18 +157,18 @@ class Verifier:
             BuildError: The device that was chosen failed.
         """
         result = StepOutcome(step, model, None if self.baseline.alone else parent())
-        if step in self._unverified:
+        if step in self.unverified:
             return self._go_on_from(result, NAMED)
         if result.partitions > 1:
             return self._uncompared(
                 result, f"it is one of {result.partitions} dataflow partitions of a larger model"
             )
         try:
-            if step in self._golden.new_outputs:
-                return self._check_new_outputs(result, self._golden.new_outputs[step])
+            if step in self.golden.new_outputs:
+                return self._check_new_outputs(result, self.golden.new_outputs[step])
             made = AlignedModel.beside(self.baseline, self._executor(result))
             if not made.alignment.reason:
-                every = whole or step in self._approximations or self._gives_reference(model)
+                every = whole or step in self.approximations or self._gives_reference(model)
                 chosen = chosen_runs(self.baseline, self.baseline.runs if every else made.affordable())
                 comparison = self._compare(result, made, chosen)
                 tried = chosen if comparison.mismatches else chosen_runs(self.baseline, DEVICE_SAMPLES)
@@ -193,7 +188,7 @@ class Verifier:
         return self._judged(result, made, chosen, comparison)
 
     def _compare(self, result: StepOutcome, made: AlignedModel, chosen: Array) -> OutputComparison:
-        base, may_change = self.baseline, result.step in self._approximations
+        base, may_change = self.baseline, result.step in self.approximations
         by_class = self._labels is not None and base.golden and not may_change
         tolerance = self.tolerance(result.step)
         if tolerance is None and base.integers and base.row_functions == result.row_functions:
@@ -244,7 +239,7 @@ class Verifier:
         runs = chosen[np.unique(np.flatnonzero(comparison.wrong) // base.batch)]
         found = None
         # A partition's levels are those of its own inputs, which are not the network's.
-        if step not in self._approximations and not result.partitions:
+        if step not in self.approximations and not result.partitions:
             found = self._floats_before.judge(base, result.model, chosen, runs, self.tolerance(step))
         if comparison.mismatches and (found is None or found.ties is None):
             text = made.difference(step, chosen, comparison)
@@ -274,7 +269,7 @@ class Verifier:
 
     def _uncompared(self, result: StepOutcome, reason: str) -> Verified:
         """Raise for a model that cannot be compared; if the inputs are random, make it the baseline instead."""
-        if self._golden.random:
+        if self.golden.random:
             return self._go_on_from(result, reason)
         step = result.step
         raise UnverifiedStepError(
@@ -333,10 +328,10 @@ class Verifier:
         Raises:
             VerificationError: They are more than the step may change.
         """
-        if step not in self._approximations:
+        if step not in self.approximations:
             return None
         changed = int((comparison.classes != self.baseline.predictions).sum())
-        allowed = self._approximations[step].classes
+        allowed = self.approximations[step].classes
         if changed > allowed:
             raise VerificationError(
                 f"step '{step}' changed what the model computes: it puts {changed} of {self.baseline.samples} samples "
@@ -346,7 +341,7 @@ class Verifier:
         return changed
 
     def _executor(self, result: StepOutcome) -> Executor:
-        return self._device.executor(f"step '{result.step}'", *result.run)
+        return self.device.executor(f"step '{result.step}'", *result.run)
 
     def check_expected(self) -> FloatTies | None:
         """Compare the input model with the expected outputs, if there are any.
@@ -357,9 +352,9 @@ class Verifier:
         Raises:
             VerificationError: It computes something else.
         """
-        if self._golden.expected is None:
+        if self.golden.expected is None:
             return None
-        return check_expected(self.baseline, self._golden.expected, self.tolerance("*"), self._floats_before)
+        return check_expected(self.baseline, self.golden.expected, self.tolerance("*"), self._floats_before)
 
     def _accuracy(self, classes: Array) -> float | None:
         return None if self._labels is None else float(np.mean(classes == self._labels))

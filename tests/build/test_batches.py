@@ -36,7 +36,7 @@ def verifier(approximations=None):
     model = graphs.quant_mlp(batch=BATCH)
     labels = CLASSES.copy()
     labels[:6] = (labels[:6] + 1) % 3
-    return model, Verifier(model, load_golden(model, DATA, labels, OUTPUTS), {}, approximations)
+    return model, Verifier(model, load_golden(model, DATA, labels, OUTPUTS), {}, approximations or {})
 
 
 def test_samples_are_counted_and_each_has_a_class():
