@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from brainsmith.errors import UsageError
+from brainsmith.store.files import read_json_table
 
 
 def check_built_of(model: str, folder: str) -> None:
@@ -24,22 +24,14 @@ def check_built_of(model: str, folder: str) -> None:
     """
     if Path(folder).resolve() in Path(model).resolve().parents:
         return
-    digest, file = _origin(Path(folder) / "report.json")
-    if not digest:
+    found = read_json_table(Path(folder) / "report.json").get("model")
+    origin = found if isinstance(found, dict) else {}
+    if not origin.get("digest"):
         return
     from brainsmith.build.model import read_for_build
 
-    if read_for_build(model).digest != digest:
+    if read_for_build(model).digest != origin["digest"]:
         raise UsageError(
-            f"{folder} is the build of {file}, and {model} is another model, or was changed since: give --build the "
-            "folder of its own build, or build it again"
+            f"{folder} is the build of {origin.get('file') or 'a model that was in memory'}, and {model} is another "
+            "model, or was changed since: give --build the folder of its own build, or build it again"
         )
-
-
-def _origin(report: Path) -> tuple[str, str]:
-    """Return the digest of the model that was built, and its file; nothing if the report does not say."""
-    try:
-        found = json.loads(report.read_text(encoding="utf-8"))["model"]
-        return str(found["digest"]), str(found["file"] or "a model that was in memory")
-    except (OSError, ValueError, KeyError, TypeError):
-        return "", ""

@@ -29,13 +29,12 @@ def sentence(words: str) -> Markup:
 
 def message(text: str) -> Markup:
     """Write a message as it stands on a terminal, with its code set as code."""
-    parts, end = [], 0
-    for found in _CODE.finditer(text):
-        quoted, option = found.groups()
-        code = tag("code", quoted) if quoted else tag("code", option, class_="option")
-        parts += [escape(text[end : found.start()]), code]
-        end = found.end()
-    return Markup("".join([*parts, escape(text[end:])]))
+    return Markup(_CODE.sub(_set_as_code, escape(text)))
+
+
+def _set_as_code(found: re.Match[str]) -> Markup:
+    quoted, option = found.groups()
+    return tag("code", Markup(quoted)) if quoted else tag("code", Markup(option), class_="option")
 
 
 def scrolling(what: str, content: Child, style: str, **attributes: str) -> Markup:

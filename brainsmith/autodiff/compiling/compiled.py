@@ -61,7 +61,9 @@ class CompiledExpression:
                 f"{self.name} takes {plural(self.expression.num_inputs, 'array')}, got {len(arrays)}"
             )
         plan = self.plan(arrays)
-        outputs = self._by_numpy(arrays) if plan is None else plan.run(arrays)
+        outputs = (
+            tuple(map(np.asarray, compute(self.expression, arrays))) if plan is None else plan.run(arrays)
+        )
         return outputs if len(outputs) > 1 else outputs[0]
 
     def plan(self, arrays: Arrays) -> _Plan | None:
@@ -99,9 +101,6 @@ class CompiledExpression:
         if key not in self._sources:
             self._sources[key] = write_source(kernel)
         return self._sources[key]
-
-    def _by_numpy(self, arrays: Arrays) -> tuple[Array, ...]:
-        return tuple(np.asarray(value) for value in compute(self.expression, arrays))
 
 
 class _Plan:
