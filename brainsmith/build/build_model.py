@@ -142,7 +142,7 @@ def _failure_reported(job: BuildJob) -> Iterator[None]:
     try:
         yield
     except BuildError as error:
-        message = job.explain_failure(error, job.workspace.failed)
+        message = job.explain_failure(error)
         with suppress(OSError):  # what failed first is what counts
             job.report_failure(error, message)
             if (job.workspace.staging / PAGE).is_file():

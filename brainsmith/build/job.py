@@ -36,7 +36,6 @@ from brainsmith.web.step_result import step_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from brainsmith.blueprint.build_step import BuildStep
     from brainsmith.build.artifact import Artifact
     from brainsmith.build.task import BuildTask
     from brainsmith.build.workspace import Workspace
@@ -118,39 +117,33 @@ class BuildJob:
         if self._verification.told:
             self._tell("check", 0, self._verification.told)
 
-    def _between(self, previous: BuildStep | None, model: Artifact, following: BuildStep | None) -> None:
-        """Checkpoint and verify the step that is over, and announce the next."""
-        count = len(self.runner.results)
-        if previous is not None:
-            self._now = count, f"verifying {previous.name}"
-            self._checkpoint(count, previous, model)
-            done = self.runner.results[-1]
-            if self._verification is not None and self._verification.running:
-                done.verified = self._verification.check(previous.name, model, whole=following is None)
-            self._reached = model
-            self._tell("done", count, step_line(done, self.explain), done)
-        self._now = count, "report"
-        if following is not None:
-            self._now = count + 1, following.name
-            self._tell("start", count + 1, following.name)
-
-    def _checkpoint(self, count: int, step: BuildStep, model: Artifact) -> None:
-        file = self.workspace.staging / checkpoint_name(count, step.name)
-        file.parent.mkdir(exist_ok=True)
-        file.write_bytes(model.data)
-
     def run(self) -> Artifact:
         """Run the steps; return the last model.
 
         Raises:
             BuildError: One failed.
         """
-        model, previous = self.source, None
-        for step in self.task.steps:
-            self._between(previous, model, step)
-            model, previous = self.runner.apply(step, model), step
-        self._between(previous, model, None)
+        model = self.source
+        for number, step in enumerate(self.task.steps, 1):
+            self._now = number, step.name
+            self._tell("start", number, step.name)
+            model = self.runner.apply(step, model)
+            self._check(number, step.name, model)
+        self._now = len(self.task.steps), "report"
         return model
+
+    def _check(self, number: int, name: str, model: Artifact) -> None:
+        """Checkpoint and verify what a step made."""
+        self._now = number, f"verifying {name}"
+        file = self.workspace.staging / checkpoint_name(number, name)
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(model.data)
+        done = self.runner.results[-1]
+        if self._verification is not None and self._verification.running:
+            whole = number == len(self.task.steps)
+            done.verified = self._verification.check(name, model, whole)
+        self._reached = model
+        self._tell("done", number, step_line(done, self.explain), done)
 
     @contextmanager
     def listened(self) -> Iterator[None]:
@@ -298,9 +291,9 @@ class BuildJob:
             "rate": rate_of(estimate, rtl, clock, self.task.config["target_fps"]),
         }
 
-    def explain_failure(self, error: BuildError, failed: Path) -> str:
+    def explain_failure(self, error: BuildError) -> str:
         """Return the message of a failed build: what, after which steps, and where the last good model is."""
-        staging = self.workspace.staging
+        staging, failed = self.workspace.staging, self.workspace.failed
         text = explained(
             error, [step.name for step in self.runner.results], failed, said=(staging / LOG).is_file()
         )
