@@ -32,11 +32,8 @@ class Optimiser(ABC):
         if not self.parameters:
             raise OpError(f"{type(self).__name__} needs at least one parameter")
         for parameter in self.parameters:
-            if (
-                not isinstance(parameter, Tensor)
-                or not parameter.requires_grad
-                or parameter.record is not None
-            ):
+            is_leaf = isinstance(parameter, Tensor) and parameter.record is None
+            if not is_leaf or not parameter.requires_grad:
                 raise OpError(
                     f"a parameter of {type(self).__name__} must be a Tensor made with requires_grad=True, not {parameter!r}"
                 )

@@ -126,12 +126,9 @@ def _nothing_half_written(workspace: Workspace, job: BuildJob | None = None) -> 
         workspace.discard()
         if isinstance(error, KeyboardInterrupt):
             raise KeyboardInterrupt(job.interruption() if job is not None else "") from None
-        if (
-            job is None
-            or not isinstance(error, OSError)
-            or isinstance(error, BrainsmithError | BrokenPipeError)
-        ):
-            raise  # a broken pipe is the progress that nobody reads any more
+        known = isinstance(error, BrainsmithError | BrokenPipeError)  # the latter: nobody reads the progress
+        if job is None or known or not isinstance(error, OSError):
+            raise
         reason = error.strerror or error
         raise OutputError(f"output folder {workspace.output} cannot be written: {reason}") from error
 

@@ -74,9 +74,8 @@ class _Writer:
             return f"function {value.__module__}.{value.__qualname__} {_code(value.__code__)}"
         if isinstance(value, (type, types.BuiltinFunctionType)):
             return f"{value.__module__}.{value.__qualname__}"
-        if type(value).__module__.startswith(
-            "brainsmith."
-        ):  # the door's collections: the plugins are in the key
+        # The door's collections: the plugins are in the key.
+        if type(value).__module__.startswith("brainsmith."):
             return f"{type(value).__module__}.{type(value).__qualname__}"
         raise Uncacheable(f"{what} is {_a(value)}, whose content is not part of a key")
 

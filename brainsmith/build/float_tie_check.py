@@ -55,9 +55,8 @@ class FloatTieCheck:
     def __init__(self, model: ModelWrapper) -> None:
         self._model: ModelWrapper | None = None
         self._network: FloatNetwork | None = None
-        self._compared = (
-            False  # a note of levels stays in the model, and says nothing of what later steps make
-        )
+        # A note of levels stays in the model, and says nothing of what later steps make.
+        self._compared = False
         self.note(model)
 
     def note(self, model: ModelWrapper) -> None:

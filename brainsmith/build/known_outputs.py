@@ -65,10 +65,8 @@ def check_new_outputs(base: Baseline, stated: NewOutputs, tolerance: float | Non
     step, samples = base.step, base.samples
     name, stack = next(iter(base.outputs.items()))
     values, labels = stack.size // samples, stated.labels
-    gives, key = (
-        f"step '{step}' gives {plural(values, 'value')} for each sample",
-        f"verify.changes_outputs.{step}",
-    )
+    gives = f"step '{step}' gives {plural(values, 'value')} for each sample"
+    key = f"verify.changes_outputs.{step}"
     if labels is not None and values > 1 and not 0 <= labels.min() <= labels.max() < values:
         text = f"{gives}, and {key}.labels holds labels from {labels.min()} to {labels.max()}"
         raise VerificationError(text, step)

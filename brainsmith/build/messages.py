@@ -131,11 +131,8 @@ class _Collector(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a record of the own thread; the hub's logger speaks of plugins, not of the model."""
-        if (
-            record.thread == self._thread
-            and not self.aside
-            and not record.name.startswith("brainsmith.plugin")
-        ):
+        own = record.thread == self._thread and not self.aside
+        if own and not record.name.startswith("brainsmith.plugin"):
             self.keep(record.getMessage(), _REMARK if record.name.startswith(_OWN) else _WARNING)
 
     def keep(self, message: str, kind: str = _WARNING) -> None:

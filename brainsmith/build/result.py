@@ -108,9 +108,8 @@ class BuildResult:
     def __repr__(self) -> str:
         """Say what the last lines of a build on a terminal say; the report has all."""
         lines = [shown[:_WIDTH] for shown in self.summary().splitlines()]
-        kept = (
-            lines if len(lines) <= _LINES else [*lines[:_LINES], f"and {len(lines) - _LINES} more: summary()"]
-        )
+        more = len(lines) - _LINES
+        kept = [*lines[:_LINES], f"and {more} more: summary()"] if more > 0 else lines
         return "\n  ".join([f"<BuildResult {self.model}", *kept]) + ">"
 
     def _repr_html_(self) -> str:

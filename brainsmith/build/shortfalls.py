@@ -89,12 +89,8 @@ def _labels(steps: list[Fields], accuracy: Fields | None) -> Iterator[str]:
         if not verified.get("changes_outputs"):
             continue
         after, key = verified["accuracy"], f"verify.changes_outputs.{step['name']}"
-        if (
-            verified["changes_outputs"] == "labels"
-            and before is not None
-            and after is not None
-            and after < before
-        ):
+        by_labels = verified["changes_outputs"] == "labels"
+        if by_labels and before is not None and after is not None and after < before:
             yield (
                 f"step '{step['name']}' lowers the accuracy from {share(before)} to {share(after)}, by {key}.labels; to "
                 f"check the values that it gives, state them as {key}.expected"

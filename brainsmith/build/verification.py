@@ -115,9 +115,8 @@ class BuildVerification:
                     model, golden, verify.tolerance, device=self.device, unverified=stated
                 )
                 self._generated_told["generated"] = self._generated.samples
-            except (
-                BuildError
-            ) as error:  # with the golden ones it can be executed, so this is a finding of its own
+            # With the golden ones it can be executed, so this is a finding of its own.
+            except BuildError as error:
                 self._generated_told["generated_problem"] = str(error)
 
     @property

@@ -243,9 +243,8 @@ class Verifier:
             found = self._floats_before.judge(base, result.model, chosen, runs, self.tolerance(step))
         if comparison.mismatches and (found is None or found.ties is None):
             text = made.difference(step, chosen, comparison)
-            text += (
-                f". Float ties do not explain it: {found.wrong}" if found is not None and found.wrong else ""
-            )
+            if found is not None and found.wrong:
+                text += f". Float ties do not explain it: {found.wrong}"
             raise VerificationError(text, step, advice(step, comparison, base.outputs.values()))
         if found is not None and found.wrong:
             text = f"step '{step}' changed what the model computes, though not its outputs: {found.wrong}"

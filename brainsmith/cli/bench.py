@@ -80,18 +80,15 @@ def _measure(manager: ResourceManager, device: str, resource: str, inputs: Input
     begin = time.perf_counter()
     prepared = manager.prepare_resource(resource)
     prepare = time.perf_counter() - begin
-    if prepared.signature is None:
+    signature = prepared.signature
+    if signature is None:
         raise TargetError(f"target '{device}' does not say what the model's inputs are")
-    feed = (
-        _random_inputs(prepared.signature, RANDOM_SAMPLES)
-        if inputs is None
-        else inputs.feed(device, prepared.signature)
-    )
-    arrays, runs = prepared.signature.checked(feed)
-    single = {name: stack[0] for name, stack in prepared.signature.stacked(arrays, runs).items()}
+    feed = _random_inputs(signature, RANDOM_SAMPLES) if inputs is None else inputs.feed(device, signature)
+    arrays, runs = signature.checked(feed)
+    single = {name: stack[0] for name, stack in signature.stacked(arrays, runs).items()}
     latencies = sorted(_times(lambda: manager.execute(prepared, single)))
     whole = min(_times(lambda: manager.execute(prepared, arrays)))
-    samples = runs * prepared.signature.batch
+    samples = runs * signature.batch
     shown = [latencies[max(0, math.ceil(len(latencies) * share) - 1)] for share in (0.5, 0.9, 0.99, 1.0)]
     times = [f"{seconds * 1e3:,.3f}" for seconds in shown]
     return device, f"{prepare * 1e3:,.1f}", *times, f"{samples / whole:,.0f}", f"{samples:,}"

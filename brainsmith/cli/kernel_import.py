@@ -95,7 +95,7 @@ def _description(options: Options) -> CoreDescription:
 
 
 def _found(plan: ImportPlan) -> list[tuple[str, str]]:
-    roles = plan.roles
+    roles, pins = plan.roles, plan.roles.pins
     streams = [
         (
             "input" if stream.fed else "output",
@@ -104,18 +104,14 @@ def _found(plan: ImportPlan) -> list[tuple[str, str]]:
         )
         for stream in roles.streams
     ]
-    reset = (
-        f"{roles.pins.reset}, active {'low' if roles.pins.reset_low else 'high'}"
-        if roles.pins.reset
-        else "none"
-    )
+    reset = f"{pins.reset}, active {'low' if pins.reset_low else 'high'}" if pins.reset else "none"
     parallel = ", ".join(f"{name} divides {limit}" for name, limit in plan.said.parallel.items())
     return [
         ("kernel", f"{plan.name}, backend {plan.name}RTL"),
-        ("clock", ", ".join(roles.pins.clocks)),
+        ("clock", ", ".join(pins.clocks)),
         ("reset", reset),
         *streams,
-        *([("held", _listed(roles.pins.held))] if roles.pins.held else []),
+        *([("held", _listed(pins.held))] if pins.held else []),
         *([("open", ", ".join(roles.open))] if roles.open else []),
         ("attributes", _listed(plan.attributes) or "none"),
         *([("parallel", parallel)] if parallel else []),

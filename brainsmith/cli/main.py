@@ -13,9 +13,9 @@ from brainsmith.errors import BrainsmithError, UsageError, exit_code
 from brainsmith.settings import is_completing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from brainsmith.cli.command_line import Verb
+    from brainsmith.cli.command_line import Options, Verb
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -101,16 +101,13 @@ def _run(words: list[str], terminal: Terminal) -> int:
 
     options = parse(verb, words[len(verb.words) :])
     __import__(verb.module)
-    run = sys.modules[verb.module].run
-    status: int
-    if options.says_how_much:
-        from brainsmith.cli.log_options import logged
+    run: Callable[[Options, Terminal], int] = sys.modules[verb.module].run
+    if not options.says_how_much:
+        return run(options, terminal)
+    from brainsmith.cli.log_options import logged
 
-        with logged(options, terminal, words):
-            status = run(options, terminal)
-    else:
-        status = run(options, terminal)
-    return status
+    with logged(options, terminal, words):
+        return run(options, terminal)
 
 
 def _help(words: list[str], terminal: Terminal) -> None:

@@ -24,11 +24,7 @@ def run(options: Options, terminal: Terminal) -> int:
     """Print the plugins; problems of the discovery go to standard error."""
     manager = get_plugin_manager()
     everything = manager.discover_plugins(modes=["full"])
-    plugin_type, framework, stage = (
-        options.text("--type"),
-        options.text("--framework"),
-        options.text("--stage"),
-    )
+    plugin_type, framework, stage = map(options.text, ("--type", "--framework", "--stage"))
     records = _chosen(everything, plugin_type, framework, stage)
     if not records:
         _refuse_unknown(everything, framework, stage, manager)

@@ -89,11 +89,8 @@ def _table(found: Fields, layers: Sequence[Fields], device: Fields) -> Markup:
 
 
 def _row(index: int, layer: Fields) -> Markup:
-    name, kernel, seconds = (
-        first_text(layer, "name"),
-        first_text(layer, "kernel"),
-        number(layer.get("seconds")),
-    )
+    name, kernel = first_text(layer, "name"), first_text(layer, "kernel")
+    seconds = number(layer.get("seconds"))
     return tag(
         "tr",
         cell(index + 1),

@@ -95,13 +95,10 @@ class Tracer(Traced, NDArrayOperatorsMixin):
 
     def astype(self, dtype: Any, copy: bool = True) -> Any:
         """Note a conversion."""
-        if np.dtype(dtype).name not in DTYPES:
-            raise self.recorder.refusal(f"converts to {np.dtype(dtype).name}")
-        return (
-            self
-            if np.dtype(dtype) == self.dtype
-            else self.recorder.note("cast", [self], dtype=np.dtype(dtype).name)
-        )
+        wanted = np.dtype(dtype)
+        if wanted.name not in DTYPES:
+            raise self.recorder.refusal(f"converts to {wanted.name}")
+        return self if wanted == self.dtype else self.recorder.note("cast", [self], dtype=wanted.name)
 
     def copy(self) -> Any:
         """Return itself: nothing changes it."""

@@ -29,10 +29,8 @@ class MatMul(Primitive):
         if right.ndim == 1:
             grad, right = grad[..., None], right[:, None]
         if left.ndim == 1:
-            grad, left = (
-                grad[..., None, :] if inputs[1].ndim > 1 else grad[None],
-                left[None],
-            )
+            grad = grad[..., None, :] if inputs[1].ndim > 1 else grad[None]
+            left = left[None]
         if at == 0:
             full = np.matmul(grad, right.swapaxes(-1, -2))
             return sum_to(full, left.shape).reshape(inputs[0].shape)
