@@ -61,7 +61,7 @@ class BuildJob:
         source: The input model.
         workspace: Where its files are.
         name: Of the model.
-        progress: Is told what happens.
+        progress: Receives what happens.
         use_cache: Whether results of earlier builds may be reused, and are kept.
         explain: Whether progress says of each step why it was not reused.
         page: Whether to write the page, and the graphs in the report.
