@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from brainsmith.autodiff.calls import as_arrays, as_op, call_op
-from brainsmith.autodiff.op import Op
+from brainsmith.autodiff.op import Array, Arrays, Op
 from brainsmith.errors import NativeLibraryError, OpError
 from brainsmith.figures import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from brainsmith.autodiff.op import Array, Arrays
 
 
 def split_batch(

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
-from brainsmith.autodiff.op import CPU, Op, backward_error
+from brainsmith.autodiff.op import CPU, Array, Arrays, Dtypes, Needed, Op, Shapes, backward_error
 from brainsmith.errors import OpError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Needed, Shapes
 
 _STATED = ("grad_output", "input_ids", "input_shapes", "input_dtypes", "input_devices")
 _BY_NAME = ("inputs", "output", "needed")

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from brainsmith.autodiff.op import CPU, Op, attributes_of, failure, operation_error
+from brainsmith.autodiff.op import (
+    CPU,
+    Array,
+    Arrays,
+    Dtypes,
+    Op,
+    Shape,
+    Shapes,
+    attributes_of,
+    failure,
+    operation_error,
+)
 from brainsmith.errors import BrainsmithError, OpError
 from brainsmith.figures import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shape, Shapes
 
 
 def as_op(op: Any) -> Any:

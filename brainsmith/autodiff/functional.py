@@ -12,7 +12,7 @@ export, and what the compiler knows. A method of Tensors is one more line (`tape
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from brainsmith.autodiff.primitives.elementwise import derivatives_of_choice, el
 from brainsmith.autodiff.primitives.elementwise import relu as _relu
 from brainsmith.autodiff.primitives.elementwise import sigmoid as _sigmoid
 from brainsmith.autodiff.primitives.reductions import (
+    Axes,
     reduction_form,
     reduction_step,
     share_of_mean,
@@ -46,9 +47,6 @@ from brainsmith.autodiff.primitives.reductions import (
     share_of_reached,
 )
 from brainsmith.errors import OpError
-
-if TYPE_CHECKING:
-    from brainsmith.autodiff.primitives.reductions import Axes
 
 
 @elementwise_step(np.exp, "Exp", lambda g, x, out: g * out, ulps=(4, 3))

@@ -15,18 +15,15 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from brainsmith.errors import BrainsmithError, GradientError, OpError
 from brainsmith.figures import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
 from brainsmith.autodiff.calls import as_arrays, call_op
-from brainsmith.autodiff.op import attributes_of, operation_error
+from brainsmith.autodiff.op import Array, Arrays, Op, attributes_of, operation_error
 from brainsmith.errors import GradientError, OpError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from brainsmith.autodiff.op import Array, Arrays, Op
 
 
 def run(op: Op, inputs: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:

@@ -7,14 +7,12 @@ is no JSON object raises (`read_report`).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 from brainsmith.steps.step_reports import read_report
 from brainsmith.web.report_fields import Fields, fields, items
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 PLAN = "rtl/design/design.json"
 FIFOS, SIMULATION, SYNTHESIS = (f"report/rtl_{name}.json" for name in ("fifos", "simulation", "synthesis"))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from brainsmith.steps.resources import RESOURCES
 from brainsmith.steps.step_reports import read_report
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TOTALS = ("interval_cycles", "latency_cycles", "fps", "lut", "bram18", "dsp")
 

@@ -7,13 +7,10 @@ For example `its source changed, onnx was 1.20.0, and is 1.21.0 now`, or `nothin
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from brainsmith.build.keys import NAMED_PARTS, PARTS
 from brainsmith.figures import age, plural
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _SHOWN = 3  # names in one part; of more, their number is stated
 

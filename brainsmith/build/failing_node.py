@@ -9,12 +9,10 @@ from __future__ import annotations
 import ast
 import linecache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from types import CodeType, FrameType, TracebackType
+from typing import Any
 
 from brainsmith.build.variable_spans import Place, is_current
-
-if TYPE_CHECKING:
-    from types import CodeType, FrameType, TracebackType
 
 _NAMES = ("node", "n")
 """What transforms call the node that they work on."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from opcode import opmap
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from brainsmith.build.failing_node import failing_node, traces_of
 from brainsmith.build.messages import LOG
 from brainsmith.build.workspace import checkpoint_name
 from brainsmith.errors import BrainsmithError, BuildError, ModelError, VerificationError
 from brainsmith.plugin.not_found import INSTALL
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 def failed_step(name: str, error: BaseException, text: str, file: str = "") -> BuildError:

@@ -9,14 +9,11 @@ import os
 import random
 import sys
 import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @contextmanager

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from brainsmith.figures import plural
 from brainsmith.steps.step_reports import read_report
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 INTEGERS = "report/integers.json"
 """Where the step `integer` leaves it, in the output folder."""

@@ -7,15 +7,13 @@ import sys
 import threading
 import traceback
 import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from brainsmith.forks import lock_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 LOG = "build.log"
 """The file of a build with all that its steps say."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from brainsmith.comparison.tensors import are_whole, errors_of, is_on_grid, largest_magnitude, tolerance_of
 from brainsmith.graph.array_types import Array
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True)

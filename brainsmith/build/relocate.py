@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brainsmith.graph.well_formed import all_graphs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def relocate_files(folder: Path, old: str, new: str) -> None:

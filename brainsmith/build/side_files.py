@@ -9,16 +9,14 @@ from __future__ import annotations
 import os
 import stat
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brainsmith.build.messages import LOG
 from brainsmith.store.files import is_racy
 from brainsmith.store.fingerprint import digest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 _HIDDEN = ("checkpoints", LOG)
 _FOLDER = "folder"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from brainsmith.build.circuits import SIMULATION
 from brainsmith.build.report import PACKAGE
 from brainsmith.errors import BrainsmithError, BuildError
 from brainsmith.store.computed import Computed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Fields = dict[str, Any]
 

@@ -10,15 +10,12 @@ import secrets
 import shutil
 import signal
 import threading
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from brainsmith.build.relocate import relocate_files
 from brainsmith.errors import OutputError
 from brainsmith.store.files import read_json_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _STAGING = ".build-"
 _MANIFEST = ".build.json"

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from brainsmith.autodiff.op import Op
+from brainsmith.autodiff.op import Array, Dtypes, Op
 from brainsmith.errors import OpError
-
-if TYPE_CHECKING:
-    from brainsmith.autodiff.op import Array, Dtypes
-
 
 ALL = (True,) * 4
 """That the gradients of all inputs are needed."""

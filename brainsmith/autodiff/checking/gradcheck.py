@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from brainsmith.autodiff.calls import as_op
 from brainsmith.autodiff.checking.finite_differences import slope
-from brainsmith.autodiff.checking.points import TensorFunctionOp, differentiable, points_of
-from brainsmith.autodiff.op import Op, attributes_of
+from brainsmith.autodiff.checking.points import Point, TensorFunctionOp, differentiable, points_of
+from brainsmith.autodiff.op import Array, Arrays, Op, attributes_of
 from brainsmith.errors import GradientError, OpError
 from brainsmith.figures import plural
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from brainsmith.autodiff.checking.points import Point
-    from brainsmith.autodiff.op import Array, Arrays
 
 TOLERANCE = 1e-6
 """Relative, where the op computes in float64. The differences are good to about 1e-10, and a wrong formula is wrong by

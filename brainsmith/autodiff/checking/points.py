@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from brainsmith.autodiff.calls import as_arrays, check_inputs, run_forward
-from brainsmith.autodiff.op import Op
+from brainsmith.autodiff.op import Array, Arrays, Op, Shapes
 from brainsmith.errors import BrainsmithError, GradientError, OpError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from brainsmith.autodiff.op import Array, Arrays, Shapes
 
 SHAPES: tuple[tuple[int, ...], ...] = ((), (3,), (2, 4), (2, 3, 4), (1, 2, 3, 3))
 """The shapes of drawn inputs; those that an op refuses are left out."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from brainsmith.autodiff.compiling.functions import FUNCTIONS
 from brainsmith.autodiff.compiling.recorder import StepRecorder, Traced
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def reduce(x: Any, name: str, axis: Any = None, keepdims: bool = False) -> Any:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from brainsmith.autodiff.builder import BuiltOp
 from brainsmith.autodiff.calls import check_inputs
 from brainsmith.autodiff.compiling.ruled_forward import converted, ruled_forward
-from brainsmith.autodiff.op import Op
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shapes
+from brainsmith.autodiff.op import Array, Arrays, Dtypes, Op, Shapes
 
 
 class ChainOp(Op):

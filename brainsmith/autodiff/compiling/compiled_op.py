@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,14 +16,9 @@ from brainsmith.autodiff.compiling.function_op import FunctionOp
 from brainsmith.autodiff.compiling.numpy_form import error_bounds
 from brainsmith.autodiff.compiling.ruled_forward import ruled_forward
 from brainsmith.autodiff.compiling.tracer import trace
-from brainsmith.autodiff.op import Op
+from brainsmith.autodiff.op import Array, Arrays, Dtypes, Op
 from brainsmith.errors import OpError
 from brainsmith.forks import cached_property
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from brainsmith.autodiff.op import Array, Arrays, Dtypes
 
 _DRAWN = 515
 """Elements of the inputs of a check: no multiple of a vector's length."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from brainsmith.autodiff.compiling.functions import FUNCTIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 Dtype = np.dtype[Any]
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from brainsmith.autodiff.compiling.tracer import trace
-from brainsmith.autodiff.op import Op
+from brainsmith.autodiff.op import Array, Arrays, Dtypes, Op, Shapes
 from brainsmith.errors import OpError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from brainsmith.autodiff.op import Array, Arrays, Dtypes, Shapes
 
 
 class FunctionOp(Op):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import brainsmith.autodiff.functional  # noqa: F401  defines what ELEMENTWISE and REDUCTIONS have
 from brainsmith.autodiff.primitives.elementwise import ELEMENTWISE
 from brainsmith.autodiff.primitives.reductions import REDUCTIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ctypes
 import json
 import platform
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from brainsmith.errors import OpError, ToolError
 from brainsmith.plugin.processes import run
@@ -15,9 +15,6 @@ from brainsmith.plugin.tools import which
 from brainsmith.settings import cache_dir
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.folders import KeptFolders
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FLAGS = (
     "-std=c++17", "-O3", "-fPIC", "-shared", "-fno-gnu-unique", "-fwrapv", "-fno-math-errno", "-fno-trapping-math",

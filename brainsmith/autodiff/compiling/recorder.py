@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from brainsmith.autodiff.compiling.dtypes import result_dtype
 from brainsmith.autodiff.compiling.expression import DTYPES, Constant, Operand, Result, Step, step_text
 from brainsmith.errors import OpError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _OWN_FOLDERS = (str(Path(__file__).parent), str(Path(np.__file__).parent))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partialmethod
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -12,9 +13,6 @@ from brainsmith.autodiff.compiling.array_functions import TAKEN, clip, reduce, r
 from brainsmith.autodiff.compiling.expression import DTYPES, Expression, Input
 from brainsmith.autodiff.compiling.functions import FUNCTIONS, UFUNC_REDUCTIONS
 from brainsmith.autodiff.compiling.recorder import StepRecorder, Traced, TracedShape
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _ALIASES = {"amax": "max", "amin": "min", "true_divide": "divide", "abs": "absolute", "bitwise_not": "invert"}
 

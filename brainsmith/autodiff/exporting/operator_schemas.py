@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from onnx import TensorProto, defs, helper
 
 from brainsmith.errors import OpError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _MOST_COMMON = ("float", "double", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from brainsmith.plugin.core import get_registry
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 EXAMPLES = ("gelu", "layer_norm", "mish", "power", "swish")
 """What `ops.register_example_custom_ops()` registers. They ship with the package, which lies above this one."""

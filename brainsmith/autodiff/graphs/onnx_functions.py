@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import brainsmith.autodiff.functional  # noqa: F401  defines what ELEMENTWISE has
 from brainsmith.autodiff.primitives.elementwise import ELEMENTWISE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def _clip(x: Any, low: Any = None, high: Any = None) -> Any:

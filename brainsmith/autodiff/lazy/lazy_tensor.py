@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from brainsmith.autodiff import calls
 from brainsmith.autodiff.modes import is_recording
-from brainsmith.autodiff.op import attributes_of
-from brainsmith.autodiff.tape.tape import clock
+from brainsmith.autodiff.op import Array, Op, Shape, attributes_of
+from brainsmith.autodiff.tape.tape import Record, clock
 from brainsmith.autodiff.tape.tensor import Tensor, plain_result, recorded_results
 from brainsmith.errors import OpError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from brainsmith.autodiff.op import Array, Op, Shape
-    from brainsmith.autodiff.tape.tape import Record
 
 
 class Deferred:

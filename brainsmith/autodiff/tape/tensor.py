@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from brainsmith.autodiff import calls
 from brainsmith.autodiff.modes import is_lazy, is_recording
-from brainsmith.autodiff.op import CPU, attributes_of
+from brainsmith.autodiff.op import CPU, Array, Op, Shape, attributes_of
 from brainsmith.autodiff.tape.methods import TensorMethods
 from brainsmith.autodiff.tape.tape import Record, clock, run_backward
 from brainsmith.errors import GradientError, OpError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from brainsmith.autodiff.op import Array, Op, Shape
 
 _NONE: dict[str, Any] = {}
 
