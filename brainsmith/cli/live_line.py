@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-from brainsmith.cli.terminal import note
-from brainsmith.progress import Listening
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from brainsmith.cli.terminal import Terminal
-    from brainsmith.progress import Work
+from brainsmith.cli.terminal import Terminal, note
+from brainsmith.progress import Listening, Work
 
 SECONDS = 10.0
 """Between two lines of a log."""

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from brainsmith.cli.live_line import LiveLine
-from brainsmith.cli.terminal import complain, note
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from brainsmith.cli.terminal import Terminal
+from brainsmith.cli.terminal import Terminal, complain, note
 
 
 @contextmanager
