@@ -31,11 +31,8 @@ def with_input_datatypes(source: Artifact, stated: InputDatatypes, file: str) ->
         BuildError: The same, where no blueprint says so.
     """
     model = source.peek()
-    entered = {
-        name: kind
-        for name, kind in cast_inputs(model).items()
-        if not model.get_tensor_datatype(name).is_integer()
-    }
+    stated_in = model.get_tensor_datatype
+    entered = {name: kind for name, kind in cast_inputs(model).items() if not stated_in(name).is_integer()}
     if not stated.every and not stated.named and not entered:
         return source
     inputs = {value.name: value for value in input_values(model.graph)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,19 +36,12 @@ class FunctionOp(Op):
         }
         if not self.num_inputs:
             raise OpError(f"function {self.name!r} must take one array or more to be compiled")
-        self.num_outputs = self._count_outputs()
+        forward = partial(function, **self.attributes)
+        self.num_outputs = len(trace(forward, [np.float32] * self.num_inputs, self.name).outputs)
 
     def forward(self, *inputs: Array, **attributes: Any) -> Any:
         """Call the function."""
         return self._function(*inputs, **attributes)
-
-    def _count_outputs(self) -> int:
-        traced = trace(
-            lambda *inputs: self.forward(*inputs, **self.attributes),
-            [np.float32] * self.num_inputs,
-            self.name,
-        )
-        return len(traced.outputs)
 
     def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
         """Return what the function gives for such shapes."""

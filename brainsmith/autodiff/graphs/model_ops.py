@@ -82,10 +82,9 @@ def check_ops(model: ModelWrapper) -> list[OpProblem]:
     problems = []
     for name in used_ops(model):
         entry = noted.get(name, {})
-        missing = OpProblem(name, "missing", missing_text(name, entry)) if name not in here else None
-        found = missing or _difference(name, entry)
+        found = _difference(name, entry) if name in here else ("missing", missing_text(name, entry))
         if found is not None:
-            problems.append(found)
+            problems.append(OpProblem(name, *found))
     return problems
 
 
@@ -152,21 +151,15 @@ def _bundle_version(bundle: str) -> str:
     return records[0].version if records else ""
 
 
-def _difference(name: str, entry: dict[str, str]) -> OpProblem | None:
+def _difference(name: str, entry: dict[str, str]) -> tuple[str, str] | None:
+    """Return in what an op is another one than is noted, and the sentence that says so; None if it is not."""
     op = _op(name) if entry else None
     if op is None:
         return None
     version, digest = entry.get("version", op.version), entry.get("sha256", "")
     if version != op.version:
-        return OpProblem(
-            name,
-            "version",
-            f"was saved with version {version} of operation {name!r}, and {op.version} is here",
-        )
+        return "version", f"was saved with version {version} of operation {name!r}, and {op.version} is here"
     if digest and definition_hash(op) not in ("", digest):
-        return OpProblem(
-            name,
-            "changed",
-            f"was saved with another definition of operation {name!r} {version}; its results may differ",
-        )
+        text = f"was saved with another definition of operation {name!r} {version}; its results may differ"
+        return "changed", text
     return None
