@@ -153,17 +153,19 @@ class FloatTieCheck:
                 return TieVerdict(wrong=f"in sample {at}, {found[-1].wrong}")
         return TieVerdict(_counted(found, len(expected)))
 
-    def _pair(self, base: Baseline, made: ModelWrapper) -> _Pair | None:
+    def _pair(self, base: Baseline, made: ModelWrapper) -> _NetworkAndLayers | None:
         """Return the network beside a model whose levels are known; None of others."""
         if self._model is None or base.integers:
             return None
         network, levels = AlignedModel.beside(base, Executor(self._model)), LayerLevels(made)
         beside = align(network.executor.signature, levels.signature)
-        return None if network.alignment.reason or beside.reason else _Pair(network, levels, beside)
+        return (
+            None if network.alignment.reason or beside.reason else _NetworkAndLayers(network, levels, beside)
+        )
 
 
 @dataclass(frozen=True)
-class _Pair:
+class _NetworkAndLayers:
     """A network and the layers that were made of it.
 
     Attributes:

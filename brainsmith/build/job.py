@@ -17,7 +17,7 @@ from brainsmith.build.estimates import read_estimates
 from brainsmith.build.failure import explained
 from brainsmith.build.golden import inputs_file, load_golden
 from brainsmith.build.graphs import graphs_of
-from brainsmith.build.integers import read_integers
+from brainsmith.build.integers_report import read_integers
 from brainsmith.build.messages import LOG
 from brainsmith.build.model import described
 from brainsmith.build.rate import rate_of

@@ -156,7 +156,7 @@ class _Collector(logging.Handler):
         self._title = ""
 
 
-class _Stream:
+class _ThreadStream:
     """Stands for standard output or standard error while a step runs somewhere: each thread writes to its own."""
 
     def __init__(self, name: str, stream: Any, collectors: dict[int, _Collector]) -> None:
@@ -198,8 +198,8 @@ class _Streams:
         with self._lock:
             if collector is not None and self._before is None:
                 self._before = sys.stdout, sys.stderr, warnings.showwarning
-                sys.stdout = _Stream("stdout", sys.stdout, self._collectors)
-                sys.stderr = _Stream("stderr", sys.stderr, self._collectors)
+                sys.stdout = _ThreadStream("stdout", sys.stdout, self._collectors)
+                sys.stderr = _ThreadStream("stderr", sys.stderr, self._collectors)
                 warnings.showwarning = self._warn
             outer = self._collectors.pop(thread, None)
             if collector is not None:

@@ -32,7 +32,7 @@ _RENAMED = ("qonnx", "finn")
 
 
 @dataclass
-class _Step:
+class _WatchedStep:
     """A step whose transforms are watched.
 
     Attributes:
@@ -46,7 +46,7 @@ class _Step:
     depth: int = 0
 
 
-_step: ContextVar[_Step | None] = ContextVar("step", default=None)
+_step: ContextVar[_WatchedStep | None] = ContextVar("step", default=None)
 """What this thread runs; None where no step runs."""
 
 
@@ -60,7 +60,7 @@ def transforms_watched(passes: int | None = None, lineage: Lineage | None = None
         lineage: Notes what each makes of which model, those that another applies left out.
     """
     _watch_the_loop()
-    token = _step.set(_Step(passes, lineage))
+    token = _step.set(_WatchedStep(passes, lineage))
     try:
         yield
     finally:

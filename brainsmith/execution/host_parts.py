@@ -41,9 +41,9 @@ class HostParts:
     def __init__(self, parent: ModelWrapper) -> None:
         parts = host_nodes(parent)
         self.wanted, self.given = parts.wanted, parts.given
-        ends = input_values(parent.graph), parent.graph.output
-        self.signature = ModelSignature(*(tuple(_spec(parent, value) for value in each) for each in ends))
-        fed, given = ([value.name for value in each] for each in ends)
+        self.signature = signature_of(parent)
+        ends = self.signature.inputs, self.signature.outputs
+        fed, given = ([_known(parent, spec.name) for spec in each] for each in ends)
         handed = parts.handed
         self._before = ModelPart(parent, parts.before, fed, [*dict.fromkeys([*self.wanted, *handed])])
         self._after = ModelPart(parent, parts.behind, [*dict.fromkeys([*handed, *self.given])], given)

@@ -81,7 +81,7 @@ def _name_of(decorator: ast.expr) -> str:
     return dotted_name(decorator.func if isinstance(decorator, ast.Call) else decorator)
 
 
-class _Names(dict[str, str]):
+class _ImportedNames(dict[str, str]):
     """What the names of a module mean, statement by statement: dotted targets; empty for what is no import."""
 
     def __init__(self, source: PythonSource) -> None:
@@ -94,9 +94,9 @@ class _Names(dict[str, str]):
         target = self.get(head) if head else None
         return DECORATOR_TARGETS.get(f"{target}{dot}{rest}", "") if target else ""
 
-    def within(self, node: DefinitionNode) -> _Names:
+    def within(self, node: DefinitionNode) -> _ImportedNames:
         """Return what the names mean at the beginning of a definition's body."""
-        names = _Names(self.source)
+        names = _ImportedNames(self.source)
         names.update(self)
         if not isinstance(node, ast.ClassDef):
             names.update(dict.fromkeys(_parameters(node), ""))
@@ -133,13 +133,13 @@ def exact_blocks(source: PythonSource, problems: list[Problem]) -> list[Decorate
         SyntaxError: The file is not Python.
     """
     blocks: list[DecoratedBlock] = []
-    _collect(source.tree.body, _Names(source), blocks, problems, nested=False)
+    _collect(source.tree.body, _ImportedNames(source), blocks, problems, nested=False)
     return blocks
 
 
 def _collect(
     body: list[ast.stmt],
-    names: _Names,
+    names: _ImportedNames,
     blocks: list[DecoratedBlock],
     problems: list[Problem],
     *,
@@ -162,7 +162,7 @@ def _collect(
 
 
 def _collect_parts(
-    node: ast.stmt, names: _Names, blocks: list[DecoratedBlock], problems: list[Problem]
+    node: ast.stmt, names: _ImportedNames, blocks: list[DecoratedBlock], problems: list[Problem]
 ) -> None:
     for part in ("body", "finalbody"):
         _collect(getattr(node, part, []), names, blocks, problems, nested=True)

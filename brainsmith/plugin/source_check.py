@@ -86,7 +86,7 @@ def check_sources(path: str, registry: Registry) -> Checked:
             checked.problems.extend(bundle.missing_file())
             checked.records.append(_as_discovered(bundle.record(), known))
     checked.problems.extend(_clashes(checked.records, registry))
-    names = _Names(checked.records, registry)
+    names = _CheckedNames(checked.records, registry)
     checked.problems.extend(names.unknown_kernels(checked.records))
     checked.problems.extend(names.unknown_members(sources, groups))
     checked.hints.extend(_hidden(checked.records, registry))
@@ -182,7 +182,7 @@ def _clashes(records: list[PluginInfo], registry: Registry) -> Iterator[Problem]
             yield Problem(last.file, last.line, 0, claim_message(domain, op_type, claimants))
 
 
-class _Names:
+class _CheckedNames:
     """What names mean, the checked plugins included."""
 
     def __init__(self, records: list[PluginInfo], registry: Registry) -> None:

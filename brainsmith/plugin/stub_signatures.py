@@ -50,7 +50,7 @@ def annotation(parameter: Parameter) -> str:
             tree = ast.parse(tree.body.value, mode="eval")
     except SyntaxError:
         return "Any"
-    tree = _Completed().visit(tree)
+    tree = _WithArguments().visit(tree)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     if names - _KNOWN or any(isinstance(node, ast.Attribute | ast.Call) for node in ast.walk(tree)):
         return "Any"
@@ -60,7 +60,7 @@ def annotation(parameter: Parameter) -> str:
     return text
 
 
-class _Completed(ast.NodeTransformer):
+class _WithArguments(ast.NodeTransformer):
     """Gives generic types that stand alone, such as `list`, their arguments, which strict type checkers ask for."""
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.Subscript:

@@ -12,8 +12,8 @@ from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.dividing_widths import prefer_dividing_widths
 from brainsmith.steps.hardware_nodes import has_backend, is_layer
 from brainsmith.steps.own_transforms import transformed
+from brainsmith.steps.rows_at_once import avoid_whole_rows
 from brainsmith.steps.stated_parallelism import fold_as_stated, raise_attribute, states_parallelism
-from brainsmith.steps.whole_rows import avoid_whole_rows
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper

@@ -21,7 +21,7 @@ from brainsmith.steps.shuffles import shuffle_on_chip
 from brainsmith.steps.unit_transposes import transposes_to_reshapes
 from brainsmith.steps.unsigned_thresholds import ClipThresholdsOfUnsigned
 from brainsmith.steps.unsupported_nodes import why_unsupported
-from brainsmith.steps.wide_sums import widen_layers, without_wide_casts
+from brainsmith.steps.wide_layers import widen_layers, without_wide_casts
 from brainsmith.transforms.integer.host_part import OPERATORS as HOST_OPERATORS
 
 if TYPE_CHECKING:

@@ -47,13 +47,13 @@ def rtl_package(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         BuildError: The model has no design, or the golden vectors are not those of its streams.
         OutputError: The output folder cannot be written.
     """
-    from brainsmith.rtl.package.contents import FOLDER, Facts
+    from brainsmith.rtl.package.contents import FOLDER, PackageFacts
     from brainsmith.rtl.package.pack import write_package
 
     folder = Path(cfg.output_dir)
     design = take_design(model, cfg)
     golden, origin = _golden(model, design, folder / GOLDEN)
-    facts = Facts(
+    facts = PackageFacts(
         part=cfg._resolve_fpga_part(),
         period=float(cfg.synth_clk_period_ns),
         golden_from=origin,

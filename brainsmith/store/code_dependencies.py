@@ -73,7 +73,7 @@ def sources_of(
     """
     roots = list(roots)
     own = {root.partition(".")[0] for root in roots}
-    finder = _Finder(folders)
+    finder = _ModuleFinder(folders)
     digests: dict[str, str] = {}
     files: dict[str, str] = {}
     unknown = []
@@ -135,7 +135,7 @@ def _with_packages(name: str) -> Iterator[str]:
         name = name.rpartition(".")[0]
 
 
-class _Finder:
+class _ModuleFinder:
     """Finds modules as Python's own import does, and imports nothing."""
 
     def __init__(self, folders: Mapping[str, str]) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from onnx import NodeProto
 
-    from brainsmith.transforms.lattice.array_types import Singles
+    from brainsmith.transforms.lattice.array_kinds import Singles
     from brainsmith.transforms.lattice.links import ChainLink
 
     Chain = tuple[ChainLink, ...]

@@ -31,7 +31,7 @@ class _Slide(NamedTuple):
         return step > taps and (taps == 1 or step % self.dilations[axis] == 0)
 
 
-class _Axis(NamedTuple):
+class _KeptAxis(NamedTuple):
     """What is kept along an axis: the axis as nested loops, the outermost first, how many of each turn are kept.
 
     Attributes:
@@ -86,20 +86,20 @@ def _slide(model: ModelWrapper, node: NodeProto) -> _Slide | None:
     return found if any(found.is_apart(axis) for axis in (0, 1)) else None
 
 
-def _axis(slide: _Slide, axis: int, size: int, results: int) -> _Axis:
+def _axis(slide: _Slide, axis: int, size: int, results: int) -> _KeptAxis:
     """Return what is kept along an axis of so many pixels, with padding, and so many windows."""
     step, taps, by = slide.strides[axis], slide.kernel[axis], slide.dilations[axis]
     if not slide.is_apart(axis):
-        return _Axis(size, [(size, size)], step, by)
+        return _KeptAxis(size, [(size, size)], step, by)
     by = 1 if taps == 1 else by
     if results == 1 and by == 1:
-        return _Axis(size, [(size, taps)], taps, 1)
+        return _KeptAxis(size, [(size, taps)], taps, 1)
     if step // by <= taps:
         groups = -(-size // by)
-        return _Axis(groups * by, [(groups, groups), (by, 1)], step // by, 1)
+        return _KeptAxis(groups * by, [(groups, groups), (by, 1)], step // by, 1)
     blocks = -(-size // step)
     inner = [(step // by, taps), (by, 1)] if by > 1 else [(step, taps)]
-    return _Axis(blocks * step, [(blocks, results), *inner], taps, 1)
+    return _KeptAxis(blocks * step, [(blocks, results), *inner], taps, 1)
 
 
 def _crop(view: GraphView, node: NodeProto, slide: _Slide) -> None:

@@ -86,7 +86,7 @@ class ExpandNorms(Transformation):
         return model, modified
 
 
-class _Chain:
+class _NodeChain:
     """Writes nodes one after the other; each node's tensors are named and declared."""
 
     def __init__(self, view: GraphView, stem: str, like: str, elem_type: int, axes: tuple[int, ...]) -> None:
@@ -142,7 +142,7 @@ def _expand_operator(view: GraphView, node: NodeProto) -> bool:
     output, mean, inverse = [*node.output, "", ""][:3]
     casts = elem_type != stash_type
     axes = tuple(range(axis if axis < 0 else axis - (rank or 0), 0))
-    chain = _Chain(view, node.name or output, source, stash_type, axes)
+    chain = _NodeChain(view, node.name or output, source, stash_type, axes)
     if casts:
         source = chain.add("Cast", [source], "stashed", to=stash_type)
     if node.op_type == "LayerNormalization":
@@ -171,7 +171,7 @@ def _unfold(view: GraphView, folded: FoldedNorm) -> None:
     """Scale the centred tensor and then add the bias, instead of scaling its two parts."""
     node, output = folded.node, folded.node.output[0]
     elem_type = view.elem_type(folded.centred, TensorProto.FLOAT)
-    chain = _Chain(view, node.name or output, folded.centred, elem_type, ())
+    chain = _NodeChain(view, node.name or output, folded.centred, elem_type, ())
     result = normal = chain.add("Mul", [folded.centred, folded.inverse], "normal")
     if folded.scale:
         result = chain.add("Mul", [result, folded.scale], "scaled")
@@ -188,7 +188,7 @@ def _rewrite_subgraph(view: GraphView, norm: NormPattern) -> None:
     node = norm.node
     output = node.output[0]
     elem_type = view.elem_type(norm.centred, TensorProto.FLOAT)
-    chain = _Chain(view, node.name or output, norm.centred, elem_type, norm.axes)
+    chain = _NodeChain(view, node.name or output, norm.centred, elem_type, norm.axes)
     shifted = norm.shifted
     if not norm.square_is_canonical:
         square = chain.square(norm.centred)

@@ -23,7 +23,7 @@ SCALES = ("Mul", "Add", "Sub", "Div")
 """Operators that the host computes behind the accelerator, where they are floats."""
 
 
-class _Chain(NamedTuple):
+class _Rearrangement(NamedTuple):
     """Reshapes, transposes one after the other, and reshapes: the nodes, and what they are together."""
 
     nodes: list[NodeProto]
@@ -80,7 +80,7 @@ class InferShuffle(NodeRewrite):
         return True
 
 
-def _chain(view: GraphView, node: NodeProto) -> _Chain | None:
+def _chain(view: GraphView, node: NodeProto) -> _Rearrangement | None:
     """Return the chain that a transpose is the first one of; None if it is not, or a shape is not known."""
     before, after = chain_before(view, node, *RESHAPES), [node]
     head = before[0] if before else node
@@ -100,7 +100,7 @@ def _chain(view: GraphView, node: NodeProto) -> _Chain | None:
         for one in chain_behind(view, after[-1], *RESHAPES)
         if view.static_shape(one.output[0], TensorProto.FLOAT)
     ]
-    return _Chain([*before, *after, *reshapes], shape, perm)
+    return _Rearrangement([*before, *after, *reshapes], shape, perm)
 
 
 def _begins(view: GraphView, name: str) -> bool:
@@ -123,7 +123,7 @@ def _belongs_to_host(view: GraphView, name: str) -> bool:
     return True
 
 
-def _replace(view: GraphView, chain: _Chain) -> None:
+def _replace(view: GraphView, chain: _Rearrangement) -> None:
     """Put a kernel in place of a chain, or a reshape where it moves nothing."""
     datatype = view.model.get_tensor_datatype(chain.source)
     in_shape = view.static_shape(chain.source, TensorProto.FLOAT)

@@ -14,7 +14,7 @@ from brainsmith.figures import number
 from brainsmith.markup import Markup, embed_json, tag
 from brainsmith.rtl.drawing.block_diagram import STYLE
 from brainsmith.rtl.drawing.theme import arrow
-from brainsmith.web import header, sections
+from brainsmith.web import header, page_sections
 from brainsmith.web.circuit import circuit_section
 from brainsmith.web.design_layers import DesignLayer, read_fifos, read_layers
 from brainsmith.web.graph import Drawing, draw
@@ -68,15 +68,15 @@ def page(report: Mapping[str, Any], wave: str = "") -> str:
     main = tag(
         "main",
         summary(report, subject, layers, steps),
-        sections.warnings_section(warnings),
-        sections.graphs_section(before, after, failed=bool(report.get("error"))),
+        page_sections.warnings_section(warnings),
+        page_sections.graphs_section(before, after, failed=bool(report.get("error"))),
         steps_section(steps),
         layers_section(layers, interval, after.places if after else {}, read_fifos(report)),
         integers_section(report.get("integers")),
         circuit_section(report.get("rtl"), layers, subject.clock_ns, wave),
         synthesis_section(report.get("synthesis"), report.get("device")),
         targets_section(report.get("targets")),
-        sections.plugins_section(report.get("plugins")),
+        page_sections.plugins_section(report.get("plugins")),
     )
     seconds = sum(step.seconds or 0 for step in steps)
     facts = header.masthead(subject, judge(report, steps), seconds, read_files(report))

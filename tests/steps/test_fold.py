@@ -6,7 +6,7 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.plugins import steps
 from brainsmith.rtl.cores.frame_cycles import frame_cycles
 from brainsmith.steps.backend_choice import chosen_before
-from brainsmith.steps.whole_rows import avoid_whole_rows
+from brainsmith.steps.rows_at_once import avoid_whole_rows
 from tests.steps.conftest import Graph, digits_model, hardware, integers
 from tests.steps.test_networks import max_pool_and_arg_max
 from tests.steps.test_specialize import own_kernel

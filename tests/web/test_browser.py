@@ -87,11 +87,11 @@ def test_a_click_sorts_a_table_and_one_more_turns_it_round(report, tmp_path, mon
 @pytest.mark.slow
 def test_a_hostile_script_does_not_run_even_if_it_got_into_the_page(report, tmp_path, monkeypatch):
     from brainsmith.markup import Markup
-    from brainsmith.web import elements, sections
+    from brainsmith.web import elements, page_sections
 
     def unescaped(key, title, *children, note=""):
         script = "<script>document.title = 'taken over'</script>"
         return Markup(script + elements.section(key, title, *children))
 
-    monkeypatch.setattr(sections, "section", unescaped)
+    monkeypatch.setattr(page_sections, "section", unescaped)
     assert loaded(report, tmp_path).text.startswith("mlp.onnx · BrainSmith build report")

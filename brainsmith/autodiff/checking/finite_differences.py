@@ -78,13 +78,13 @@ def slope(
     centre, moved = function(x), x.copy()
     step = step_at(float(x[element]), epsilon)
 
-    def both_ways(by: float) -> _Pair:
+    def both_ways(by: float) -> _Differences:
         found = []
         for at in (by, -by):
             moved[element] = x[element] + at
             found.append(_change(function(moved), centre, weights))
         (up, more), (down, less) = found
-        return _Pair(up, down, by, max(more, less) * epsilon * _ROUNDINGS)
+        return _Differences(up, down, by, max(more, less) * epsilon * _ROUNDINGS)
 
     coarse, fine = both_ways(step), both_ways(step / 2)
     found = _judge(coarse, fine, sum(float(np.sum(np.abs(w))) for w in weights))
@@ -94,7 +94,7 @@ def slope(
     return found
 
 
-class _Pair(NamedTuple):
+class _Differences(NamedTuple):
     """How much the weighted sum changes a step above and below the point, and how much rounding may be in it."""
 
     up: float
@@ -108,7 +108,7 @@ class _Pair(NamedTuple):
         return (self.up - self.down) / (2 * self.step)
 
 
-def _refined(coarse: _Pair, fine: _Pair, finest: _Pair) -> Slope:
+def _refined(coarse: _Differences, fine: _Differences, finest: _Differences) -> Slope:
     """Combine three central differences; the combination of the two finer ones tells how good it is itself."""
     first, second = (4 * fine.slope - coarse.slope) / 3, (4 * finest.slope - fine.slope) / 3
     remainder = (second - first) / 15
@@ -135,7 +135,7 @@ def _wide(values: Array) -> np.ndarray[Any, np.dtype[np.float64]]:
     return np.asarray(values, np.float64)
 
 
-def _judge(coarse: _Pair, fine: _Pair, unit: float) -> Slope:
+def _judge(coarse: _Differences, fine: _Differences, unit: float) -> Slope:
     wide, narrow = coarse.slope, fine.slope
     noise = max(coarse.noise, fine.noise)
     value, doubt = (4 * narrow - wide) / 3, 2 * noise / coarse.step

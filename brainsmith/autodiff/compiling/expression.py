@@ -54,7 +54,7 @@ Operand = Input | Result | Constant
 
 
 @dataclass(frozen=True)
-class Step:
+class ExpressionStep:
     """One function applied.
 
     Attributes:
@@ -79,7 +79,7 @@ class Expression:
     """
 
     num_inputs: int
-    steps: tuple[Step, ...]
+    steps: tuple[ExpressionStep, ...]
     outputs: tuple[Operand, ...]
 
     @property
@@ -107,7 +107,7 @@ def operand_text(operand: Operand) -> str:
     return f"{operand.dtype}({operand.value!r})" if operand.dtype else repr(operand.value)
 
 
-def step_text(step: Step) -> str:
+def step_text(step: ExpressionStep) -> str:
     """Return the text of a step."""
     options = (f"{name}={value!r}" for name, value in step.options)
     return f"{step.function}({', '.join([*map(operand_text, step.operands), *options])})"
@@ -119,7 +119,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._num_inputs = 0
-        self._steps: list[Step] = []
+        self._steps: list[ExpressionStep] = []
 
     def read(self) -> Expression:
         from brainsmith.autodiff.compiling.functions import FUNCTIONS
@@ -143,12 +143,12 @@ class _Reader:
         given = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
         return Expression(self._num_inputs, tuple(self._steps), tuple(map(self._operand, given)))
 
-    def _step(self, call: ast.Call) -> Step:
+    def _step(self, call: ast.Call) -> ExpressionStep:
         try:
             options = tuple(sorted((str(word.arg), ast.literal_eval(word.value)) for word in call.keywords))
         except ValueError as error:
             raise self._wrong(f"plain values as options of step {len(self._steps)}") from error
-        return Step(ast.unparse(call.func), tuple(map(self._operand, call.args)), options)
+        return ExpressionStep(ast.unparse(call.func), tuple(map(self._operand, call.args)), options)
 
     def _operand(self, node: ast.expr) -> Operand:
         if isinstance(node, ast.Name) and node.id[:1] in "xt" and node.id[1:].isdigit():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.autodiff.compiling.expression import Constant, Expression, Input, Operand, Step
+from brainsmith.autodiff.compiling.expression import Constant, Expression, ExpressionStep, Input, Operand
 from brainsmith.autodiff.compiling.functions import FUNCTIONS
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def error_bounds(expression: Expression, inputs: Arrays) -> tuple[Array, ...]:
     )
 
 
-def _apply(step: Step, given: Sequence[Any]) -> Any:
+def _apply(step: ExpressionStep, given: Sequence[Any]) -> Any:
     return FUNCTIONS[step.function].numpy_form(*given, **dict(step.options))
 
 
@@ -68,7 +68,7 @@ def _error(operand: Operand, inputs: Arrays, errors: Arrays) -> Array:
     return np.zeros(np.shape(inputs[operand.index])) if isinstance(operand, Input) else errors[operand.index]
 
 
-def _step_error(step: Step, given: Sequence[Any], off: Arrays, result: Any) -> Array:
+def _step_error(step: ExpressionStep, given: Sequence[Any], off: Arrays, result: Any) -> Array:
     function, array = FUNCTIONS[step.function], np.asarray(result)
     own = np.zeros(array.shape)
     if array.dtype.kind == "f":
@@ -81,7 +81,7 @@ def _step_error(step: Step, given: Sequence[Any], off: Arrays, result: Any) -> A
     return np.where(np.isnan(own), np.inf, own)
 
 
-def _spread(step: Step, given: Sequence[Any], off: Arrays, result: Array) -> Array:
+def _spread(step: ExpressionStep, given: Sequence[Any], off: Arrays, result: Array) -> Array:
     """Return how far a function is from its value at the corners of what its arguments can be."""
     if step.function in ("sin", "cos"):
         return off[0]
@@ -117,7 +117,7 @@ def _crosses_pole(function: str, given: Sequence[Any], off: Arrays) -> Any:
     return False
 
 
-def _reduction_error(step: Step, value: Any, off: Array, result: Array) -> Array:
+def _reduction_error(step: ExpressionStep, value: Any, off: Array, result: Array) -> Array:
     options = dict(step.options)
     array, error = np.asarray(value), np.broadcast_to(off, np.shape(value))
     if FUNCTIONS[step.function].reducer in ("Greatest", "Least"):

@@ -10,7 +10,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from brainsmith.autodiff.compiling.dtypes import result_dtype
-from brainsmith.autodiff.compiling.expression import DTYPES, Constant, Operand, Result, Step, step_text
+from brainsmith.autodiff.compiling.expression import (
+    DTYPES,
+    Constant,
+    ExpressionStep,
+    Operand,
+    Result,
+    step_text,
+)
 from brainsmith.errors import OpError
 
 _OWN_FOLDERS = (str(Path(__file__).parent), str(Path(np.__file__).parent))
@@ -39,13 +46,13 @@ class StepRecorder:
     def __init__(self, name: str, stand_in: Callable[[StepRecorder, Operand, np.dtype[Any]], Any]) -> None:
         self.name = name
         self.stand_in = stand_in
-        self.steps: list[Step] = []
+        self.steps: list[ExpressionStep] = []
         self._known: dict[str, Result] = {}
 
     def note(self, function: str, given: Sequence[Any], **options: Any) -> Any:
         """Note one step, and return the stand-in of what it gives."""
         operands = tuple(self.operand(value) for value in given)
-        step = Step(function, operands, tuple(sorted(options.items())))
+        step = ExpressionStep(function, operands, tuple(sorted(options.items())))
         values = [value.dtype if isinstance(value, Traced) else value for value in given]
         try:
             dtype = result_dtype(function, values, options)

@@ -68,14 +68,14 @@ class PackageAdapter(Adapter):
             other = reading.package(name)
             if other is not None:
                 result.watched.extend(other.watched)
-        finder = _Finder(self.name, package, reading.classes(self.closure), result)
+        finder = _RecordFinder(self.name, package, reading.classes(self.closure), result)
         finder.find_classes()
         finder.find_steps()
         result.problems.extend(problem for source in package.sources for problem in source.problems)
         return result
 
 
-class _Finder:
+class _RecordFinder:
     """Turns the classes and functions of one package into records."""
 
     def __init__(self, framework: str, package: Package, classes: Classes, result: AdapterResult) -> None:

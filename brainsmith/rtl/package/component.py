@@ -30,7 +30,9 @@ _SIDEBAND = {
 }  # fmt: skip
 
 
-def component_xml(design: Design, sources: Sequence[str], memories: Sequence[str], facts: Facts) -> str:
+def component_xml(
+    design: Design, sources: Sequence[str], memories: Sequence[str], facts: PackageFacts
+) -> str:
     """Return the description.
 
     Args:

@@ -30,7 +30,7 @@ MANIFEST_FORMAT = 1
 
 
 @dataclass(frozen=True)
-class Facts:
+class PackageFacts:
     """What is known of an accelerator beside its design.
 
     Attributes:

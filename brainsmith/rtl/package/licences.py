@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from brainsmith.rtl.package.contents import Facts
+    from brainsmith.rtl.package.contents import PackageFacts
     from brainsmith.rtl.stitching.design import Design
 
 _SPDX = re.compile(r"SPDX-License-Identifier:\s*([\w.+-]+)")
@@ -28,7 +28,7 @@ def licence_of(text: str) -> str:
     return "BSD-3-Clause" if re.search(r"Neither the\s+(\W*\s+)?name", head) else "BSD-2-Clause"
 
 
-def licence_table(design: Design, facts: Facts) -> str:
+def licence_table(design: Design, facts: PackageFacts) -> str:
     """Return what the README says of licences: a row for each source, and what applies where it states none."""
     rows = [
         f"| `{source.name}` | {licence_of(source.text) or 'none stated'} | {', '.join(source.rules)} |"
@@ -43,6 +43,6 @@ def licence_table(design: Design, facts: Facts) -> str:
     )
 
 
-def _text(facts: Facts, name: str) -> str:
+def _text(facts: PackageFacts, name: str) -> str:
     """Say where the text of a licence is, if the package has it."""
     return f": `licenses/{name}`" if name in facts.licences else ""

@@ -37,13 +37,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from brainsmith.rtl.package.contents import Facts
+    from brainsmith.rtl.package.contents import PackageFacts
     from brainsmith.rtl.stitching.design import Design
 
 BENCH_FILES = Path(__file__).with_name("bench")
 
 
-def write_package(design: Design, folder: Path, golden: Mapping[str, NDArray[Any]], facts: Facts) -> Path:
+def write_package(
+    design: Design, folder: Path, golden: Mapping[str, NDArray[Any]], facts: PackageFacts
+) -> Path:
     """Write an accelerator with all that is needed to simulate it and to use it; paths in it are relative.
 
     Args:
@@ -99,7 +101,7 @@ def _checked(design: Design, golden: Mapping[str, NDArray[Any]]) -> dict[str, ND
     return vectors
 
 
-def _fill(work: Path, design: Design, vectors: Mapping[str, NDArray[Any]], facts: Facts) -> None:
+def _fill(work: Path, design: Design, vectors: Mapping[str, NDArray[Any]], facts: PackageFacts) -> None:
     # It needs onnx, and whoever simulates a package imports this module without it.
     from brainsmith.rtl.package.host_description import host_description
 
@@ -129,7 +131,7 @@ def _fill(work: Path, design: Design, vectors: Mapping[str, NDArray[Any]], facts
 _BENCH_SOURCES = {"test_accelerator.py": "test_accelerator.py", "run.py": "run_bench.py"}
 
 
-def _manifest(work: Path, facts: Facts) -> dict[str, Any]:
+def _manifest(work: Path, facts: PackageFacts) -> dict[str, Any]:
     files = sorted(path for path in work.rglob("*") if path.is_file())
     return {
         "format": MANIFEST_FORMAT,

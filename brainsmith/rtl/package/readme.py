@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from brainsmith.rtl.package.contents import Facts
+    from brainsmith.rtl.package.contents import PackageFacts
     from brainsmith.rtl.stitching.design import Design, DesignStream
 
 TEMPLATE = Path(__file__).with_name("readme_template.md")
 
 
-def readme(design: Design, frames: int, facts: Facts) -> str:
+def readme(design: Design, frames: int, facts: PackageFacts) -> str:
     """Return the README as Markdown.
 
     Args:
@@ -49,7 +49,7 @@ def readme(design: Design, frames: int, facts: Facts) -> str:
     )
 
 
-def _host(facts: Facts) -> str:
+def _host(facts: PackageFacts) -> str:
     if not facts.host:
         return ""
     parts = {place: [node["operator"] for node in facts.host[key]] for place, key in _PLACES.items()}
@@ -63,7 +63,7 @@ def _host(facts: Facts) -> str:
 _PLACES = {"in front of it": "before", "behind it": "behind"}
 
 
-def _quantised(stream: str, facts: Facts) -> list[str]:
+def _quantised(stream: str, facts: PackageFacts) -> list[str]:
     """Say which levels the host gives to a stream."""
     ends = facts.host["accelerator"]["inputs"] if facts.host else []
     found = next((one["quantiser"] for one in ends if one["stream"] == stream and "quantiser" in one), None)
@@ -100,7 +100,7 @@ def _ports(design: Design) -> str:
     return "## Ports\n\n" + "\n".join(rows) + "\n\nThere is no TLAST and no TKEEP: frames follow each other."
 
 
-def _stream(stream: DesignStream, fed: bool, facts: Facts) -> str:
+def _stream(stream: DesignStream, fed: bool, facts: PackageFacts) -> str:
     layout = stream.layout
     low, high = layout.span
     used = layout.lanes * layout.lane_bits
@@ -131,7 +131,7 @@ def _shape(shape: tuple[int, ...]) -> str:
     return "(" + ", ".join(map(str, shape)) + ")"
 
 
-def _speed(design: Design, facts: Facts) -> str:
+def _speed(design: Design, facts: PackageFacts) -> str:
     """Return what was measured, or what FINN estimates."""
     found = facts.simulated or {}
     measured = found.get("latency_cycles") is not None
@@ -177,7 +177,7 @@ def _checked(design: Design, found: Mapping[str, Any]) -> str:
     )
 
 
-def _resources(facts: Facts) -> str:
+def _resources(facts: PackageFacts) -> str:
     found = facts.synthesised
     if not found:
         return "## Resources\n\nNot known: the circuit was not synthesised."

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Run:
+class SizingRun:
     """What came of a run.
 
     Attributes:
@@ -61,7 +61,7 @@ class Run:
         return cycles / frames
 
 
-class Runner:
+class SizingRunner:
     """A design, compiled, and what its runs took.
 
     Args:
@@ -110,7 +110,7 @@ class Runner:
         *,
         stalls: Mapping[str, Stalls] | None = None,
         limit: int | None = None,
-    ) -> Run:
+    ) -> SizingRun:
         """Run some frames.
 
         Args:
@@ -142,7 +142,7 @@ class Runner:
         fills = {name: result.values[f"{name}{FILL}"] for name in self.capacities}
         return Run(spans[0][0], tuple(end for _, end in spans), fills, result)
 
-    def full(self, run: Run) -> tuple[str, ...]:
+    def full(self, run: SizingRun) -> tuple[str, ...]:
         """Return the links whose FIFO reached its capacity in a run, so that it was not as deep as was asked."""
         return tuple(name for name, fill in run.fills.items() if fill >= self.capacities[name])
 

@@ -138,7 +138,7 @@ def _changed(layer: Any, model: ModelWrapper, shapes: Mapping[str, Shape]) -> At
     rule = next((rule for mark, rule in _RULES.items() if mark in layer.get_nodeattr_types()), None)
     if rule is None:
         raise _RefusalError("is not known to be the same for pictures of another size")
-    found = rule(_Change(layer, before, after))
+    found = rule(_InputChange(layer, before, after))
     for name, value in found.items():
         layer.set_nodeattr(name, value)
     for (at, _), shape in zip(fed, after, strict=True):
@@ -175,7 +175,7 @@ def _text(shape: Shape) -> str:
 
 
 @dataclass(frozen=True)
-class _Change:
+class _InputChange:
     """A layer whose inputs change.
 
     Attributes:
@@ -199,7 +199,7 @@ class _Change:
         return value if isinstance(value, int | str) else [int(each) for each in value]
 
 
-def _window(change: _Change) -> Attributes:
+def _window(change: _InputChange) -> Attributes:
     """A sliding window: as much is left over at the end of each axis as before."""
     given = []
     for axis, size in enumerate(change.picture):
@@ -217,7 +217,7 @@ def _window(change: _Change) -> Attributes:
     return {"IFMDim": change.picture, "OFMDim": given}
 
 
-def _enlarged(change: _Change) -> Attributes:
+def _enlarged(change: _InputChange) -> Attributes:
     """An upsampler keeps its factors."""
     (high, wide), grown = (
         change.picture,
@@ -226,7 +226,7 @@ def _enlarged(change: _Change) -> Attributes:
     return {"HI": high, "WI": wide, "HO": high * grown[0], "WO": wide * grown[1]}
 
 
-def _converted(change: _Change) -> Attributes:
+def _converted(change: _InputChange) -> Attributes:
     """A width converter, if it does not change the shape as well."""
     if change.get("inShape") != change.get("outShape"):
         raise _RefusalError(
@@ -235,7 +235,7 @@ def _converted(change: _Change) -> Attributes:
     return {"inShape": list(change.after[0]), "outShape": list(change.after[0])}
 
 
-def _combined(change: _Change) -> Attributes:
+def _combined(change: _InputChange) -> Attributes:
     """Two streams, or one with a constant for each channel."""
     streams = iter(change.after)
     sides = {}
@@ -250,7 +250,7 @@ def _combined(change: _Change) -> Attributes:
     return {**sides, "out_shape": next(iter(sides.values()))}
 
 
-def _rows(change: _Change) -> Attributes:
+def _rows(change: _InputChange) -> Attributes:
     """A layer that treats each pixel by itself, or sums all of them up."""
     if any(shape[:-1] != change.after[0][:-1] for shape in change.after):
         raise _RefusalError(f"joins {' and '.join(_text(shape) for shape in change.after)}")
@@ -260,7 +260,7 @@ def _rows(change: _Change) -> Attributes:
     return found
 
 
-def _moved(change: _Change) -> Attributes:
+def _moved(change: _InputChange) -> Attributes:
     """Padding or a cut of a picture, whose rows may be read in groups, or another order of its axes."""
     kinds, shape, new = change.layer.get_nodeattr_types(), change.before[0], change.after[0]
     known = ({"perm", "transpose_in_shape"}, {"starts", "sizes"}, {"before", "after"})
@@ -322,7 +322,7 @@ def _regrouped(group: Sequence[int], size: int) -> list[int]:
     return [size // rest, *group[1:]]
 
 
-_RULES: Mapping[str, Callable[[_Change], Attributes]] = {
+_RULES: Mapping[str, Callable[[_InputChange], Attributes]] = {
     "IFMDim": _window,
     "ImgDim": lambda change: {"ImgDim": change.picture},
     "OutImgDims": lambda change: {"OutImgDims": change.picture},

@@ -188,10 +188,12 @@ class _Backend(SyncBackend):
     def connect_tcp(
         self, host: str, port: int, timeout: float | None = None, *options: Any, **named: Any
     ) -> Any:
-        return _Stream(super().connect_tcp(host, port, min(_left(), _CONNECT_SECONDS), *options, **named))
+        return _TimedStream(
+            super().connect_tcp(host, port, min(_left(), _CONNECT_SECONDS), *options, **named)
+        )
 
 
-class _Stream:
+class _TimedStream:
     """A stream of httpcore's, with the deadline of this thread's request in place of the times that it is given."""
 
     def __init__(self, stream: NetworkStream) -> None:
@@ -207,8 +209,8 @@ class _Stream:
         for start in range(0, len(buffer), _PIECE):
             self._stream.write(buffer[start : start + _PIECE], _left())
 
-    def start_tls(self, *options: Any, **named: Any) -> _Stream:
-        return _Stream(self._stream.start_tls(*options, **{**named, "timeout": _left()}))
+    def start_tls(self, *options: Any, **named: Any) -> _TimedStream:
+        return _TimedStream(self._stream.start_tls(*options, **{**named, "timeout": _left()}))
 
 
 def _left() -> float:

@@ -40,7 +40,7 @@ def with_batch_of_one(model: ModelWrapper) -> tuple[ModelWrapper, str]:
     if batch == 1:
         return model, ""
     copy = type(model)(model.model, make_deepcopy=True)
-    change = _Change(copy, batch)
+    change = _BatchChange(copy, batch)
     for node in copy.graph.node:
         reason = change.node(node)
         if reason:
@@ -55,7 +55,7 @@ def _batch(model: ModelWrapper) -> int:
     return int(firsts.pop()) if len(firsts) == 1 else 1
 
 
-class _Change:
+class _BatchChange:
     """The network while it is checked node by node; only constants of its own are changed before `shapes`."""
 
     def __init__(self, model: ModelWrapper, batch: int) -> None:
@@ -203,18 +203,18 @@ _AXIS = {
 }  # fmt: skip
 """Operators that work along one axis, and which it is where they do not state it."""
 
-_RULES: dict[str, Callable[[_Change, NodeProto], str]] = {
-    **dict.fromkeys(_AXIS, _Change._along),
-    **dict.fromkeys(("ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum"), _Change._reduce),
-    **dict.fromkeys(("Resize", "Upsample"), _Change._resize),
-    "Flatten": _Change._flatten,
-    "Gemm": _Change._gemm,
-    "MatMul": _Change._matmul,
-    "Pad": _Change._pad,
-    "Reshape": _Change._reshape,
-    "Slice": _Change._slice,
-    "Squeeze": _Change._squeeze,
-    "Transpose": _Change._transpose,
-    "Unsqueeze": _Change._unsqueeze,
+_RULES: dict[str, Callable[[_BatchChange, NodeProto], str]] = {
+    **dict.fromkeys(_AXIS, _BatchChange._along),
+    **dict.fromkeys(("ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum"), _BatchChange._reduce),
+    **dict.fromkeys(("Resize", "Upsample"), _BatchChange._resize),
+    "Flatten": _BatchChange._flatten,
+    "Gemm": _BatchChange._gemm,
+    "MatMul": _BatchChange._matmul,
+    "Pad": _BatchChange._pad,
+    "Reshape": _BatchChange._reshape,
+    "Slice": _BatchChange._slice,
+    "Squeeze": _BatchChange._squeeze,
+    "Transpose": _BatchChange._transpose,
+    "Unsqueeze": _BatchChange._unsqueeze,
 }
 """What returns why an operator does not keep samples apart; an empty text if it does."""

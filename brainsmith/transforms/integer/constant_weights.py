@@ -14,7 +14,7 @@ from brainsmith.transforms.lattice.value_lattice import common_unit
 
 if TYPE_CHECKING:
     from brainsmith.transforms.graph_view import GraphView
-    from brainsmith.transforms.lattice.array_types import Doubles, Whole
+    from brainsmith.transforms.lattice.array_kinds import Doubles, Whole
 
 
 @dataclass(frozen=True)

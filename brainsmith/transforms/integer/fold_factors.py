@@ -12,7 +12,7 @@ from brainsmith.transforms.graph_view import set_attribute
 if TYPE_CHECKING:
     from brainsmith.graph.integer_range import IntegerRange
     from brainsmith.transforms.integer.layer_graph import LayerGraph, LayerNode
-    from brainsmith.transforms.lattice.array_types import Whole
+    from brainsmith.transforms.lattice.array_kinds import Whole
 
 MOST_THRESHOLDS = 255
 """More are no thresholds: each is a comparison of its own."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from brainsmith.transforms.graph_view import GraphView
     from brainsmith.transforms.integer.axis_layout import AxisLayout
-    from brainsmith.transforms.lattice.array_types import Doubles
+    from brainsmith.transforms.lattice.array_kinds import Doubles
     from brainsmith.transforms.lattice.links import ChainLink
     from brainsmith.transforms.lattice.staircases import Staircase
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from brainsmith.transforms.integer.layer_builder import LayerBuilder
-    from brainsmith.transforms.lattice.array_types import Whole
+    from brainsmith.transforms.lattice.array_kinds import Whole
 
 
 class ImageLayers:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from onnx import NodeProto
 
-    from brainsmith.transforms.lattice.array_types import Doubles, Singles, Whole
+    from brainsmith.transforms.lattice.array_kinds import Doubles, Singles, Whole
 
 ORDERS = {1: (0,), 2: (0, 1), 3: (0, 1, 2), 4: (0, 2, 3, 1)}
 """In which order the axes of a tensor lie among the layers, by how many it has: channels are last."""

@@ -24,7 +24,7 @@ from brainsmith.transforms.integer.signed_steps import SignedSteps, evaluated, t
 from brainsmith.transforms.integer.sums_of_scales import product_of, sum_of
 from brainsmith.transforms.integer.threshold_rows import ThresholdRows, quantised
 from brainsmith.transforms.integer.window_forms import dense_weights, wide_as_strides, without_single_pixels
-from brainsmith.transforms.lattice.array_types import one_of_equal
+from brainsmith.transforms.lattice.array_kinds import one_of_equal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from brainsmith.transforms.integer.scaled_sum import ScaledSum
-    from brainsmith.transforms.lattice.array_types import Doubles, Whole
+    from brainsmith.transforms.lattice.array_kinds import Doubles, Whole
     from brainsmith.transforms.lattice.staircases import Staircase
 
 

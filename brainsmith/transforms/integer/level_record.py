@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from brainsmith.transforms.integer.axis_layout import AxisLayout
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
-    from brainsmith.transforms.lattice.array_types import Whole
+    from brainsmith.transforms.lattice.array_kinds import Whole
 
 KEY = "brainsmith.integer_levels"
 """Of the note in the model's `metadata_props`."""

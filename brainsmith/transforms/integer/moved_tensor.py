@@ -14,7 +14,7 @@ from brainsmith.transforms.integer.scaled_sum import ScaledSum
 
 if TYPE_CHECKING:
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
-    from brainsmith.transforms.lattice.array_types import Whole
+    from brainsmith.transforms.lattice.array_kinds import Whole
     from brainsmith.transforms.lattice.links import ChainLink
     from brainsmith.transforms.lattice.staircases import Staircase
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
     from brainsmith.transforms.integer.layer_builder import LayerBuilder
     from brainsmith.transforms.integer.layer_graph import LayerGraph
-    from brainsmith.transforms.lattice.array_types import Doubles, Whole
+    from brainsmith.transforms.lattice.array_kinds import Doubles, Whole
 
 _PARTS = (1, 2, 4, 8, 16)
 """Into how many parts a scale is divided for 0 to be one of the values: -1 and 1 are whole numbers of 2, less 1."""

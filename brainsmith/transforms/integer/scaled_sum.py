@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
-    from brainsmith.transforms.lattice.array_types import Doubles, Singles, Whole
+    from brainsmith.transforms.lattice.array_kinds import Doubles, Singles, Whole
     from brainsmith.transforms.lattice.links import ChainLink
 
 _WHOLE = 2.0**-32

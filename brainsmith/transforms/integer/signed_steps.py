@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
-    from brainsmith.transforms.lattice.array_types import Doubles, Singles, Whole
+    from brainsmith.transforms.lattice.array_kinds import Doubles, Singles, Whole
     from brainsmith.transforms.lattice.staircases import Staircase
 
 MOST_TABLED = 1 << 20

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from brainsmith.transforms.graph_view import GraphView
     from brainsmith.transforms.integer.layer_builder import LayerBuilder
     from brainsmith.transforms.integer.layouts import Layouts, Value
-    from brainsmith.transforms.lattice.array_types import Whole
+    from brainsmith.transforms.lattice.array_kinds import Whole
 
 
 class StructureRules:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from brainsmith.transforms.integer.layer_builder import LayerBuilder
-    from brainsmith.transforms.lattice.array_types import Doubles, Whole
+    from brainsmith.transforms.lattice.array_kinds import Doubles, Whole
     from brainsmith.transforms.lattice.staircases import Staircase
 
 MOST_APART = 8

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from brainsmith.transforms.graph_view import GraphView
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
-    from brainsmith.transforms.lattice.array_types import Singles
+    from brainsmith.transforms.lattice.array_kinds import Singles
 
 FUNCTIONS = (
     "Abs", "Acos", "Asin", "Atan", "Ceil", "Celu", "Cos", "Div", "Erf", "Exp", "Floor", "Gelu", "HardSwish", "LeakyRelu",

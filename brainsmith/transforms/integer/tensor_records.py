@@ -10,7 +10,7 @@ import numpy as np
 from brainsmith.transforms.graph_view import attribute
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.moved_tensor import MovedTensor
-from brainsmith.transforms.lattice.array_types import one_of_equal
+from brainsmith.transforms.lattice.array_kinds import one_of_equal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from brainsmith.transforms.graph_view import GraphView
     from brainsmith.transforms.integer.layer_graph import LayerGraph, LayerNode
-    from brainsmith.transforms.lattice.array_types import Doubles
+    from brainsmith.transforms.lattice.array_kinds import Doubles
     from brainsmith.transforms.lattice.staircases import Staircase
 
 Fields = dict[str, Any]

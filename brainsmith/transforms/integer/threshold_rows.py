@@ -12,7 +12,7 @@ from brainsmith.transforms.lattice.search import find_steps
 if TYPE_CHECKING:
     from brainsmith.graph.integer_range import IntegerRange
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
-    from brainsmith.transforms.lattice.array_types import Whole
+    from brainsmith.transforms.lattice.array_kinds import Whole
     from brainsmith.transforms.lattice.staircases import Staircase
 
 MOST_LEVELS = 255

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brainsmith.transforms.lattice.array_types import Whole
+    from brainsmith.transforms.lattice.array_kinds import Whole
 
 
 class Blocks(NamedTuple):
@@ -26,7 +26,7 @@ class Blocks(NamedTuple):
     number: tuple[int, int]
 
 
-class _Axis(NamedTuple):
+class _TapAxis(NamedTuple):
     """One axis: which tap of the weights is which of the convolution, for each pixel of a block."""
 
     taps: list[tuple[int, int, int]]
@@ -82,7 +82,7 @@ def as_blocks(
     return Blocks(found.reshape(shape), ends, (axes[0].blocks, axes[1].blocks))
 
 
-def _axis(image: int, result: int, taps: int, stride: int, dilation: int, pad: int) -> _Axis:
+def _axis(image: int, result: int, taps: int, stride: int, dilation: int, pad: int) -> _TapAxis:
     met = [
         (pixel, tap, (pixel + pad - tap * dilation) // stride)
         for pixel in range(stride)
@@ -94,4 +94,4 @@ def _axis(image: int, result: int, taps: int, stride: int, dilation: int, pad: i
     first = min(0, *(place for _, _, place in met))
     last = max(image - count, 0, *(place for _, _, place in met))
     placed = [(pixel, tap, place - first) for pixel, tap, place in met]
-    return _Axis(placed, last - first + 1, (-first, count - 1 + last - (image - 1)), count)
+    return _TapAxis(placed, last - first + 1, (-first, count - 1 + last - (image - 1)), count)

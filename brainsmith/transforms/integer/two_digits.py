@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
     from brainsmith.transforms.integer.layer_builder import LayerBuilder
     from brainsmith.transforms.integer.scaled_sum import ScaledSum, SumRow
-    from brainsmith.transforms.lattice.array_types import Whole
+    from brainsmith.transforms.lattice.array_kinds import Whole
     from brainsmith.transforms.lattice.staircases import Staircase
 
 _MOST_BITS = 24

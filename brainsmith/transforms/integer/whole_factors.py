@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
     from brainsmith.transforms.integer.scaled_sum import ScaledSum, SumRow
-    from brainsmith.transforms.lattice.array_types import Singles, Whole
+    from brainsmith.transforms.lattice.array_kinds import Singles, Whole
     from brainsmith.transforms.lattice.staircases import Staircase
 
 MOST_FACTOR = 1 << 12

@@ -8,7 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
-    from brainsmith.transforms.lattice.array_types import Whole
+    from brainsmith.transforms.lattice.array_kinds import Whole
 
 
 def dense_weights(weights: Whole, groups: int, channels: int) -> Whole:

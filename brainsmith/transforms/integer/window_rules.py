@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from brainsmith.transforms.integer.layouts import Layouts, Value
     from brainsmith.transforms.integer.scaled_sum import ScaledSum
     from brainsmith.transforms.integer.structure_rules import StructureRules
-    from brainsmith.transforms.lattice.array_types import Whole
+    from brainsmith.transforms.lattice.array_kinds import Whole
 
 
 class WindowRules:

@@ -12,7 +12,7 @@ from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNo
 
 if TYPE_CHECKING:
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
-    from brainsmith.transforms.lattice.array_types import Whole
+    from brainsmith.transforms.lattice.array_kinds import Whole
 
 
 def with_negatives(graph: LayerGraph, tensor: IntegerTensor) -> IntegerTensor:

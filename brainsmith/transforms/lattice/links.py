@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from brainsmith.transforms.graph_view import GraphView
-    from brainsmith.transforms.lattice.array_types import Doubles, Singles, Whole
+    from brainsmith.transforms.lattice.array_kinds import Doubles, Singles, Whole
 
 
 _ARITHMETIC = ("Mul", "Add", "Sub", "Div")

@@ -9,7 +9,7 @@ import numpy as np
 
 from brainsmith.graph.integer_range import within
 from brainsmith.transforms.graph_view import attribute
-from brainsmith.transforms.lattice.array_types import one_of_equal
+from brainsmith.transforms.lattice.array_kinds import one_of_equal
 from brainsmith.transforms.lattice.value_lattice import LARGEST, Lattice, common_unit, of_integers
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from brainsmith.transforms.lattice.array_types import Singles, Whole
+    from brainsmith.transforms.lattice.array_kinds import Singles, Whole
 
     Levels = Whole | Singles
 

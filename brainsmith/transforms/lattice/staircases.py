@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
     from brainsmith.transforms.graph_view import GraphView
-    from brainsmith.transforms.lattice.array_types import Singles, Whole
+    from brainsmith.transforms.lattice.array_kinds import Singles, Whole
 
 
 DOMAINS = ("qonnx.custom_op.general", "onnx.brevitas", "finn.custom_op.general")

@@ -14,7 +14,7 @@ from brainsmith.transforms.lattice.search import FLOAT_END, find_steps, float_of
 
 if TYPE_CHECKING:
     from brainsmith.transforms.graph_view import GraphView
-    from brainsmith.transforms.lattice.array_types import Singles, Whole
+    from brainsmith.transforms.lattice.array_kinds import Singles, Whole
     from brainsmith.transforms.lattice.links import ChainLink
     from brainsmith.transforms.lattice.reader import Lattices
     from brainsmith.transforms.lattice.staircases import Staircase

@@ -11,7 +11,7 @@ import numpy as np
 from brainsmith.graph.integer_range import IntegerRange, within
 
 if TYPE_CHECKING:
-    from brainsmith.transforms.lattice.array_types import Doubles, Whole
+    from brainsmith.transforms.lattice.array_kinds import Doubles, Whole
 
 
 MOST_MULTIPLE = 1 << 10

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brainsmith.autodiff.compiling.compiled import CompiledExpression
-from brainsmith.autodiff.compiling.expression import Constant, Expression, Input, Result, Step
+from brainsmith.autodiff.compiling.expression import Constant, Expression, ExpressionStep, Input, Result
 from brainsmith.autodiff.compiling.functions import FUNCTIONS
 from brainsmith.autodiff.compiling.numpy_form import compute, error_bounds
 from brainsmith.autodiff.compiling.tracer import trace
@@ -83,7 +83,7 @@ def draw_expression(choose, dtypes):
         given = tuple(operand() for _ in range(count))
         if all(isinstance(one, Constant) for one in given):
             given = (Input(0), *given[1:])
-        steps.append(Step(name, given))
+        steps.append(ExpressionStep(name, given))
     return Expression(len(dtypes), tuple(steps), (Result(len(steps) - 1),))
 
 
@@ -213,10 +213,10 @@ def reduced_cases(draw):
     x = np.random.default_rng(draw(st.integers(0, 99))).standard_normal(shape).astype(choose(["f4", "f8"]))
     x.reshape(-1)[:1] = choose([0.0, 0.0, np.inf, np.nan])
     steps = (
-        Step(inner, (Input(0),)),
-        Step(first, (Result(0),), options),
-        Step(outer, (Input(0), Result(1))),
-        Step(second, (Result(2),), options),
+        ExpressionStep(inner, (Input(0),)),
+        ExpressionStep(first, (Result(0),), options),
+        ExpressionStep(outer, (Input(0), Result(1))),
+        ExpressionStep(second, (Result(2),), options),
     )
     return Expression(1, steps, (Result(2), Result(3), Result(1))), x
 

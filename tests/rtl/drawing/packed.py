@@ -3,7 +3,7 @@
 import numpy as np
 
 from brainsmith.rtl.library.sources import RtlSource
-from brainsmith.rtl.package.contents import Facts
+from brainsmith.rtl.package.contents import PackageFacts
 from brainsmith.rtl.package.pack import write_package
 from brainsmith.rtl.stitching.design import DESIGN, Design, DesignStream, End, Layer, Layout, Link
 from tests.rtl.designs import PORTS
@@ -55,5 +55,7 @@ def small_design():
 def write_small(folder):
     """Write the package of the small design below a build's folder; return the latter."""
     golden = {"s_axis_0": FRAMES, "m_axis_0": FRAMES}
-    write_package(small_design(), folder / "accelerator", golden, Facts("xc7z020clg400-1", 5.0, "a test"))
+    write_package(
+        small_design(), folder / "accelerator", golden, PackageFacts("xc7z020clg400-1", 5.0, "a test")
+    )
     return folder

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
-from brainsmith.rtl.package.contents import Facts
+from brainsmith.rtl.package.contents import PackageFacts
 from brainsmith.rtl.package.frame_order import FrameOrder
 from brainsmith.rtl.package.pack import write_package
 from brainsmith.rtl.stitching.codegen import generate_layers
@@ -27,7 +27,7 @@ class Small:
 
     def facts(self, **others):
         known = {"golden_from": "random inputs", "orders": {"s_axis_0": ORDER}} | others
-        return Facts(PART, 5.0, **known)
+        return PackageFacts(PART, 5.0, **known)
 
     def write(self, folder, **facts):
         return write_package(self.design, folder, self.golden, self.facts(**facts))

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from brainsmith.build.integers import INTEGERS, read_integers
+from brainsmith.build.integers_report import INTEGERS, read_integers
 from brainsmith.build.report import summary_pairs
 
 QUANTISER = {
