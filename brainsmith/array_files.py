@@ -46,7 +46,7 @@ def load_arrays(file: str | Path) -> dict[str, NDArray[Any]]:
     except (zlib.error, NotImplementedError, RuntimeError) as error:  # RuntimeError: it is encrypted
         raise ArrayFileError(f"{file} cannot be unpacked: {error}") from error
     except (ValueError, EOFError, BadZipFile) as error:
-        raise ArrayFileError(f"{file} is no .npy or .npz file of plain numbers") from error
+        raise ArrayFileError(f"{file} is not an .npy or .npz file of plain numbers") from error
 
 
 def named_arrays(

@@ -33,7 +33,7 @@ def checked(name: str, value: object, folder: str) -> object:
     if name not in CHECKS:
         from brainsmith.close_names import did_you_mean
 
-        hint = did_you_mean(name, CHECKS) or f"; there are {', '.join(CHECKS)}"
+        hint = did_you_mean(name, CHECKS) or f"; the settings are {', '.join(CHECKS)}"
         raise ValueError(f"there is no setting {name!r}{hint}")
     wanted, convert = CHECKS[name]
     try:

@@ -24,8 +24,8 @@ _LINE_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 #: What to do about PyYAML's less helpful messages.
 _HINTS = {
     "found character '\\t'": "indent with spaces, not with tabs",
-    "mapping values are not allowed here": "put a text that contains ': ' in quotes, and align the keys",
-    "that cannot start any token": "put a text that begins with this character in quotes",
+    "mapping values are not allowed here": "put a string that contains ': ' in quotes, and align the keys",
+    "that cannot start any token": "put a string that begins with this character in quotes",
     "found unexpected end of stream": "a quotation mark is not closed",
     "found undefined alias": "put a text that begins with * in quotes",
     "but found another document": "a file holds one document; remove the line ---",
@@ -50,7 +50,7 @@ def read_root(path: str | os.PathLike[str], what: str) -> Node | Problem | None:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = data[: error.start].decode("utf-8-sig")
-        return _at_offset(file, before, len(before), f"not a text in UTF-8: byte 0x{data[error.start]:02x}")
+        return _at_offset(file, before, len(before), f"not UTF-8 text: byte 0x{data[error.start]:02x}")
     return _compose(file, text)
 
 
@@ -86,7 +86,9 @@ def _compose(file: str, text: str) -> Node | Problem | None:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except ReaderError as error:
         code = ord(error.character) if isinstance(error.character, str) else error.character
-        return _at_offset(file, text, error.position, f"not a text: it has control character #x{code:02x}")
+        return _at_offset(
+            file, text, error.position, f"not a text file: it has control character #x{code:02x}"
+        )
     except yaml.MarkedYAMLError as error:
         return _syntax_problem(file, error)
     except RecursionError:

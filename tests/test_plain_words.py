@@ -1,5 +1,6 @@
 """Texts that people read have none of the phrases that made readers stop."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -46,9 +47,70 @@ PHRASES = {
     r"\blets? nobody in\b": "requires",
     r"\bnobody (?:serves|is there)\b": "no server is there",
     r"\bof no use without\b": "needs",
+    r"\bunits? in common\b": "a common unit",
+    r"\b(?:row|image)s? that (?:was|were) an? (?:image|row)\b": "a flattened image",
+    r"\bis just being\b": "is being ... at this moment",
+    r"\bof whose entries\b": "whose entries",
+    r"\b(?:say|says|said) of (?:it|them)sel(?:f|ves)\b": "states about itself",
+    r"\b(?:came|comes) of (?!age)": "the result of",
+    r"\bsmaller pictures?\b": "a smaller image",
+    r"\bthe next whole number\b": "the nearest whole number",
+    r"\bstands? for nothing\b": "names nothing",
     r"\b(?-i:_TOLD)\b|\blife_of\b|\b_were\b|\.gone\b|\bdef gone\b": "a name for what it holds",
 }
 """As regular expressions: what to say in their place."""
+
+
+MESSAGES = {
+    r"\b[Ii]n front of\b": "before",
+    r"(?<!left )(?<![.\"'`_\n])\bbehind\b(?![.\"'`_\[}]| AXI| a checksum| one C| a resource manager)": "after",
+    r"\b(?:it|that|which|file|what|weights|values) (?:is|are) no (?!longer\b)": "is not a",
+    r"\ba text\b(?! file)": "a string",
+    r"; there (?:is|are) \{['\"], ['\"]\.join": "the names are",
+    r"\bgives? places\b|\bthe places? of (?:a|the largest) values?\b": "returns indices",
+    r"\bstands? (?:under|behind)\b": "belongs under; comes after",
+    r"\bout of place\b|\bwhich is there\b": "which is listed too",
+}
+"""What messages and pages say otherwise, and comments may."""
+
+
+def literals(path):
+    """Yield the literals of a file that are no docstrings, adjacent ones joined, with what f-strings hold in braces."""
+    tree = ast.parse(path.read_text("utf-8"))
+    inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    inner |= {
+        id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)
+    } - {id(node) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)}
+    for node in ast.walk(tree):
+        if id(node) in inner:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(
+                str(part.value) if isinstance(part, ast.Constant) else f"{{{ast.unparse(part.value)}}}"
+                for part in node.values
+            )
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def shown():
+    """Yield the texts that users see: messages, by file, and pages except the changelog, which is history."""
+    for path in sorted((ROOT / "brainsmith").rglob("*.py")):
+        yield path.relative_to(ROOT), "\n".join(literals(path))
+    for path, text in FILES:
+        if path.suffix == ".md" and path.name != "changelog.md":
+            yield path, text
+
+
+@pytest.mark.parametrize("phrase", MESSAGES)
+def test_no_message_and_no_page_has_a_phrase_that_users_read_twice(phrase):
+    sought = re.compile(phrase)
+    found = [
+        f"{path}: ...{text[max(0, hit.start() - 40) : hit.end() + 20]}..."
+        for path, text in SHOWN
+        for hit in sought.finditer(text)
+    ]
+    assert found == [], f"say: {MESSAGES[phrase]}"
 
 
 def texts():
@@ -72,6 +134,7 @@ def test_no_text_has_a_hard_phrase(phrase):
 
 
 FILES = list(texts())
+SHOWN = list(shown())
 
 
 @pytest.mark.parametrize(
@@ -110,6 +173,11 @@ FILES = list(texts())
         "looked for in vain",
         "the entry is not believed",
         "life_of(target)",
+        "scales without a unit in common",
+        "it moves a row that was an image",
+        "what a library says of itself",
+        "what came of a run",
+        "0.5 from the next whole number",
     ],
 )
 def test_the_phrases_are_found(text):

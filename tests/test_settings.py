@@ -210,7 +210,7 @@ def test_all_errors_come_at_once_with_their_places(project, monkeypatch):
         (b"\xff\xfe\xff", ":1:1: not a text in UTF-8: byte 0xff"),
         (
             "plugin_system: {zzz: 1}\n",
-            ":1:17: there is no setting 'zzz'; there are cache_ttl, discovery_mode, frameworks, performance_tracking, debug,"
+            ":1:17: there is no setting 'zzz'; the settings are cache_ttl, discovery_mode, frameworks, performance_tracking, debug,"
             " dynamic_loading, device, verbose, remote_url, remote_token_file, remote_timeout, remote_verify, plugin_folders,"
             " groups",
         ),

@@ -207,13 +207,13 @@ def promised(
 
 def _expect_here(op: Op, device: Any) -> None:
     if device != CPU:
-        raise operation_error(op, f"promises its output on device {device!r}; arrays here are on 'cpu'")
+        raise operation_error(op, f"states for its output the device {device!r}; arrays here are on 'cpu'")
 
 
 def _each(op: Op, answer: Any) -> Sequence[Any]:
     if not isinstance(answer, tuple | list) or len(answer) != op.num_outputs:
         raise OpError(
-            f"the rules of operation {op.name!r} must give {plural(op.num_outputs, 'answer')}, one for each output, "
+            f"the rules of operation {op.name!r} must return {plural(op.num_outputs, 'result')}, one for each output, "
             f"not {answer!r}"
         )
     return answer

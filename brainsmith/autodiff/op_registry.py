@@ -38,7 +38,7 @@ def get_custom_op(name: str) -> Op:
         OpError: What is registered under the name is an operator of QONNX or FINN alone; or the name is no text.
     """
     if not isinstance(name, str):
-        raise OpError(f"an op is asked for by its name, a text, not by {name!r}")
+        raise OpError(f"an op is looked up by its name, a string, not by {name!r}")
     generation = REGISTRY.generation
     known = _KNOWN.get(name)
     if known is not None and known[0] == generation:

@@ -47,7 +47,7 @@ _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "int": ((int,), "a whole number"),
     "float": ((int, float), "a number"),
     "bool": ((bool,), "true or false"),
-    "str": ((str,), "a text"),
+    "str": ((str,), "a string"),
     "None": ((type(None),), "null"),
 }
 """By the text of an annotation: what YAML gives for it, and its name in messages."""

@@ -87,12 +87,12 @@ def _misplaced(step: BuildStep, before: list[BuildStep]) -> str:
         if other.rtl_step == step.rtl_step:
             if other.shown == step.shown:
                 return f"step {step.shown} is listed twice: first at {other.position}"
-            return f"step {step.shown} takes the place of {other.shown}, which is there: {other.position}"
+            return f"step {step.shown} replaces {other.shown}, which is listed too: {other.position}"
     for other in before:
         if RTL_STEPS.index(other.rtl_step) > RTL_STEPS.index(step.rtl_step):
             why = _TAKES_FROM_EARLIER[other.rtl_step]
             return (
-                f"step {step.shown} stands after {other.shown}, which {why}. "
+                f"step {step.shown} comes after {other.shown}, which {why}. "
                 f"The order is {', '.join(RTL_STEPS)}"
             )
     return ""
@@ -106,6 +106,6 @@ def _too_late(step: BuildStep, before: list[BuildStep]) -> str:
         step.kind, f"the list {step.shown}"
     )
     return (
-        f"{what} stands after {before[0].shown} and changes the model, which what was generated would no longer fit. "
+        f"{what} comes after {before[0].shown} and changes the model, so the generated files would not match it. "
         f"Put it before {before[0].shown}"
     )

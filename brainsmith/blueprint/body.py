@@ -49,7 +49,7 @@ def _body(doc: Document, root: Node) -> Node | None:
             doc.report(node, f"unknown key {key!r} beside hw_compiler{hint}")
     body = pairs["hw_compiler"][1] if "hw_compiler" in pairs else None
     if body is None:
-        doc.report(root, "the key hw_compiler is missing: everything in a blueprint stands under it")
+        doc.report(root, "the key hw_compiler is missing: everything in a blueprint belongs under it")
     elif is_null(body):
         doc.report(body, f"hw_compiler must be a mapping, not {describe(body)}")
         return None
@@ -112,7 +112,7 @@ def _report_unplaced(doc: Document, blueprint: Blueprint) -> None:
         if blueprint.phase(phase) and phase not in placed:
             key = phase if phase == "transforms" else f"transforms_phased.{phase}"
             place = blueprint.positions[key]
-            text = f"steps does not place {key}, which would never run: add the word {phase} to steps"
+            text = f"steps does not contain {key}, which would never run: add the word {phase} to steps"
             doc.problems.append(place.problem(text))
 
 

@@ -88,7 +88,7 @@ def resolve_parts(
     """Look up as much as can be found, beside the problems in the order of the file."""
     lookup = Lookup(registry)
     for place in blueprint.blanks:
-        lookup.note(place, "~ stands for nothing here")
+        lookup.note(place, "~ alone names nothing")
     arrangement, steps = _arranged(lookup, blueprint)
     selection = Selection(
         kernels=_kernels(lookup, blueprint),
@@ -256,7 +256,7 @@ def _check_steps_named(lookup: Lookup, blueprint: Blueprint, names: Collection[s
             if step not in names and (key, step) != ("tolerance", "*"):
                 text = _no_step(f"verify.{key}", step, names, names)
             elif key != "tolerance" and excluding.setdefault(step, key) != key:
-                text = f"verify.{key} names {step!r}, and so does verify.{excluding[step]}: a step is only one of them"
+                text = f"verify.{key} names {step!r}, and so does verify.{excluding[step]}: a step is in one of them"
             if text:
                 place = verify.positions.get(f"{key}.{step}", NOWHERE)
                 lookup.problems.append(place.problem(text))

@@ -240,7 +240,7 @@ class Blueprint:
         args: Arguments of steps by the step's name, whether the file lists that step or the build adds it.
         output: One of `outputs.OUTPUTS`; None where the file has no ``output``: as far as its steps go.
         strict: Whether a build that is not proven in full ends as one that failed.
-        blanks: Places of the bare ``~`` entries, which stand for nothing.
+        blanks: Places of the bare ``~`` entries, which name nothing.
         positions: Place of each key of ``hw_compiler``, and of ``transforms_phased.<phase>`` and ``args.<step>``.
     """
 

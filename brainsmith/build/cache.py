@@ -164,7 +164,7 @@ class BuildCache:
 
 
 def _read_meta(entry: Path) -> dict[str, Any] | None:
-    """Return what an entry says of itself, whose digest agreed; None if another version wrote it, or it is gone."""
+    """Return what an entry states about itself, whose digest agreed; None if another version wrote it, or it is gone."""
     meta = read_json_table(entry / "meta.json")
     return meta if meta.get("format") == _FORMAT else None
 

@@ -175,10 +175,10 @@ def _parts(parts: object) -> Fields | None:
 
 
 def _reduced(reduced: object) -> Fields | None:
-    """Read how the whole circuit was simulated for a smaller picture; None if it was not."""
+    """Read how the whole circuit was simulated for a smaller image; None if it was not."""
     form = {
         **_numbers("frames", "stalled_frames", "interval_cycles", "interval_estimate", "latency_cycles"),
-        "picture": _shape,
+        "image": _shape,
         "of": _shape,
     }
     return _read(form, reduced) if fields(reduced) else None

@@ -1,6 +1,6 @@
 """Say for `--explain` why a step runs again, or which build its result is taken from.
 
-For example `its source changed, onnx was 1.20.0, and is 1.21.0 now`, or `nothing that it was made of changed; key
+For example `its source changed, onnx was 1.20.0, and is 1.21.0 now`, or `nothing that it depends on changed; key
 3fb1c08a27d4, made 2 hours ago by the build of mlp.onnx with mlp.yaml in out/mlp`.
 """
 
@@ -26,7 +26,7 @@ def reused(key: str, seconds: float, made: Mapping[str, str]) -> str:
     of = f" of {made['model']}" if made.get("model") else ""
     by = f" with {made['blueprint']}" if made.get("blueprint") else ""
     into = f" in {made['output']}" if made.get("output") else ""
-    return f"nothing that it was made of changed; key {key[:12]}, made {age(seconds)} ago by the build{of}{by}{into}"
+    return f"nothing that it depends on changed; key {key[:12]}, made {age(seconds)} ago by the build{of}{by}{into}"
 
 
 def first_difference(latest: Mapping[str, str] | None, parts: Mapping[str, str]) -> str:

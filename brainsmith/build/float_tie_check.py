@@ -34,7 +34,7 @@ _LEVELS_BYTES = 1 << 26
 
 @dataclass(frozen=True)
 class TieVerdict:
-    """What came of the samples that differ.
+    """The outcome of the samples that differ.
 
     Attributes:
         ties: What was found in them, if all of it is float ties and rounding of outputs.
@@ -240,7 +240,7 @@ def _differ(own: Array, found: Array, runs: int) -> Array | bool:
 
 
 def _counted(found: list[Explanation], compared: int) -> FloatTies:
-    """Sum up what came of the samples that differ, among some that were compared; each has as many values as the others."""
+    """Sum up the outcomes of samples that differ, among some that were compared; all have equally many values."""
     ties = [tie for each in found for tie in each.ties]
     return FloatTies(
         len(found),

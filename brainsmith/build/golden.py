@@ -235,7 +235,7 @@ def _outputs(
     data = finite(read_array(source, what), source)
     output, size = _first_output(model, samples // runs)
     if len(data) not in (samples, runs) or data.size not in (samples * size, samples if classes else -1):
-        or_class = ", of which the class number will do" if classes and size > 1 else ""
+        or_class = ", or its class number alone" if classes and size > 1 else ""
         raise BuildError(
             f"{name_of(source)} holds outputs of shape {data.shape}; output '{output}' has {plural(size, 'value')} "
             f"for each of {plural(samples, 'input')}{or_class}"

@@ -32,8 +32,8 @@ def _quantises(record: dict[str, Any]) -> str:
     mode = f", rounded by {record['rounding_mode']}" if record["rounding_mode"] else ""
     inputs = " and ".join(f"input '{name}'" for name in record["inputs"])
     zero = f", zero point {record['zero_point']}" if record["zero_point"] else ""
-    behind = f", behind {', '.join(record['operators'])}" if record["operators"] else ""
-    return f"quantises {inputs} to {record['low']} to {record['high']}: {_scale(record['scale'])}{zero}{mode}{behind}"
+    after = f", after {', '.join(record['operators'])}" if record["operators"] else ""
+    return f"quantises {inputs} to {record['low']} to {record['high']}: {_scale(record['scale'])}{zero}{mode}{after}"
 
 
 def _scales(record: dict[str, Any]) -> str:

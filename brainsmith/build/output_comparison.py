@@ -63,7 +63,9 @@ def advice(step: str, found: OutputComparison, outputs: Iterable[Array]) -> str:
     if found.by_class:
         nearly = "rounding changes it only where the values of two classes are nearly equal"
         return f"no tolerance allows another class; {nearly}; {stated}"
-    level = "rounding in front of a quantiser moved a value to its next level (scales that are powers of two avoid it)"
+    level = (
+        "rounding before a quantiser moved a value to its next level (scales that are powers of two avoid it)"
+    )
     if found.exact:
         kind = "the outputs are exact (whole numbers, also times a power of two)"
         return f"{kind}, so this is not a rounding error, unless {level}; {stated}"

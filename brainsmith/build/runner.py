@@ -155,7 +155,7 @@ class StepRunner:
         return True
 
     def fingerprint(self, model: Artifact) -> str | None:
-        """Return what stands for all that came of the steps, and for the code that may look at it; None without a cache.
+        """Return what stands for all results of the steps, and for the code that may look at it; None without a cache.
 
         Args:
             model: The last one.

@@ -145,7 +145,7 @@ def _few(manager: ResourceManager, resource: Any, inputs: Mapping[str, Array]) -
     specs = prepared.signature.inputs
     if len(specs) != len(inputs):
         raise TargetError(
-            f"it says that the model has {plural(len(specs), 'input')}, and there are {len(inputs)}"
+            f"its signature says that the model has {plural(len(specs), 'input')}, and there are {len(inputs)}"
         )
 
     def taken(runs: Any) -> dict[str, Array]:

@@ -159,7 +159,7 @@ class BuildVerification:
         return outcome
 
     def _check_generated(self, verifier: Verifier, step: str, model: Artifact) -> Verified:
-        """Return what came of the generated samples; of none where they could not be compared."""
+        """Return the outcome of the generated samples; of none where they could not be compared."""
         try:
             return verifier.check(step, model.peek(), self._parent)
         except VerificationError as error:

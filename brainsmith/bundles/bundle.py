@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BundleInfo:
-    """What a bundle says of itself; it prints as `name v1.0.0`.
+    """What a bundle states about itself; it prints as `name v1.0.0`.
 
     Attributes:
         name: A Python identifier; the framework of all plugins that the bundle brings.
@@ -61,7 +61,7 @@ class Bundle:
     """A package of ops and other plugins, whose functions are called when it is registered and removed.
 
     Attributes:
-        info: What it says of itself.
+        info: What it states about itself.
         origin: Where it was made: `file:line`, or the path of its file.
         module: The module that it was loaded from; None where it was not loaded from a Python file.
         before: The module of the same name in whose place that one came; None if there was none.

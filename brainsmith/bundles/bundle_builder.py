@@ -15,7 +15,7 @@ REQUIRED = ("name", "version", "description", "author", "min_brainsmith_version"
 
 
 class BundleBuilder:
-    """Collects what a bundle says of itself. All but `license`, `max_brainsmith_version` and `depends_on` is required.
+    """Collects what a bundle states about itself. All but `license`, `max_brainsmith_version` and `depends_on` is required.
 
     Versions are given as `Version` or as text `"1.0.0"`.
     """

@@ -186,7 +186,7 @@ class LoadedBundle:
                 continue
             if REGISTRY.is_loaded(info) and REGISTRY.load(info) is item.obj:
                 raise self._clash(
-                    f"the op {info.name!r} is one of the bundle {owner!r}; make another object of it"
+                    f"the op {info.name!r} is one of the bundle {owner!r}; register another object"
                 )
 
     def _check_offer(self) -> None:

@@ -108,9 +108,11 @@ class BundleList:
         """Return the entry of a bundle that can be replaced or removed."""
         entry = self.entry(name)
         if entry.settled and entry.worker is not None:
-            raise BundleError(f"bundle '{entry.bundle}' cannot be {what}: it is just being replaced")
+            raise BundleError(
+                f"bundle '{entry.bundle}' cannot be {what}: it is being replaced at this moment"
+            )
         if entry.removed and what == "replaced":
             raise BundleError(
-                f"bundle '{entry.bundle}' cannot be replaced: its library is not unloaded yet; unload it again first"
+                f"bundle '{entry.bundle}' cannot be replaced: its library is still loaded; unload it again first"
             )
         return entry

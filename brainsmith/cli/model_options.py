@@ -124,9 +124,13 @@ def _by_device(model: str, folder: str, found: Mapping[str, Device]) -> dict[str
 
 
 def _why_not(device: Device, resource: str) -> str:
-    """Return why a device does not run a resource; the best of several targets is given the model."""
+    """Return why a device does not run a resource: a choice among several targets is made for a model."""
     if device.target is None:
-        return "" if Path(resource).is_file() else "the best of several targets is given the model"
+        return (
+            ""
+            if Path(resource).is_file()
+            else "among several targets the best for the model is chosen, so it gets the model"
+        )
     return get_registry().why_unsupported(device.target, resource, {"device_id": device.device_id})
 
 

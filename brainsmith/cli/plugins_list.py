@@ -99,7 +99,7 @@ def _refuse_unknown(
         if value is not None and framework_identifier(value) not in identifiers:
             from brainsmith.close_names import did_you_mean
 
-            there = f"there are {', '.join(names)}" if names else "no plugin states one"
+            there = f"the {option[2:]}s are {', '.join(names)}" if names else "no plugin states one"
             warn_of_problems(manager)
             raise UsageError(
                 f"{option}: no plugin has the {option[2:]} {value!r}{did_you_mean(value, names)}"

@@ -17,7 +17,7 @@ _SHOWN = 10
 
 
 def run(options: Options, terminal: Terminal) -> int:
-    """Simulate and print what came of it; return 1 if frames with golden inputs do not have the golden outputs."""
+    """Simulate and print the result; return 1 if frames with golden inputs do not have the golden outputs."""
     frames, limit = (options.whole(name, None, least=1) for name in ("--frames", "--limit"))
     seed = options.whole("--stalls", None)
     from pathlib import Path

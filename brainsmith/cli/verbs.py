@@ -83,7 +83,7 @@ VERBS = (
         Argument("MODEL", about="a quantised ONNX model"),
         Argument("--blueprint", "FILE", "what to build, and with which plugins", required=True),
         Argument("--output", "DIR", "the folder for the output", required=True),
-        Argument("--produce", "OUTPUT", "how far to go; wins over the blueprint", choices=OUTPUTS),
+        Argument("--produce", "OUTPUT", "how far to build; overrides the blueprint", choices=OUTPUTS),
         Argument("--part", "PART", "the device, or a board such as pynq-z2, in place of the blueprint's"),
         Argument(
             "--input-datatype", "TYPE", "which integers the input is made of: UINT8, or image=UINT8,mask=INT4"
@@ -193,7 +193,7 @@ VERBS = (
         Argument("FILE", about="the file that defines the module"),
         Argument("--top", "MODULE", "the module; the file's name by default"),
         Argument("--files", "A.sv,B.sv", "the files of the modules that it instantiates"),
-        Argument("--streams", "TEXT", "NAME=SHAPE:DATATYPE:LANES of each stream, between spaces"),
+        Argument("--streams", "TEXT", "NAME=SHAPE:DATATYPE:LANES of each stream, separated by spaces"),
         Argument("--golden", "FILE.py:NAME", "the function that the core must compute"),
         Argument("--set", "NAME=VALUE,...", "values of parameters; they become the node's defaults"),
         Argument(
@@ -204,7 +204,7 @@ VERBS = (
         Argument("--tie", "PORT=VALUE,...", "inputs that get a constant"),
         Argument("--open", "PORT,...", "outputs that nothing reads"),
         Argument("--name", "NAME", "the kernel's name; the module's in CamelCase by default"),
-        Argument("--description", "FILE.yaml", "a file that states all of this; options win"),
+        Argument("--description", "FILE.yaml", "a file that states all of this; options override it"),
         Argument("--output", "DIR", "the folder for the plugins; plugins by default"),
         Argument("--tests", "DIR", "the folder for the test; tests by default"),
         Argument("--update", about="overwrite what an earlier import wrote, except the test"),
@@ -225,7 +225,7 @@ VERBS = (
         "What it was made from, by which build, its key, and whether it is still valid. Exit code 1 if no entry, or"
         " more than one, has the key.",
         "brainsmith cache show builds/3f9c",
-        Argument("KEY", about="the first digits of its key; KIND/ may stand in front"),
+        Argument("KEY", about="the first digits of its key; KIND/ may precede it"),
         _JSON,
     ),
     Verb(

@@ -62,7 +62,7 @@ def rounding_explained(
         return ""
     values = f"{float(given[one.index]):.9g}, not {float(right[one.index]):.9g}"
     return (
-        f"the floats in front of it agree within the tolerance: '{name}' is {values}, which is rounded to another level, "
+        f"the floats before it agree within the tolerance: '{name}' is {values}, which is rounded to another level, "
         f"as in {int(changed.sum()):,} of {changed.size:,} values{_allowance(one, tolerance)}"
     )
 

@@ -31,7 +31,7 @@ def chosen_tensors(
     named = (keep,) if isinstance(keep, str) else tuple(dict.fromkeys(keep))
     known = {*there, *ends}
     if unknown := [name for name in named if name not in known]:
-        raise InputError(f"there is no tensor {unknown[0]!r} to keep; there are {', '.join(there)}")
+        raise InputError(f"there is no tensor {unknown[0]!r} to keep; the tensors are {', '.join(there)}")
     return tuple(name for name in named if name in there)
 
 

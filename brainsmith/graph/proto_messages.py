@@ -27,7 +27,7 @@ def text_faults(message: Any) -> Iterator[str]:
                 continue
             values = value if _is_repeated(field) else (value,)
             if not all(isinstance(text, str) for text in values):
-                yield f"{field.name} in {one.DESCRIPTOR.name} is no UTF-8"
+                yield f"{field.name} in {one.DESCRIPTOR.name} is not UTF-8"
 
 
 def _is_repeated(field: Any) -> bool:

@@ -107,7 +107,7 @@ def finn_program(layer: Any, generated: GeneratedLayer) -> HlsProgram:
     streams = []
     for name in generated.parameters():
         match = _STREAM.match(name)
-        assert match is not None, "why_not says what is no stream"
+        assert match is not None, "why_not says what is not a stream"
         fed, at = match[1] == "in", int(match[2])
         bits = layer.get_instream_width(at) if fed else layer.get_outstream_width(at)
         streams.append(HlsStream(name, int(bits), fed))

@@ -1,4 +1,4 @@
-"""Read what a shared library says of itself without loading it: its machine, its exported names, its needs.
+"""Read what a shared library states about itself without loading it: its machine, its exported names, its needs.
 
 Source: "System V Application Binary Interface", chapters 4 and 5 (ELF-64).
 
@@ -107,7 +107,7 @@ def read_elf(data: bytes) -> Elf:
         dynamic = dict(entries)
         exports = frozenset(_exports(data, sections)) if sections else None
     except (struct.error, IndexError, OverflowError, UnicodeDecodeError) as error:
-        raise DamagedError("what it says of itself points outside the file") from error
+        raise DamagedError("its headers point outside the file") from error
     program = "a program" if dynamic.get(_FLAGS_1, 0) & _PIE else ""
     strings = next((_strings(data, sections, one) for one in sections if one[1] == _DYNAMIC), b"")
     needed = tuple(_string(strings, value) for tag, value in entries if tag == _NEEDED)
@@ -145,7 +145,7 @@ def _content(data: bytes, section: tuple[int, ...]) -> bytes:
 def _strings(data: bytes, sections: list[tuple[int, ...]], section: tuple[int, ...]) -> bytes:
     at = section[6]
     if at >= len(sections):
-        raise DamagedError(f"a section names section {at} of {len(sections)}")
+        raise DamagedError(f"a section refers to section {at}, and there are {len(sections)}")
     return _content(data, sections[at])
 
 

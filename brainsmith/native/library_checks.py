@@ -91,7 +91,7 @@ def check_hash(path: Path, data: bytes, expected: str | None) -> str:
 
 
 def check_file(path: Path, data: bytes) -> Elf:
-    """Return what a library says of itself, which this process can load.
+    """Return what a library states about itself, which this process can load.
 
     Raises:
         LibraryFormatError: It is no shared library of this machine.
@@ -155,8 +155,8 @@ def check_table(path: Path, table: Mapping[str, Any]) -> None:
         )
     if not table["ops"]:
         raise MissingSymbolError(
-            f"{path}: plugin {table['name']!r} says that it has {plural(table['num_ops'], 'operation')}, "
-            "but its table does not point to them"
+            f"{path}: plugin {table['name']!r} states {plural(table['num_ops'], 'operation')}, "
+            "but has no pointer to them"
         )
     seen: set[str] = set()
     for at, op in enumerate(table["ops"]):

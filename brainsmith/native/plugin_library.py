@@ -1,4 +1,4 @@
-"""What a native library says of itself, wherever it runs, and the copy from which it is loaded."""
+"""What a native library states about itself, wherever it runs, and the copy from which it is loaded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PluginLibrary(ABC):
         sha256: Of its content then.
         name: The plugin's.
         version: Its version, as text; so are the bounds of the host's, which may be empty.
-        description: What it says of itself; empty for nothing.
+        description: What it states about itself; empty for nothing.
         author: Likewise.
         ops: Its operations.
     """

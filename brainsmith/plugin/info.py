@@ -43,7 +43,7 @@ FINN_RTL = "finn.custom_op.fpgadataflow.rtl"
 """Where FINN's own passes look for RTL layers."""
 
 EXTRA_FIELDS = ("display_name", "vendor", "license")
-"""What a record is given as if it were a field, and holds in `extra`: what a target says of itself for people."""
+"""What a record is given as if it were a field, and holds in `extra`: what a target states about itself for people."""
 
 _LISTS = ("requires", "device_types", "tags")
 

@@ -52,7 +52,7 @@ def not_found_message(registry: Registry, plugin_type: str | None, name: str) ->
 
 def unknown_type_message(plugin_type: str) -> str:
     """Return the sentence that says that there is no such type of plugin, with those that there are."""
-    return f"there is no plugin type {plugin_type!r}; there are {', '.join(PLUGIN_TYPES)}"
+    return f"there is no plugin type {plugin_type!r}; the types are {', '.join(PLUGIN_TYPES)}"
 
 
 def _close_names(registry: Registry, plugin_type: str | None, framework: str | None, bare: str) -> list[str]:

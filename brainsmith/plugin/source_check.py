@@ -203,7 +203,7 @@ class _CheckedNames:
         for info in records:
             text = self._unknown("kernel", info.kernel) if info.kernel else ""
             if text:
-                text = f"kernel= of @{info.type} on {info.name!r}: there is {text}"
+                text = f"kernel= of @{info.type} on {info.name!r}: {text}"
                 yield Problem(info.file, info.line, 0, text)
 
     def unknown_members(
@@ -215,7 +215,7 @@ class _CheckedNames:
         line = place.data[: place.data.index(b"\nGROUPS")].count(b"\n") + 2
         for group, members in groups.items():
             for text in filter(None, (self._unknown("transform", member) for member in members)):
-                yield Problem(place.file.path, line, 0, f"group {group!r}: there is {text}")
+                yield Problem(place.file.path, line, 0, f"group {group!r}: {text}")
 
 
 def snake_case(name: str) -> str:

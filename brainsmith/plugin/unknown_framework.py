@@ -30,7 +30,7 @@ def refuse_unknown_framework(request: Request, snapshot: Snapshot) -> None:
     asked = f"frameworks={list(request.frameworks or ())!r}"
     raise SettingsError(
         f"{asked}: no plugin has the framework {name!r}{did_you_mean(name, known)}"
-        f"\n  there are {', '.join(known)}{reasons}"
+        f"\n  the frameworks are {', '.join(known)}{reasons}"
     )
 
 

@@ -46,7 +46,7 @@ def find_device(text: str, records: Callable[[], Iterable[PluginInfo]]) -> Devic
         DeviceError: There is no such device; all are listed.
     """
     if not isinstance(text, str) or not text.strip():
-        raise DeviceError(f"device must be a text such as 'auto' or 'rtlsim:0', not {text!r}")
+        raise DeviceError(f"device must be a string such as 'auto' or 'rtlsim:0', not {text!r}")
     name, colon, number = text.strip().rpartition(":")
     if not colon or not number.isdecimal():
         name, number = text.strip(), "0"

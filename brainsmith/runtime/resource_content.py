@@ -57,7 +57,7 @@ def digest_of(values: Any, what: str) -> str:
     hasher = new_digest()
     if not _add_value(hasher, values):
         raise TargetError(
-            f"{what} must be plain values (numbers, texts, lists, tables, arrays), not {values!r}"
+            f"{what} must be plain values (numbers, strings, lists, dicts, arrays), not {values!r}"
         )
     return hasher.hexdigest()
 

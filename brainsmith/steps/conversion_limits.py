@@ -78,7 +78,7 @@ def _top_k(model: ModelWrapper, node: NodeProto) -> str:
         return reason
     values = node.output[0]
     if values in {value.name for value in model.graph.output} or model.find_consumers(values):
-        return "gives values that are used, and LabelSelect only gives places: take the values out of the outputs"
+        return "gives values that are used, and LabelSelect gives indices only: take the values out of the outputs"
     return ""
 
 
@@ -98,7 +98,7 @@ def _max_pool(model: ModelWrapper, node: NodeProto) -> str:
     if not model.get_tensor_datatype(node.input[0]).is_integer():
         return ""
     if attribute(node, "ceil_mode", 0) and not _fits(model, node):
-        return "uses ceil_mode, which Pool does not support: pad the image in front of it"
+        return "uses ceil_mode, which Pool does not support: pad the image before it"
     dilations = attribute(node, "dilations", [1])
     if any(dilation != 1 for dilation in dilations):
         return f"has dilations = {list(dilations)}, which Pool does not support: use a convolution, or no dilation"

@@ -38,6 +38,6 @@ def warn_of_host_work(model: ModelWrapper, is_hardware: Callable[[NodeProto], bo
     if work and len(left) < len(model.graph.node):
         _LOGGER.warning(
             "the host computes %s, which is more than one operation for each value: rate, latency and resources do not "
-            "count it; a quantiser behind it lets layers compute it, where there are some for it",
+            "count it; put a quantiser after it, so that layers compute it where its operators have layers",
             ", ".join(work),
         )

@@ -43,7 +43,7 @@ def integer(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     host, and so are the scales behind the last layer. A model without quantisers that has layers already, be they
     FINN's hardware or what a front end lowers to, stays as it is; the step says so.
 
-    A sum of scales without a unit in common, for which no whole factors give the network's levels, is refused, unless
+    A sum of scales without a common unit, for which no whole factors give the network's levels, is refused, unless
     `cfg.approximate` names this step (`verify: {approximate: {integer: ...}}` in a blueprint). Then it gets the closest
     factors, and `report/approximations.json` says by how much each such sum is off.
 

@@ -82,7 +82,7 @@ def _check_truncations(model: ModelWrapper) -> None:
         dropped = max(sums.bit_length() - int(kept), 0)
         if dropped != bits - int(kept):
             raise ModelError(
-                f"Trunc '{node.name or node.output[0]}' drops {bits - int(kept)} of {bits} bits behind an "
+                f"Trunc '{node.name or node.output[0]}' drops {bits - int(kept)} of {bits} bits after an "
                 f"average of {pixels} pixels, where FINN's pool drops {dropped}: use a window whose pixels are a power of "
                 "two, or a Quant in place of the Trunc"
             )

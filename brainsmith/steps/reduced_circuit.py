@@ -1,4 +1,4 @@
-"""The whole circuit for a smaller picture: what a frame of the full size would take too long to show."""
+"""The whole circuit for a smaller image: what a frame of the full size would take too long to show."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ FRAMES = 4
 
 @dataclass(frozen=True)
 class Reduced:
-    """The whole circuit for a smaller picture, of which every output and link was the golden model's.
+    """The whole circuit for a smaller image, of which every output and link was the golden model's.
 
     Attributes:
-        picture: Height and width that were simulated.
+        image: Height and width that were simulated.
         of: Height and width of the network's own.
         frames: How many were run without stalls; each is cut out of a golden input.
         stalled_frames: How many were run with random stalls at both ends.
         interval_cycles: Measured; None for one frame.
-        interval_estimate: For this picture.
+        interval_estimate: For this image.
         latency_cycles: Measured.
     """
 
-    picture: tuple[int, int]
+    image: tuple[int, int]
     of: tuple[int, int]
     frames: int
     stalled_frames: int
@@ -51,23 +51,23 @@ class Reduced:
     latency_cycles: int
 
     def __str__(self) -> str:
-        small, full = (" x ".join(map(str, size)) for size in (self.picture, self.of))
+        small, full = (" x ".join(map(str, size)) for size in (self.image, self.of))
         stalled = ", and 0 with random stalls" if self.stalled_frames else ""
         return (
-            f"the whole circuit for a picture of {small} in place of {full}, with the same layers, weights, folding and "
+            f"the whole circuit for an image of {small} in place of {full}, with the same layers, weights, folding and "
             f"FIFOs: 0 of {plural(self.frames, 'frame')} differ{stalled}"
         )
 
 
-def frames_in(seconds: float, time: FrameTime, picture: tuple[int, ...]) -> int:
-    """Return how many frames of the smallest picture are simulated.
+def frames_in(seconds: float, time: FrameTime, image: tuple[int, ...]) -> int:
+    """Return how many frames of the smallest image are simulated.
 
     Raises:
         BuildError: There is no time for one.
     """
     if time.seconds > seconds:
-        shape = " x ".join(map(str, picture))
-        raise BuildError(f"a frame of the smallest picture, {shape}, would take {time} as well")
+        shape = " x ".join(map(str, image))
+        raise BuildError(f"a frame of the smallest image, {shape}, would take {time} as well")
     return max(1, min(FRAMES, int(seconds // max(time.seconds, 1e-9))))
 
 
@@ -79,30 +79,30 @@ def verify_reduced(
     seconds: float,
     seed: int | None = 1,
 ) -> Reduced:
-    """Verify the whole circuit for the smallest picture that its layers take.
+    """Verify the whole circuit for the smallest image that its layers take.
 
-    The layers generate their RTL again, for that picture, with the weights, thresholds and folding that they have; the
+    The layers generate their RTL again, for that image, with the weights, thresholds and folding that they have; the
     FIFOs have the depths of the full circuit. Every link is compared with the model of these layers, executed in Python.
 
     Args:
         model: With a stitched design.
         design: That one, its FIFOs sized.
-        golden: Inputs of the design by tensor, out of which smaller pictures are cut.
+        golden: Inputs of the design by tensor, out of which smaller images are cut.
         cfg: The build's configuration.
         seconds: What simulating one frame may take.
         seed: Of the random stalls; None for none.
 
     Raises:
-        BuildError: There is no smaller picture, or a frame of the smallest takes too long as well; the reason.
+        BuildError: There is no smaller image, or a frame of the smallest takes too long as well; the reason.
         VerificationError: The circuit computes something else; the layer at fault is named.
         SimulationError: It cannot be simulated, or does not end.
     """
-    from brainsmith.rtl.stitching.smaller_picture import picture_of, smallest_picture
+    from brainsmith.rtl.stitching.smaller_image import image_of, smallest_image
     from brainsmith.rtl.verification.design_runs import first_frames
     from brainsmith.rtl.verification.design_verification import verify_design
     from brainsmith.rtl.verification.frame_time import predict
 
-    smaller, size = smallest_picture(model)
+    smaller, size = smallest_image(model)
     circuit = _circuit(smaller, design, cfg)
     count = frames_in(seconds, predict(circuit), size)
     tensors = _tensors(smaller, circuit, cuttings(golden, size, count))
@@ -121,10 +121,10 @@ def verify_reduced(
         )
     except (VerificationError, SimulationError) as error:
         shape = " x ".join(map(str, size))
-        raise type(error)(f"the whole circuit, for a picture of {shape}: {error}") from error
+        raise type(error)(f"the whole circuit, for an image of {shape}: {error}") from error
     return Reduced(
         size,
-        picture_of(model),
+        image_of(model),
         done.frames,
         done.stalled_frames,
         done.interval_cycles,
@@ -134,7 +134,7 @@ def verify_reduced(
 
 
 def cuttings(golden: Mapping[str, Any], size: tuple[int, int], count: int) -> Stacks:
-    """Cut smaller pictures out of golden ones, along the diagonal; by tensor: (count, 1, height, width, channels)."""
+    """Cut smaller images out of golden ones, along the diagonal; by tensor: (count, 1, height, width, channels)."""
     found = {}
     for name, stack in golden.items():
         room = [full - small for full, small in zip(stack.shape[-3:-1], size, strict=True)]

@@ -70,7 +70,7 @@ def rtl_simulate(
 
     Where simulating one frame of the whole would take longer than `frame_seconds`, the circuit is verified in parts: each
     layer alone on the activations of one frame (or as many as five million cycles hold), then sections of layers as they
-    are stitched, then the whole circuit for the smallest picture that its layers take, where there is one. The report
+    are stitched, then the whole circuit for the smallest image that its layers take, where there is one. The report
     says so, and the build has a shortfall.
 
     Args:
@@ -148,12 +148,12 @@ def _constant_outputs(golden: GoldenFrames, own: OwnFrames | None) -> dict[str, 
     """Return the values of outputs that are the same in all frames, and warn of each."""
     found = {name: stack[0] for name, stack in golden.outputs.items() if own is not None and is_same(stack)}
     names = ", ".join(own.still) if own is not None else ""
-    still = f"; these gave the same for those, too: {names}" if names else ""
+    still = f"; these have constant outputs all the same: {names}" if names else ""
     for name, values in found.items():
         text = str(values.flat[0]) if is_same(values.reshape(-1)) else "the same"
         logging.getLogger(__name__).warning(
-            "output '%s' is always %s, for %s and %s: either the network's quantisers leave one level, or no input at hand "
-            "leads to another; that the circuit computes was seen layer by layer, with inputs of their own for %s%s",
+            "output '%s' is always %s, for %s and %s: either the network's quantisers leave one level, or none of the "
+            "inputs that were tried leads to another; so each layer was verified alone, with inputs made for it in %s%s",
             name, text, plural(golden.golden, "golden input"), plural(golden.generated, "generated one"),
             plural(len(own.layers) if own else 0, "layer"), still,
         )  # fmt: skip
@@ -218,7 +218,7 @@ def _with_reduced(
     seconds: float,
     seed: int | None,
 ) -> tuple[Parts, Reduced | None]:
-    """Simulate the whole for a smaller picture, and say what that, or its lack, leaves open."""
+    """Simulate the whole for a smaller image, and say what that, or its lack, leaves open."""
     from brainsmith.rtl.verification.parts import PART, REDUCED, SINGLE, WHOLE
     from brainsmith.steps.reduced_circuit import verify_reduced
 
@@ -230,7 +230,7 @@ def _with_reduced(
         raise
     except BuildError as error:
         first = str(error).splitlines()[0]
-        return replace(done, uncovered=(*done.uncovered, f"nor was it for a smaller picture: {first}")), None
+        return replace(done, uncovered=(*done.uncovered, f"nor was it for a smaller image: {first}")), None
     shown = {SINGLE} if reduced.frames > 1 else set()
     said = [REDUCED if text == WHOLE else text for text in done.uncovered if text not in shown]
     return replace(done, uncovered=tuple(said)), reduced

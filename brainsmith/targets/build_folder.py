@@ -89,7 +89,7 @@ def read_build_folder(folder: Path) -> BuildFolder:
     """Read a build's folder, or that of a package alone.
 
     Of a build the inputs and outputs are those of the model that was built, by its names and in its shapes, wherever
-    its report has them and they only lie otherwise in what came of it. A package alone takes the accelerator's own.
+    its report has them and they only lie otherwise in the result. A package alone takes the accelerator's own.
 
     Raises:
         BuildError: There is no accelerator, or the model around it cannot be run.

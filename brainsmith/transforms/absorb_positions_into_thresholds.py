@@ -32,7 +32,7 @@ class _Match(NamedTuple):
 
 @transform(
     stage="topology_opt",
-    description="Absorb an Add of one constant per position and channel into the MultiThreshold behind it",
+    description="Absorb an Add of one constant per position and channel into the MultiThreshold after it",
     tags=("streamlining", "transformer"),
 )
 class AbsorbPositionsIntoThresholds(Transformation):

@@ -24,7 +24,7 @@ _ONE_SCALE = ("Add", "ConvTranspose", "Gather", "Mul", "Sub")
 
 @transform(
     stage="topology_opt",
-    description="Fold quantised constants that are no integer weights with one scale for each result",
+    description="Fold quantised constants that are not integer weights with one scale for each result",
     tags=("quantisation",),
 )
 class FoldConstantQuantisers(Transformation):

@@ -81,7 +81,7 @@ class IntegerLayers(Transformation):
     rounding mode, sign and zero point comes out as in the network, ties included.
 
     Args:
-        approximate: Whether sums of scales without a unit in common may have the closest whole factors, where none give
+        approximate: Whether sums of scales without a common unit may have the closest whole factors, where none give
             the same levels.
 
     Attributes:
@@ -403,7 +403,7 @@ def _is_sum(node: NodeProto, given: dict[str, Any]) -> bool:
 
 _FLOATS = Reason(
     "it has no quantiser, and no integer datatype",
-    "put a quantiser behind it, or state which integers it is made of (`inputs` in a blueprint, --input-datatype)",
+    "put a quantiser after it, or state its integer datatype (`inputs` in a blueprint, --input-datatype)",
 )
 
 _RULES: dict[str, Callable[[_Reading, NodeProto, Any, str], Any]] = {

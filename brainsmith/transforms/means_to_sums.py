@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @transform(
     stage="topology_opt",
-    description="Convert ReduceMean into ReduceSum and a factor, and move factors in front of a ReduceSum behind it",
+    description="Convert ReduceMean into ReduceSum and a factor, and move factors before a ReduceSum to after it",
     tags=("streamlining", "transformer"),
 )
 class MeansToSums(Transformation):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @transform(
     stage="hardware",
-    description="Pad in front of sliding windows: other integers than 0, as a maximum needs, and images of two pixels",
+    description="Pad before sliding windows: other integers than 0, as a maximum needs, and images of two pixels",
     requires=("finn-plus",),
 )
 class PadWindows(Transformation):

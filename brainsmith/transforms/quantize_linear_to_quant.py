@@ -78,7 +78,7 @@ class QuantizeLinearToQuant(Transformation):
             _replace(view, node)
         for node in model.graph.node:
             if _is(node, "QuantizeLinear"):
-                raise ModelError(f"{node_text(node)} has no DequantizeLinear behind it. {ADVICE}.")
+                raise ModelError(f"{node_text(node)} has no DequantizeLinear after it. {ADVICE}.")
         if found and QONNX not in model.get_opset_imports():
             model.model.opset_import.append(helper.make_opsetid(QONNX, 1))
         return model, False
@@ -143,7 +143,7 @@ def _integers(view: GraphView, node: NodeProto, scale: npt.NDArray[Any], zero: n
     while (clip := view.producer(name, "Clip")) is not None:
         least, most = view.number(clip, 1, "min", -np.inf), view.number(clip, 2, "max", np.inf)
         if least is None or most is None:
-            raise _refusal(node, "the Clip in front of it has limits that are not constant")
+            raise _refusal(node, "the Clip before it has limits that are not constant")
         low, high = max(low, least), min(high, most)
         name = clip.input[0]
     constant = view.constant(name)

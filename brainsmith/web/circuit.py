@@ -146,7 +146,7 @@ def _remarks(circuit: Fields) -> Markup | None:
 
 
 def _alone(layers: Sequence[Fields]) -> list[str]:
-    """Say what came of running each layer alone."""
+    """State the result of running each layer alone."""
     values, wrong = (sum(number(layer.get(key)) or 0 for layer in layers) for key in ("values", "wrong"))
     if not values:
         return []

@@ -1,4 +1,4 @@
-"""What came of a step of a build: one value, in the build, in `report.json` and on the page.
+"""The outcome of a step of a build: one value, in the build, in `report.json` and on the page.
 
 Reading never raises, as :mod:`brainsmith.web.report_fields` says; what is None there is what a report does not state.
 """

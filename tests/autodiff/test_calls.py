@@ -49,7 +49,7 @@ def test_a_rule_that_raises_names_the_op(rule):
         (
             "output_device",
             "cuda:0",
-            "Operation 'bent' promises its output on device 'cuda:0'; arrays here are on 'cpu'",
+            "Operation 'bent' states for its output the device 'cuda:0'; arrays here are on 'cpu'",
         ),
     ],
 )

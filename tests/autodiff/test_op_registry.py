@@ -23,7 +23,7 @@ def test_a_name_is_a_text(name):
     for call in (ops.get_custom_op, lambda given: ops.execute_custom_op(given, [1.0])):
         with pytest.raises(OpError) as caught:
             call(name)
-        assert str(caught.value) == f"an op is asked for by its name, a text, not by {name!r}"
+        assert str(caught.value) == f"an op is looked up by its name, a string, not by {name!r}"
 
 
 def test_a_name_that_another_framework_has_names_both():

@@ -233,12 +233,12 @@ REFUSED = [
     (
         lambda x: (F.round(x) * x).sum().backward(),
         "operation 'round' has no gradient: its derivative is zero almost everywhere; to stop the gradient "
-        "in front of it, give it x.detach()",
+        "before it, give it x.detach()",
     ),
     (
         lambda x: (x.argmax().astype(np.float64) * x).sum().backward(),
         "operation 'argmax' has no gradient: its derivative is zero almost everywhere; to stop the gradient "
-        "in front of it, give it x.detach()",
+        "before it, give it x.detach()",
     ),
     (
         lambda x: (x.astype(np.int32).astype(np.float64) * x).sum().backward(),
@@ -246,7 +246,7 @@ REFUSED = [
     ),
     (
         lambda x: apply_op(step_without_gradient(), [x]).sum().backward(),
-        "operation 'no_way_back' has no gradient: it defines no backward; to stop the gradient in front of it, give it "
+        "operation 'no_way_back' has no gradient: it defines no backward; to stop the gradient before it, give it "
         "x.detach()",
     ),
 ]
@@ -336,7 +336,7 @@ def test_a_graph_is_gone_through_once_or_kept():
         with pytest.raises(GradientError) as caught:
             again.backward()
         assert str(caught.value) == (
-            "the graph behind the result of operation 'mul' was released by an earlier backward(); to go through it "
+            "the record of operation 'mul' was released by an earlier backward(); to go through it "
             "twice, call the first one with keep_graph=True"
         )
 

@@ -16,7 +16,7 @@ def test_its_code_runs(capsys):
     exec(compile(program, "docs/tape.md", "exec"), names)
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == (
-        "operation 'round' has no gradient: its derivative is zero almost everywhere; to stop the gradient in front of it, "
+        "operation 'round' has no gradient: its derivative is zero almost everywhere; to stop the gradient before it, "
         "give it x.detach()"
     )
     assert float(printed[1].removeprefix("accuracy ")) > 0.95

@@ -231,7 +231,7 @@ def test_a_tensor_of_indices_and_iteration():
         ((None, [0]), "a Tensor is indexed by arrays or by None, not by both at once: index twice"),
         (
             np.s_[:, [0], [0]],
-            "several arrays that index a Tensor must be in front, and only whole axes behind them",
+            "several arrays that index a Tensor must come first, with only whole axes after them",
         ),
     ],
     ids=str,

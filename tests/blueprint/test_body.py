@@ -27,18 +27,18 @@ def test_phases_are_found_by_their_word(files):
         ("- a\n", ["1:1: a blueprint must be a mapping with the key hw_compiler, not a list"]),
         ("3", ["1:1: a blueprint must be a mapping with the key hw_compiler, not 3"]),
         ("~", ["1:1: a blueprint must be a mapping with the key hw_compiler, not null"]),
-        ("{}", ["1:1: the key hw_compiler is missing: everything in a blueprint stands under it"]),
+        ("{}", ["1:1: the key hw_compiler is missing: everything in a blueprint belongs under it"]),
         (
             "kernels: []\n",
             [
-                "1:1: the key hw_compiler is missing: everything in a blueprint stands under it",
+                "1:1: the key hw_compiler is missing: everything in a blueprint belongs under it",
                 "1:1: unknown key 'kernels' beside hw_compiler. It belongs under hw_compiler.",
             ],
         ),
         (
             "hw_compilers: {}\n",
             [
-                "1:1: the key hw_compiler is missing: everything in a blueprint stands under it",
+                "1:1: the key hw_compiler is missing: everything in a blueprint belongs under it",
                 "1:1: unknown key 'hw_compilers' beside hw_compiler. Did you mean 'hw_compiler'?",
             ],
         ),
@@ -50,8 +50,8 @@ def test_phases_are_found_by_their_word(files):
             "hw_compiler: {}\nhw_compiler: {}\n",
             ["2:1: key 'hw_compiler' in the file is given twice: first at x.yaml:1:1"],
         ),
-        ("hw_compiler: {1: a}\n", ["1:15: a key in hw_compiler must be a text, not 1"]),
-        ("hw_compiler: {[a]: b}\n", ["1:15: a key in hw_compiler must be a text, not a list"]),
+        ("hw_compiler: {1: a}\n", ["1:15: a key in hw_compiler must be a string, not 1"]),
+        ("hw_compiler: {[a]: b}\n", ["1:15: a key in hw_compiler must be a string, not a list"]),
         (
             "hw_compiler: {<<: {kernels: []}}\n",
             ["1:15: hw_compiler has a merge key (<<), unknown here: write the keys out"],
@@ -92,7 +92,7 @@ verfy: {}
         "(Streamline, finn:Streamline, or ~Streamline if it is optional), not 'b c'",
         "x.yaml:7:19: target.clock must be '5 ns', '200 MHz' or a number of ns, not 'soon'",
         "x.yaml:7:30: target.fps must be a positive whole number, not 0",
-        "x.yaml:8:3: steps does not place transforms, which would never run: "
+        "x.yaml:8:3: steps does not contain transforms, which would never run: "
         "add the word transforms to steps",
         "x.yaml:8:44: key 'x' in transforms[0].args is given twice: first at x.yaml:8:38",
         "x.yaml:9:3: unknown key 'verfy' in hw_compiler. Did you mean 'verify'?",
@@ -102,7 +102,7 @@ verfy: {}
 def test_steps_must_place_every_list(files):
     text = "transforms_phased: {pre_hw: [A], post_hw: [B]}\nsteps: [cleanup, pre_hw]\ntransforms: []"
     assert files.body_errors(text) == [
-        "x.yaml:2:36: steps does not place transforms_phased.post_hw, which would never run: "
+        "x.yaml:2:36: steps does not contain transforms_phased.post_hw, which would never run: "
         "add the word post_hw to steps"
     ]
 

@@ -148,34 +148,34 @@ def test_an_output_in_place_of_the_files(files, registry):
     [
         (
             "[cleanup, rtl_stitch, rtl_codegen]",
-            "2:32: step 'rtl_codegen' stands after 'rtl_stitch', which connects the layers that rtl_codegen "
+            "2:32: step 'rtl_codegen' comes after 'rtl_stitch', which connects the layers that rtl_codegen "
             f"generates. {ORDER}",
         ),
         (
             "[rtl_package, rtl_simulate]",
-            f"2:24: step 'rtl_simulate' stands after 'rtl_package', which packs what all the others make. {ORDER}",
+            f"2:24: step 'rtl_simulate' comes after 'rtl_package', which packs what all the others make. {ORDER}",
         ),
         (
             "[rtl_stitch, fold, rtl_stitch]",
-            "2:23: step 'fold' stands after 'rtl_stitch' and changes the model, which what was generated would no "
-            "longer fit. Put it before 'rtl_stitch'\n"
+            "2:23: step 'fold' comes after 'rtl_stitch' and changes the model, so the generated files would "
+            "not match it. Put it before 'rtl_stitch'\n"
             "x.yaml:2:29: step 'rtl_stitch' is listed twice: first at x.yaml:2:11",
         ),
         (
             "[rtl_synthesise, acme-norms:rtl_synthesise]",
-            "2:27: step 'acme-norms:rtl_synthesise' takes the place of 'rtl_synthesise', which is there: x.yaml:2:11",
+            "2:27: step 'acme-norms:rtl_synthesise' replaces 'rtl_synthesise', which is listed too: x.yaml:2:11",
         ),
         (
             "[rtl_codegen, {transform: MergeChains}]",
-            "2:36: transform 'MergeChains' stands after 'rtl_codegen' and changes the model, which what was "
-            "generated would no longer fit. Put it before 'rtl_codegen'",
+            "2:36: transform 'MergeChains' comes after 'rtl_codegen' and changes the model, so the "
+            "generated files would not match it. Put it before 'rtl_codegen'",
         ),
         (
             "[rtl_codegen, step_tidy_up, post_hw]",
-            "2:24: step 'finn:step_tidy_up' stands after 'rtl_codegen' and changes the model, which what was "
-            "generated would no longer fit. Put it before 'rtl_codegen'\n"
-            "x.yaml:2:38: the list 'post_hw' stands after 'rtl_codegen' and changes the model, which what was "
-            "generated would no longer fit. Put it before 'rtl_codegen'",
+            "2:24: step 'finn:step_tidy_up' comes after 'rtl_codegen' and changes the model, so the "
+            "generated files would not match it. Put it before 'rtl_codegen'\n"
+            "x.yaml:2:38: the list 'post_hw' comes after 'rtl_codegen' and changes the model, so the "
+            "generated files would not match it. Put it before 'rtl_codegen'",
         ),
     ],
 )

@@ -33,7 +33,7 @@ def message(path):
         (
             "a: b: c\n",
             "x.yaml:1:5: not valid YAML: mapping values are not allowed here; "
-            "put a text that contains ': ' in quotes, and align the keys",
+            "put a string that contains ': ' in quotes, and align the keys",
         ),
         (
             'a: "b\n',
@@ -41,15 +41,15 @@ def message(path):
         ),
         (
             "a: *b\n",
-            "x.yaml:1:4: not valid YAML: found undefined alias 'b'; put a text that begins with * in quotes",
+            "x.yaml:1:4: not valid YAML: found undefined alias 'b'; put a string that begins with * in quotes",
         ),
         (
             "a: 1\n---\nb: 1\n",
             "x.yaml:2:1: not valid YAML: but found another document; a file holds one document; "
             "remove the line ---",
         ),
-        (b"a: \xff\n", "x.yaml:1:4: not a text in UTF-8: byte 0xff"),
-        (b"a: 1\nbb\x00\n", "x.yaml:2:3: not a text: it has control character #x00"),
+        (b"a: \xff\n", "x.yaml:1:4: not UTF-8 text: byte 0xff"),
+        (b"a: 1\nbb\x00\n", "x.yaml:2:3: not a text file: it has control character #x00"),
         ("[" * 1000, "x.yaml: nested more than 30 levels deep"),
         ("[" * 40 + "]" * 40, f"x.yaml:1:31: {TOO_DEEP}"),
         ("&a [*a]\n", f"x.yaml:1:1: {TOO_DEEP}"),

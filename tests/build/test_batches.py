@@ -126,6 +126,6 @@ def test_what_does_not_fit_a_batch():
         f"the given array holds {RUNS} labels for {SAMPLES} inputs: one each is needed"
     )
     assert failure(DATA, expected=np.zeros((RUNS, 3))) == (
-        "the given array holds outputs of shape (6, 3); output 'm1' has 3 values for each of 24 inputs, of which the class "
-        "number will do"
+        "the given array holds outputs of shape (6, 3); output 'm1' has 3 values for each of 24 inputs, or its "
+        "class number alone"
     )

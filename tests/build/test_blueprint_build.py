@@ -102,7 +102,7 @@ def test_other_arguments_run_again_and_are_verified(project):
     )
     result = run(project, generous)
     assert re.fullmatch(
-        r"nothing that it was made of changed; key [0-9a-f]{12}, made less than a minute ago by the build of "
+        r"nothing that it depends on changed; key [0-9a-f]{12}, made less than a minute ago by the build of "
         rf"{re.escape(str(project))}/m.onnx with {re.escape(str(file))} in {re.escape(str(project / 'out'))}",
         result.steps[0].cache,
     )

@@ -137,7 +137,7 @@ def test_a_step_that_changes_the_function_is_named(tmp_path, change, name):
         "  steps before it: named",
         f"  last good model: {tmp_path}/out/failed/checkpoints/01_named.onnx",
         "  the outputs are exact (whole numbers, also times a power of two), so this is not a rounding error, unless "
-        "rounding in front of a quantiser moved a value to its next level "
+        "rounding before a quantiser moved a value to its next level "
         f"(scales that are powers of two avoid it); if '{name}' approximates, state it: "
         f"`verify: {{approximate: {{{name}: {{error: ERROR, classes: SAMPLES}}}}}}`",
         f"  report: {tmp_path}/out/failed/report.html",

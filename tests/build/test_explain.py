@@ -70,9 +70,9 @@ def test_all_that_differs_is_named():
 def test_where_a_result_comes_from(seconds, age):
     made = {"model": "mlp.onnx", "blueprint": "digits.yaml", "output": "/out"}
     assert reused("0123456789abcdef", seconds, made) == (
-        f"nothing that it was made of changed; key 0123456789ab, made {age} ago by the build of mlp.onnx"
+        f"nothing that it depends on changed; key 0123456789ab, made {age} ago by the build of mlp.onnx"
         " with digits.yaml in /out"
     )
     assert reused("0123456789abcdef", seconds, {}) == (
-        f"nothing that it was made of changed; key 0123456789ab, made {age} ago by the build"
+        f"nothing that it depends on changed; key 0123456789ab, made {age} ago by the build"
     )

@@ -128,8 +128,8 @@ def test_counts_must_agree():
         "the given array holds 3 labels for 4 inputs: one each is needed"
     )
     assert failure(np.zeros((4, 6)), None, np.zeros((3, 3))) == (
-        "the given array holds outputs of shape (3, 3); output 'm1' has 3 values for each of 4 inputs, of which the class "
-        "number will do"
+        "the given array holds outputs of shape (3, 3); output 'm1' has 3 values for each of 4 inputs, or its "
+        "class number alone"
     )
 
 
@@ -142,10 +142,10 @@ def test_files_that_cannot_be_read(tmp_path):
     assert failure(tmp_path / "x.npy", None, None) == f"verify inputs: {tmp_path}/x.npy does not exist"
     (tmp_path / "x.npy").write_text("no")
     assert failure(tmp_path / "x.npy", None, None) == (
-        f"verify inputs: {tmp_path}/x.npy is no .npy or .npz file of plain numbers"
+        f"verify inputs: {tmp_path}/x.npy is not an .npy or .npz file of plain numbers"
     )
     np.save(tmp_path / "o.npy", np.asarray([{}], dtype=object), allow_pickle=True)
-    assert "is no .npy or .npz file of plain numbers" in failure(tmp_path / "o.npy", None, None)
+    assert "is not an .npy or .npz file of plain numbers" in failure(tmp_path / "o.npy", None, None)
     assert failure("abc.npy", None, None) == "verify inputs: abc.npy does not exist"
     assert failure([1, 2], None, None) == (
         "verify inputs must be real numbers, not list: a .npy file or an array"
@@ -156,7 +156,7 @@ def test_a_damaged_archive_says_so(tmp_path):
     np.savez(tmp_path / "x.npz", np.zeros((2, 6)))
     (tmp_path / "x.npz").write_bytes((tmp_path / "x.npz").read_bytes()[:-30])
     assert failure(tmp_path / "x.npz", None, None) == (
-        f"verify inputs: {tmp_path}/x.npz is no .npy or .npz file of plain numbers"
+        f"verify inputs: {tmp_path}/x.npz is not an .npy or .npz file of plain numbers"
     )
 
 
@@ -188,7 +188,7 @@ def test_files_of_another_kind_are_named(tmp_path):
         f"verify labels: {tmp_path}/s.npy holds <U1, not real numbers"
     )
     assert failure(tmp_path / "t.npy", None, None) == (
-        f"verify inputs: {tmp_path}/t.npy is no .npy or .npz file of plain numbers"
+        f"verify inputs: {tmp_path}/t.npy is not an .npy or .npz file of plain numbers"
     )
     assert failure(tmp_path, None, None) == (
         f"verify inputs: {tmp_path} is a folder, and arrays are in an .npy or .npz file"

@@ -33,7 +33,7 @@ def read(folder, quantisers=(), outputs=()):
         ({"zero_point": 3}, "quantises input 'image' to -8 to 7: scale 0.25, zero point 3, rounded by ROUND"),
         (
             {"operators": ["Sub", "Div"]},
-            "quantises input 'image' to -8 to 7: scale 0.25, rounded by ROUND, behind Sub, Div",
+            "quantises input 'image' to -8 to 7: scale 0.25, rounded by ROUND, after Sub, Div",
         ),
         (
             {"scale": [0.5, 1.0], "rounding_mode": None, "inputs": ["a", "b"]},

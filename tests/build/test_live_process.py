@@ -61,7 +61,7 @@ def built_elsewhere():
     )
 
 
-REUSED = "nothing that it was made of changed"
+REUSED = "nothing that it depends on changed"
 
 
 @pytest.mark.parametrize("file", [pytest.param("scale.py", marks=pytest.mark.slow), "factor.py"])

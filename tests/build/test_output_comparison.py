@@ -67,7 +67,7 @@ def test_first_changed_tensor_follows_the_order():
 
 
 STATED = "if 'fold' approximates, state it: `verify: {approximate: {fold: {error: ERROR, classes: SAMPLES}}}`"
-LEVEL = "rounding in front of a quantiser moved a value to its next level (scales that are powers of two avoid it)"
+LEVEL = "rounding before a quantiser moved a value to its next level (scales that are powers of two avoid it)"
 
 
 @pytest.mark.parametrize(

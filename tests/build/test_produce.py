@@ -125,13 +125,13 @@ def test_what_is_no_output(project, wrong, shown):
 
 
 def test_an_order_that_cannot_work_is_said_before_anything_runs(project):
-    with pytest.raises(BlueprintError, match=r"b\.yaml:2:23: step 'project:rtl_codegen' stands after "):
+    with pytest.raises(BlueprintError, match=r"b\.yaml:2:23: step 'project:rtl_codegen' comes after "):
         build("m.onnx", blueprint(project, "steps: [rtl_stitch, rtl_codegen]"), "out", produce="estimates")
     with pytest.raises(BuildError) as caught:
         build("m.onnx", None, "out", steps=["rtl_stitch", "cleanup", "rtl_stitch"])
     assert str(caught.value).splitlines() == [
-        "steps[1]: step 'cleanup' stands after 'project:rtl_stitch' and changes the model, which what was generated "
-        "would no longer fit. Put it before 'project:rtl_stitch'",
+        "steps[1]: step 'cleanup' comes after 'project:rtl_stitch' and changes the model, so the generated files "
+        "would not match it. Put it before 'project:rtl_stitch'",
         "steps[2]: step 'project:rtl_stitch' is listed twice: first at steps[0]",
     ]
     assert not (project / "out").exists()

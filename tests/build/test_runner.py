@@ -43,7 +43,7 @@ def test_a_step_runs_once_and_is_reused_with_its_side_files(tmp_path):
     first, result, _ = run(scale, tmp_path)
     assert (result.reused, result.cache) == (False, "it was not built before")
     again, result, staging = run(scale, tmp_path, "other")
-    assert (result.reused, result.cache[:35]) == (True, "nothing that it was made of changed")
+    assert (result.reused, result.cache[:35]) == (True, "nothing that it depends on changed")
     assert again.data == first.data
     assert (staging / "report" / "note.txt").read_text() == f"{staging} 5"
 
@@ -358,7 +358,7 @@ def run_both(tmp_path, name, fps):
 def test_what_a_step_reads_of_earlier_steps_files_is_part_of_its_key(tmp_path):
     fresh, same = (
         (False, "it was not built before"),
-        (True, "nothing that it was made of changed"),
+        (True, "nothing that it depends on changed"),
     )
     assert run_both(tmp_path, "a", 1) == [fresh, fresh]
     assert run_both(tmp_path, "b", 1) == [same, same]

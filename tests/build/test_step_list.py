@@ -97,10 +97,10 @@ def test_a_function_counts_by_its_name():
     with pytest.raises(BuildError) as caught:
         arrange(rtl_codegen, InferShapes(), door.cleanup)
     assert str(caught.value).splitlines() == [
-        "steps[1]: transform 'InferShapes' stands after 'rtl_codegen' and changes the model, which what was "
-        "generated would no longer fit. Put it before 'rtl_codegen'",
-        "steps[2]: step 'cleanup' stands after 'rtl_codegen' and changes the model, which what was "
-        "generated would no longer fit. Put it before 'rtl_codegen'",
+        "steps[1]: transform 'InferShapes' comes after 'rtl_codegen' and changes the model, so the "
+        "generated files would not match it. Put it before 'rtl_codegen'",
+        "steps[2]: step 'cleanup' comes after 'rtl_codegen' and changes the model, so the "
+        "generated files would not match it. Put it before 'rtl_codegen'",
     ]
 
 

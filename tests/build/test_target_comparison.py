@@ -166,7 +166,7 @@ def test_a_finished_build_is_not_lost_to_a_target(tmp_path, off_by_one, monkeypa
         told = {
             "exit": "target 'off_by_one' failed in execute: SystemExit: 3",
             "cleanup": "target 'off_by_one' failed in cleanup: OSError: stuck",
-            "signature": "it says that the model has 2 inputs"
+            "signature": "its signature says that the model has 2 inputs"
             if names[0] == "off_by_one"
             else "target 'off_by_one' runs another model: it has 2 inputs, and the original 1",
             "nothing": "target 'off_by_one' must return its outputs by name",

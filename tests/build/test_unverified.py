@@ -295,7 +295,7 @@ def test_names_of_steps_are_those_of_the_steps_that_run(tmp_path):
     with pytest.raises(BlueprintError) as caught:
         run(tmp_path, [cut], verify=Verify(unverified=("cut",), changes_outputs={"cut": stated}))
     assert str(caught.value) == (
-        "(no file): verify.unverified names 'cut', and so does verify.changes_outputs: a step is only one of them"
+        "(no file): verify.unverified names 'cut', and so does verify.changes_outputs: a step is in one of them"
     )
 
 

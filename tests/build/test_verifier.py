@@ -153,7 +153,7 @@ def test_an_operator_that_python_does_not_know_cannot_be_verified(domain, reason
 
 @pytest.mark.parametrize(
     ("datatype", "text"),
-    [("INT8", "holds a value that is 0.5 from the next whole number"), ("UINT1", "holds ")],
+    [("INT8", "holds a value that is 0.5 from the nearest whole number"), ("UINT1", "holds ")],
 )
 def test_a_step_that_annotates_what_is_not_so_is_named(datatype, text):
     model = graphs.quant_mlp()
@@ -288,8 +288,8 @@ def test_expected_outputs_are_checked_before_any_step():
     with pytest.raises(BuildError) as caught:
         check(wrong[:, 0, :2])
     assert str(caught.value) == (
-        "the given array holds outputs of shape (40, 2); output 'm1' has 3 values for each of 40 inputs, of which the "
-        "class number will do"
+        "the given array holds outputs of shape (40, 2); output 'm1' has 3 values for each of 40 inputs, or its "
+        "class number alone"
     )
 
 

@@ -152,7 +152,7 @@ def test_a_failed_registration_renames_no_op():
     renaming = builder("second").build().set_plugins_fn(lambda: [("op", op, {"name": "other_op"})])
     assert refused(BundleClashError, bundles.register, renaming) == (
         "bundle 'second v1.0.0' cannot be registered: the op 'acme_op' is one of the bundle 'first'; "
-        "make another object of it"
+        "register another object"
     )
     failing = builder("third").build()
     mine = make_op("mine")

@@ -115,8 +115,8 @@ def test_all_errors_come_at_once_each_with_its_place(folder):
         f"{path}:2:3: name: the name of a bundle must be a Python identifier, not 'my bundle'",
         f"{path}:3:3: version: {version} '1.0'",
         f"{path}:4:3: there is no key 'descripton'. Did you mean 'description'?",
-        "  there are name, version, description, author, license, min_brainsmith_version, max_brainsmith_version, library, "
-        "module, sha256, depends_on, ops, isolation, time_limit",
+        "  the keys are name, version, description, author, license, min_brainsmith_version, max_brainsmith_version, "
+        "library, module, sha256, depends_on, ops, isolation, time_limit",
         f"{path}:5:3: author: it must be text, not 3",
         f"{path}:6:3: max_brainsmith_version: {version} '0.9'",
         f"{path}:7:3: module: it must be a Python file in the same folder such as 'my_bundle.py', not 'sub/acme.py'",

@@ -107,12 +107,12 @@ def test_an_unknown_framework_or_stage_is_an_error(capsys):
     assert main(["plugins", "list", "--framework", "fin"]) == 2
     assert capsys.readouterr().err == (
         "error: --framework: no plugin has the framework 'fin'. Did you mean 'finn'?\n"
-        "  there are brainsmith, finn, qonnx\n"
+        "  the frameworks are brainsmith, finn, qonnx\n"
     )
     assert main(["plugins", "list", "--stage", "topology_optt"]) == 2
     shown = capsys.readouterr().err
     assert shown.startswith(
-        "error: --stage: no plugin has the stage 'topology_optt'. Did you mean 'topology_opt'?\n  there are "
+        "error: --stage: no plugin has the stage 'topology_optt'. Did you mean 'topology_opt'?\n  the stages are "
     )
 
 
@@ -185,5 +185,5 @@ def test_a_framework_that_the_settings_leave_out_is_said(project, capsys):
     assert capsys.readouterr().err == (
         "error: --framework: no plugin has the framework 'finn'\n"
         "  FINN is left out by the setting frameworks: add finn to plugin_system: frameworks in .brainsmith/config.yaml\n"
-        "  there are brainsmith, project\n"
+        "  the frameworks are brainsmith, project\n"
     )

@@ -85,7 +85,7 @@ MISTAKES = {
     "no input": (["out", "--input", "none.npy"], "--input: none.npy does not exist\n"),
     "input that is none": (
         ["out", "--input", "text.npy"],
-        "--input: text.npy is no .npy or .npz file of plain numbers\n",
+        "--input: text.npy is not an .npy or .npz file of plain numbers\n",
     ),
     "two inputs": (
         ["out", "--input", "two.npz"],

@@ -106,7 +106,7 @@ MISUSE = {
     f"compare {MODEL} --targets reference,numpy --input .": (
         "--input: . is a folder, and arrays are in an .npy or .npz file"
     ),
-    f"run {MODEL} --input empty.npy": "--input: empty.npy is no .npy or .npz file of plain numbers",
+    f"run {MODEL} --input empty.npy": "--input: empty.npy is not an .npy or .npz file of plain numbers",
     f"run {MODEL} --input huge.npy": (
         "--input: huge.npy states an array for which there is no memory; it is damaged, or too large"
     ),
@@ -178,7 +178,7 @@ def test_a_damaged_file_of_inputs_says_so(x, elsewhere, capsys):
         assert capsys.readouterr().err == f"error: --input: x.npz cannot be unpacked: {told}\n"
     file.write_bytes(whole[:-30])
     assert main(["run", MODEL, "--input", "x.npz"]) == 2
-    assert capsys.readouterr().err == "error: --input: x.npz is no .npy or .npz file of plain numbers\n"
+    assert capsys.readouterr().err == "error: --input: x.npz is not an .npy or .npz file of plain numbers\n"
 
 
 def test_what_is_wrong_with_inputs_is_said_before_a_build_begins(x, elsewhere, capsys):

@@ -49,7 +49,7 @@ def test_a_list_of_nothing_warns_too(project, halve, capsys):
     assert main(["plugins", "list", "--framework", "project"]) == 2
     assert capsys.readouterr().err == (
         f"warning: {halve}error: --framework: no plugin has the framework 'project'\n"
-        f"  {project}/plugins\n  there are brainsmith, finn, qonnx\n"
+        f"  {project}/plugins\n  the frameworks are brainsmith, finn, qonnx\n"
     )
 
 

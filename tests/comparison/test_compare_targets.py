@@ -178,7 +178,7 @@ def test_a_float_that_is_rounded_to_another_level_is_told_as_that(wrong):
     assert one.told("numpy") == (
         "wrong first differs from numpy at tensor 'whole' of node Floor 'round': [2, 1] is -3, not -2; error 1, allowed 0, "
         "in 1 sample\n"
-        "  the floats in front of it agree within the tolerance: 'shifted' is -2.00000405, not -2, which is rounded to "
+        "  the floats before it agree within the tolerance: 'shifted' is -2.00000405, not -2, which is rounded to "
         "another level, as in 1 of 12 values"
     )
 
@@ -216,7 +216,7 @@ def test_the_neighbouring_level_of_a_quantiser_is_told_with_the_tolerance_that_a
     assert one.told("numpy") == (
         "wrong first differs from numpy at tensor 'y' of node Quant 'levels': [2, 1] is -1.5, not -1; error 0.5, allowed "
         "7.5e-06, in 1 sample\n"
-        "  the floats in front of it agree within the tolerance: 'whole' is -1.25000095, not -1.25, which is rounded to "
+        "  the floats before it agree within the tolerance: 'whole' is -1.25000095, not -1.25, which is rounded to "
         "another level, as in 1 of 12 values; --tolerance 7.3e-02 allows it"
     )
     assert compare_targets(pair, X, tolerance=7.3e-2)[1].agrees

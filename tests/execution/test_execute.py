@@ -86,7 +86,7 @@ def test_rounds_tensors_to_their_annotation_as_qonnx_does():
     np.testing.assert_array_equal(Executor(model).run({"x": stack})["m1"], plain(model, stack))
     with pytest.raises(
         BuildError,
-        match=r"^tensor 'x' is annotated as INT8, but holds a value that is 0\.5 from the next whole number$",
+        match=r"^tensor 'x' is annotated as INT8, but holds a value that is 0\.5 from the nearest whole number$",
     ):
         Executor(model).run({"x": np.full((3, 1, 6), 3.5, np.float32)})
 

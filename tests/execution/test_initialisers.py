@@ -34,7 +34,7 @@ def product(weights, datatype):
         (
             [[0.5, 1.0]],
             "BINARY",
-            "tensor 'w' is annotated as BINARY, but holds a value that is 0.5 from the next whole number",
+            "tensor 'w' is annotated as BINARY, but holds a value that is 0.5 from the nearest whole number",
         ),
     ],
 )

@@ -40,7 +40,7 @@ def test_what_does_not_fit_or_is_no_array_is_said(tmp_path):
         read_inputs(file, (1, 4), "in")
     file.write_text("no array")
     with pytest.raises(
-        BuildError, match=rf"^golden inputs: {re.escape(str(file))} is no .npy or .npz file of plain"
+        BuildError, match=rf"^golden inputs: {re.escape(str(file))} is not an .npy or .npz file of plain"
     ):
         read_inputs(file, (1, 4), "in")
     np.save(file, np.array(["a", "b"]))

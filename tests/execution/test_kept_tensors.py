@@ -29,4 +29,4 @@ def test_an_end_that_can_be_kept_is():
 def test_a_tensor_that_is_not_there_is_told():
     with pytest.raises(InputError) as error:
         chosen_tensors(["a", "z"], THERE, ("x",))
-    assert str(error.value) == "there is no tensor 'z' to keep; there are a, b, c"
+    assert str(error.value) == "there is no tensor 'z' to keep; the tensors are a, b, c"

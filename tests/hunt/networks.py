@@ -110,7 +110,7 @@ class _Maker:
         return Network(self.seed, model, datatype, self.exact, text, written)
 
     def start(self, tensor: Tensor) -> tuple[str, Tensor]:
-        """Annotate the input with a datatype, or put a quantiser behind it."""
+        """Annotate the input with a datatype, or put a quantiser after it."""
         if self.chance(0.3):
             self.writer.layers.append(f"float {list(tensor.shape)}")
             return "FLOAT32", self.quantise(tensor)

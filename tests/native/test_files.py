@@ -89,7 +89,7 @@ class TestFiles:
     def test_cut_off_in_its_header(self, tmp_path, good, length):
         path = tmp_path / "spoilt.so"
         path.write_bytes(good.read_bytes()[:length])
-        why = "it ends within its header" if length < 20 else "what it says of itself points outside the file"
+        why = "it ends within its header" if length < 20 else "its headers point outside the file"
         assert refused(path, LibraryFormatError) == f"{path} is damaged: {why}"
 
     def test_cut_off_later(self, tmp_path, good):

@@ -294,7 +294,7 @@ class TestRules:
             ),
             (
                 {"DEVICE": "device_elsewhere"},
-                "Operation 'times' promises its output on device 'fpga:0'; arrays here are on 'cpu'",
+                "Operation 'times' states for its output the device 'fpga:0'; arrays here are on 'cpu'",
             ),
             ({"DEVICE": "device_null"}, "Operation 'times' names no device for output 0"),
         ],

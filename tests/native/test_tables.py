@@ -26,7 +26,7 @@ MISSING = [
     ({"NUM_OPS": "0"}, ("num_ops",), 0, "plugin 'spoilt' has no operations; num_ops must be 1 or more"),
     (
         {"OPS": "NULL"}, ("ops",), [],
-        "plugin 'spoilt' says that it has 2 operations, but its table does not point to them",
+        "plugin 'spoilt' states 2 operations, but has no pointer to them",
     ),
     ({"FIRST": "NULL"}, ("ops",), [None], "operation 0 of plugin 'spoilt' is missing: its pointer is NULL"),
     (

@@ -427,7 +427,7 @@ def test_a_framework_of_a_distribution_is_selected_by_any_of_its_names(site, man
         ({"modes": ["fast"]}, "mode must be full or blueprint or selective, not 'fast'"),
         (
             {"types": ["transforms"]},
-            "there is no plugin type 'transforms'; there are transform, kernel, backend, step, op, target, bundle",
+            "there is no plugin type 'transforms'; the types are transform, kernel, backend, step, op, target, bundle",
         ),
     ],
 )

@@ -43,7 +43,7 @@ def test_a_framework_that_nothing_has_is_an_error_and_changes_nothing(project, m
         manager.discover_plugins(frameworks=["nope", "project"])
     assert str(caught.value) == (
         "frameworks=['nope', 'project']: no plugin has the framework 'nope'\n"
-        "  there are brainsmith, finn, project, qonnx"
+        "  the frameworks are brainsmith, finn, project, qonnx"
     )
     assert [info.qualified for info in manager.registry.records()] == ["project:one"]
 
@@ -55,7 +55,7 @@ def test_a_framework_may_have_no_plugin_of_the_types_that_are_asked_for(site, ma
         manager.discover_plugins(frameworks=["acne"], types=["kernel"])
     assert str(caught.value) == (
         "frameworks=['acne']: no plugin has the framework 'acne'. Did you mean 'acme'?\n"
-        "  there are acme, brainsmith, finn, project, qonnx"
+        "  the frameworks are acme, brainsmith, finn, project, qonnx"
     )
 
 

@@ -71,7 +71,7 @@ def test_a_framework_that_the_settings_leave_out_is_said():
 
 @pytest.mark.parametrize("plugin_type", ["kernl", "kernels"])
 def test_a_type_that_there_is_not_is_said(manager, plugin_type):
-    text = f"there is no plugin type '{plugin_type}'; there are transform, kernel, backend, step, op, target, bundle"
+    text = f"there is no plugin type '{plugin_type}'; the types are transform, kernel, backend, step, op, target, bundle"
     assert message(lambda: manager.registry.resolve(plugin_type, "LayerNorm")) == text
     assert message(lambda: manager.get_instance(plugin_type, "LayerNorm")) == text
 

@@ -64,5 +64,5 @@ def test_an_unknown_mode_or_type_is_an_error():
     with pytest.raises(SettingsError) as caught:
         Request.of(None, None, "kernels", "full")
     assert str(caught.value) == (
-        "there is no plugin type 'kernels'; there are transform, kernel, backend, step, op, target, bundle"
+        "there is no plugin type 'kernels'; the types are transform, kernel, backend, step, op, target, bundle"
     )

@@ -43,7 +43,7 @@ HEAD = "from brainsmith.plugin.core import backend, kernel, step, transform\n"
         (
             'from qonnx.transformation.base import Transformation as T0\nclass A(T0): pass\n'
             '@transform(kernel="MVAUU")\nclass T(A): pass\n',
-            "4: kernel= of @transform on 'T': there is no kernel named 'MVAUU'. Did you mean 'MVAU'?",
+            "4: kernel= of @transform on 'T': no kernel named 'MVAUU'. Did you mean 'MVAU'?",
         ),
     ],
 )  # fmt: skip

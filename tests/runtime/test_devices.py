@@ -51,7 +51,7 @@ def test_an_id_that_is_none_is_told(find, text):
 def test_what_is_no_text_is_told(find, text):
     with pytest.raises(DeviceError) as error:
         find(text)
-    assert str(error.value) == f"device must be a text such as 'auto' or 'rtlsim:0', not {text!r}"
+    assert str(error.value) == f"device must be a string such as 'auto' or 'rtlsim:0', not {text!r}"
 
 
 @pytest.mark.parametrize("text", ["gpu", "gpu:1", "nowhere:alpha", "reference:alpha:1", "kernel"])

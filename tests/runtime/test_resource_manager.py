@@ -226,7 +226,7 @@ def test_a_configuration_that_cannot_be_told_from_another_is_refused(manager):
     with pytest.raises(TargetError) as error:
         manager.prepare_resource("m", config={"thing": thing})
     assert str(error.value) == (
-        "the configuration for target 'a' must be plain values (numbers, texts, lists, tables, arrays), "
+        "the configuration for target 'a' must be plain values (numbers, strings, lists, dicts, arrays), "
         f"not {{'thing': {thing!r}}}"
     )
 

@@ -72,7 +72,7 @@ def test_the_largest_along_the_last_axis_is_taken():
         ),
         (
             top_k(outputs=1),
-            "gives values that are used, and LabelSelect only gives places: take the values out of the outputs",
+            "gives values that are used, and LabelSelect gives indices only: take the values out of the outputs",
         ),
     ],
 )
@@ -104,7 +104,7 @@ def pool(size, result, **attributes):
 
 def test_a_pool_whose_windows_reach_beyond_the_image_is_refused():
     beyond = pool(5, 3, strides=[2, 2], ceil_mode=1)
-    assert fault(beyond) == ("uses ceil_mode, which Pool does not support: pad the image in front of it")
+    assert fault(beyond) == ("uses ceil_mode, which Pool does not support: pad the image before it")
     assert fault(pool(6, 3, strides=[2, 2], ceil_mode=1)) == fault(pool(5, 2, strides=[2, 2])) == ""
 
 

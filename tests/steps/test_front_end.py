@@ -122,6 +122,6 @@ def test_a_trunc_of_which_finns_pool_drops_other_bits_is_refused(config):
     with pytest.raises(ModelError) as caught:
         steps.qonnx_to_finn(steps.cleanup(truncated(6, 8), config), config)
     assert str(caught.value) == (
-        "Trunc 'trunc3' drops 4 of 8 bits behind an average of 36 pixels, where FINN's pool drops 3: use a window whose "
+        "Trunc 'trunc3' drops 4 of 8 bits after an average of 36 pixels, where FINN's pool drops 3: use a window whose "
         "pixels are a power of two, or a Quant in place of the Trunc"
     )

@@ -11,7 +11,8 @@ from tests.steps.conftest import Graph
 
 MORE = (
     "the host computes node 'softmax2' (Softmax), node 'topk3' (TopK), which is more than one operation for each value: "
-    "rate, latency and resources do not count it; a quantiser behind it lets layers compute it, where there are some for it"
+    "rate, latency and resources do not count it; put a quantiser after it, so that layers compute it where its operators "
+    "have layers"
 )
 
 

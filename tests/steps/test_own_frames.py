@@ -50,8 +50,8 @@ def test_layers_that_always_give_the_same_are_named(caplog):
     assert _constant_outputs(golden, own) == {"out": [2, 2, 2]}
     assert caplog.messages == [
         "output 'out' is always 2, for 4 golden inputs and 2 generated ones: either the network's quantisers leave one "
-        "level, or no input at hand leads to another; that the circuit computes was seen layer by layer, with inputs of "
-        "their own for 2 layers; these gave the same for those, too: last"
+        "level, or none of the inputs that were tried leads to another; so each layer was verified alone, with inputs made "
+        "for it in 2 layers; these have constant outputs all the same: last"
     ]
 
 

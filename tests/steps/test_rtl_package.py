@@ -28,7 +28,7 @@ def test_without_a_simulation_the_golden_vectors_are_the_hardware_models(stitche
     np.testing.assert_array_equal(outputs, *expected.values())
     text = (tmp_path / "accelerator" / "README.md").read_text()
     assert "random inputs (seed 1), and what the hardware model of the network computes for them" in text
-    assert "Not in it, and left to the host: behind it Mul. `host.json` lists" in text
+    assert "Not in it, and left to the host: after it Mul. `host.json` lists" in text
     assert "the circuit was not simulated" in text
     assert "BSD" in (tmp_path / "accelerator" / "licenses" / "FINN.txt").read_text()
 

@@ -232,15 +232,15 @@ def test_a_circuit_that_takes_too_long_is_simulated_in_parts(stitched, config, t
     assert all(layer["wrong"] == 0 and layer["cycles"] for layer in report["layers"])
     assert report["parts"]["reduced"] is None
     assert report["parts"]["uncovered"][-1] == (
-        "nor was it for a smaller picture: there is no smaller picture: the circuit does not take one picture, but (1, 8)"
+        "nor was it for a smaller image: there is no smaller image: the circuit does not take one image, but (1, 8)"
     )
     assert "simulating a frame of the whole circuit would take about 0 s" in caplog.text
     (line,) = (words for name, words in circuit_lines(read_circuit(tmp_path)) if name == "circuit")
     assert line == f"in parts: {report['parts']['text']}"
 
 
-@pytest.mark.parametrize("reason", [None, "there is no smaller picture"])
-def test_what_a_smaller_picture_leaves_open_is_said(monkeypatch, reason):
+@pytest.mark.parametrize("reason", [None, "there is no smaller image"])
+def test_what_a_smaller_image_leaves_open_is_said(monkeypatch, reason):
     """Which simulation that is, and what it shows, other tests see; here, what is said of it."""
     shown = Reduced((4, 4), (16, 16), 4, 4, 576.0, 576, 900)
 
@@ -255,11 +255,11 @@ def test_what_a_smaller_picture_leaves_open_is_said(monkeypatch, reason):
     )
     if reason:
         assert reduced is None
-        assert done.uncovered == (WHOLE, SINGLE, f"nor was it for a smaller picture: {reason}")
+        assert done.uncovered == (WHOLE, SINGLE, f"nor was it for a smaller image: {reason}")
     else:
         assert reduced == shown
         assert done.uncovered == (
-            "the whole circuit was simulated at once for a smaller picture only: whether its FIFOs are deep enough for "
+            "the whole circuit was simulated at once for a smaller image only: whether its FIFOs are deep enough for "
             "the full one, and the rate and the latency there, are not shown",
         )
 

@@ -52,7 +52,7 @@ def test_layers_in_hls_run_as_cpp_and_the_rest_in_python():
     for name, values in found.items():
         np.testing.assert_array_equal(values, expected[name].reshape(7, 3, 4))
     assert list(cppsim.execute(prepared, {"x": stack[0]}, keep=["c", "x"])) == ["y", "c"]
-    with pytest.raises(InputError, match=r"^there is no tensor 'e' to keep; there are a, b, c, d$"):
+    with pytest.raises(InputError, match=r"^there is no tensor 'e' to keep; the tensors are a, b, c, d$"):
         cppsim.execute(prepared, stack[0], keep=["e"])
 
 

@@ -119,7 +119,7 @@ def test_wrong_inputs(target):
         target.execute(prepared, np.zeros((2, 65), np.float32))
     assert str(caught.value) == "input 'image' must have shape (n, 64), not (2, 65)"
     with pytest.raises(
-        InputError, match=r"^there is no tensor 'nothing' to keep; there are centre, image_quant, "
+        InputError, match=r"^there is no tensor 'nothing' to keep; the tensors are centre, image_quant, "
     ):
         target.execute(prepared, np.zeros((2, 64), np.float32), keep=["nothing"])
 

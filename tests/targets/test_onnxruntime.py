@@ -222,7 +222,7 @@ def test_wrong_inputs():
     assert str(caught.value) == "input 'image' must have shape (n, 64), not (3, 63)"
     with pytest.raises(InputError) as caught:
         target.execute(prepared, np.zeros((3, 64), np.float32), keep=["fc9"])
-    assert str(caught.value).startswith("there is no tensor 'fc9' to keep; there are image, ")
+    assert str(caught.value).startswith("there is no tensor 'fc9' to keep; the tensors are image, ")
 
 
 def test_the_page_of_the_target(monkeypatch, capsys):

@@ -70,7 +70,9 @@ def test_inner_tensors_are_those_of_qonnx(manager, model, images):
 
 
 def test_a_tensor_that_is_not_there_is_told(manager, model, images):
-    with pytest.raises(InputError, match=r"^there is no tensor 'fc9' to keep; there are image, centre, "):
+    with pytest.raises(
+        InputError, match=r"^there is no tensor 'fc9' to keep; the tensors are image, centre, "
+    ):
         manager.execute(manager.prepare_resource(model), images, keep=["fc9"])
 
 

@@ -65,7 +65,7 @@ def test_tensors_inside_are_kept(manager):
     same(prepared.target.execute(prepared, X, keep=inside[0]), local(MODEL, X, keep=inside[:1]))
     with pytest.raises(InputError) as error:
         manager.execute(prepared, X, keep=["nothing"])
-    assert str(error.value) == f"there is no tensor 'nothing' to keep; there are {', '.join(inside)}"
+    assert str(error.value) == f"there is no tensor 'nothing' to keep; the tensors are {', '.join(inside)}"
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_device_configuration_and_options_go_through():
         with pytest.raises(TargetError) as error:
             manager.prepare_resource(MODEL, {"factor": np.ones(2)})
         assert str(error.value) == (
-            "target 'remote' failed in prepare_resource: only numbers, texts, lists and tables can be sent: Object of "
+            "target 'remote' failed in prepare_resource: only numbers, strings, lists and dicts can be sent: Object of "
             "type ndarray is not JSON serializable"
         )
 
@@ -279,7 +279,7 @@ def test_addresses_that_cannot_be(url, monkeypatch):
 def test_a_model_that_is_none_and_one_that_does_more(manager):
     with pytest.raises(TargetError) as error:
         manager.prepare_resource(b"no model")
-    assert "what was sent is no ONNX model" in str(error.value)
+    assert "the data that was sent is not an ONNX model" in str(error.value)
     evil = onnx.ModelProto()
     evil.CopyFrom(MODEL.model)
     evil.graph.node[0].domain = "subprocess"

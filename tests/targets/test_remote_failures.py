@@ -72,7 +72,7 @@ def test_too_large_to_be_sent():
         with pytest.raises(RemoteError) as error:
             manager.execute(prepared, large[:4000], keep=None)
         assert re.fullmatch(
-            rf"{server.url} answers execute with [\d,]+ bytes, and at most 100,000 are taken: give fewer samples at "
+            rf"{server.url} answers execute with [\d,]+ bytes, and at most 100,000 are accepted: give fewer samples at "
             "once, or a larger limit_mb=",
             str(error.value),
         )
@@ -88,8 +88,8 @@ def test_the_server_does_not_believe_a_client_that_sends_too_much():
         with pytest.raises(RemoteError) as error:
             manager.execute(prepared, np.zeros((500_000, 6), np.float32))
         assert re.fullmatch(
-            rf"{server.url}: a request of 12,000,\d\d\d bytes is too large: at most 100,000 are taken; --limit-mb of the "
-            "server allows more",
+            rf"{server.url}: a request of 12,000,\d\d\d bytes is too large: at most 100,000 are accepted; --limit-mb "
+            "of the server allows more",
             str(error.value),
         )
         same(manager.execute(prepared, X), local(MODEL, X))
@@ -181,7 +181,7 @@ def test_a_server_that_dies_midway(connection, monkeypatch):
             assert re.fullmatch(
                 rf"{url} ended the connection during execute: "
                 "(Server disconnected without sending a response|Connection reset by peer); "
-                "see there why, and start it again with brainsmith serve-target",
+                "look for the cause there, and start it again with brainsmith serve-target",
                 str(error.value),
             )
             process.wait(10)

@@ -98,7 +98,7 @@ OTHER_VERSION = (
 )
 CUT = "peer closed connection without sending complete message body (received {} bytes, expected {})"
 BROKE_OFF = "{{url}} ended the connection during {doing}: {what}; {advice}".replace(
-    "{advice}", "see there why, and start it again with brainsmith serve-target"
+    "{advice}", "look for the cause there, and start it again with brainsmith serve-target"
 )
 FIRST = {
     "another server": (
@@ -110,10 +110,10 @@ FIRST = {
         (NO_SERVER, "no HTTP (illegal status line: bytearray(b'SSH-2.0-OpenSSH_9.2'))"),
     ),
     "another version": (http({}, version="Brainsmith-Protocol: 1\r\n"), (OTHER_VERSION, "")),
-    "no JSON": (http(b"\x80\x04K\x01."), (NO_SERVER, "it is no JSON: ")),
+    "no JSON": (http(b"\x80\x04K\x01."), (NO_SERVER, "it is not JSON: ")),
     "compressed": (
         http(gzip.compress(json.dumps(TARGET).encode()), version=f"{VERSION}Content-Encoding: gzip\r\n"),
-        (NO_SERVER, "it is no JSON: "),
+        (NO_SERVER, "it is not JSON: "),
     ),
     "somewhere else": (
         http({}, version=f"{VERSION}Location: /elsewhere\r\n", status="307 x"),
@@ -145,7 +145,7 @@ FIRST = {
     "too much": (
         http({}, length=10**12),
         (
-            "{url} answers the question for its target with 1,000,000,000,000 bytes, and at most 16,777,216 are taken: "
+            "{url} answers the question for its target with 1,000,000,000,000 bytes, and at most 16,777,216 are accepted: "
             "give fewer samples at once, or a larger limit_mb=",
             "",
         ),
@@ -217,8 +217,8 @@ LATER = {
     ),
     "the end": (
         (b"", outputs(m1=np.zeros((40, 3), np.float32))),  # it is not asked a second time
-        "ended the connection during execute: Server disconnected without sending a response; see there why, and start it "
-        "again with brainsmith serve-target",
+        "ended the connection during execute: Server disconnected without sending a response; look for the cause there, "
+        "and start it again with brainsmith serve-target",
     ),
     "drop by drop": (
         [bytes([byte]) for byte in outputs(m1=np.zeros((40, 3), np.float32))],

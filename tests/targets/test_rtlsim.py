@@ -217,8 +217,8 @@ def test_a_circuit_that_is_not_golden_is_not_prepared(rtlsim, small, tmp_path): 
     with pytest.raises(SimulationError) as caught:
         rtlsim.prepare_resource(folder)
     assert str(caught.value) == (
-        f"{folder}: 4 of 4 golden frames, first frame 0, do not have the golden outputs, so the simulation is not "
-        "trusted\n  brainsmith simulate DIR says more; build the accelerator again"
+        f"{folder}: 4 of 4 golden frames, first frame 0, do not have the golden outputs, so this simulation "
+        "cannot be relied on\n  brainsmith simulate DIR says more; build the accelerator again"
     )
     assert rtlsim.prepare_resource(folder, {"check": False}).payload.accelerator.checked == 0
 
@@ -261,7 +261,11 @@ def test_what_is_pending_is_said_where_the_limit_is_too_low(rtlsim, prepared):
             "input 'x' must hold values of its datatype INT4, whole numbers from -8 to 7, not 0.5 at [0, 0, 0]",
         ),
         (np.zeros((1, 24, 4), np.float32), {}, "input 'x' must have shape (n, 4, 24), not (1, 24, 4)"),
-        (np.zeros((1, 4, 24), np.float32), {"keep": ["z"]}, "there is no tensor 'z' to keep; there are x, y"),
+        (
+            np.zeros((1, 4, 24), np.float32),
+            {"keep": ["z"]},
+            "there is no tensor 'z' to keep; the tensors are x, y",
+        ),
     ],
 )
 def test_inputs_that_do_not_fit_are_refused(rtlsim, prepared, values, options, message):

@@ -173,12 +173,12 @@ def test_an_image_that_becomes_a_row_turns_the_weights_behind_it():
     [
         (
             lambda graph: graph.node("Relu").node("MatMul", graph.weights(np.ones((2, 2)))).quant(4),
-            "no integer layers for node 'matmul2' (MatMul): Relu 'relu0' in front of it: its results have 32768 levels, "
-            "more than the 256 that thresholds give: put a quantiser behind it",
+            "no integer layers for node 'matmul2' (MatMul): Relu 'relu0' before it: its results have 32768 levels, "
+            "more than the 256 that thresholds give: put a quantiser after it",
         ),
         (
             lambda graph: graph.quant(4, 0.3).node("MatMul", [[0.1, 0.7], [1.3, 0.2]]).quant(4),
-            "no integer layers for node 'matmul1' (MatMul): its weights are floats without a unit in common: quantise "
+            "no integer layers for node 'matmul1' (MatMul): its weights are floats without a common unit: quantise "
             "them",
         ),
         (
@@ -207,7 +207,7 @@ def test_all_reasons_are_given_at_once():
         "no integer layers for 2 nodes:\n"
         "  node 'quant0' (Quant): it has 3841 levels, more than the 256 that thresholds give: use a quantiser with 8 bits "
         "or fewer\n"
-        "  node 'matmul1' (MatMul): its weights are floats without a unit in common: quantise them"
+        "  node 'matmul1' (MatMul): its weights are floats without a common unit: quantise them"
     )
 
 

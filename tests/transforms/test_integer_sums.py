@@ -1,4 +1,4 @@
-"""Sums whose scales have no unit in common: exact where there is a way, else refused, or close where that is allowed."""
+"""Sums whose scales have no common unit: exact where there is a way, else refused, or close where that is allowed."""
 
 import numpy as np
 import pytest
@@ -141,7 +141,7 @@ def test_what_has_no_exact_factors_is_refused_with_the_line_that_allows_the_clos
         IntegerLayers().apply(wide())
     assert str(caught.value) == (
         "no integer layers for node 'quant3' (Quant): it gets a sum of values with the scales 0.0512531, 0.0669948, "
-        "0.108531 and others, which have no unit in common, and no whole factors of them give the same levels: give what "
+        "0.108531 and others, which have no common unit, and no whole factors of them give the same levels: give what "
         f"is added quantisers with one scale, or let the closest factors stand for them: {ALLOW}"
     )
 
@@ -157,7 +157,7 @@ def test_the_closest_factors_are_taken_where_they_are_allowed_and_measured():
     assert said.differing < 0.01
     assert said.steps == 1
     assert said.text() == (
-        f"node 'quant3' (Quant): scales without a unit in common are off by at most {said.scale_error:.2g} of each; "
+        f"node 'quant3' (Quant): scales without a common unit are off by at most {said.scale_error:.2g} of each; "
         f"{said.differing:.2%} of its levels differ on random integers, by at most 1 for any"
     )
     assert np.abs(found - expected).max() <= 0.9 * 1.0001

@@ -194,5 +194,5 @@ def test_integers_that_nothing_dequantises_are_refused():
     nodes, constants = pair(0.5, np.int8(0))
     nodes[1] = helper.make_node("Identity", ["x"], ["y"], name="same")
     assert refused(nodes, constants) == (
-        f"node 'q' (QuantizeLinear) has no DequantizeLinear behind it. {ADVICE}"
+        f"node 'q' (QuantizeLinear) has no DequantizeLinear after it. {ADVICE}"
     )

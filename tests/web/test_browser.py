@@ -45,7 +45,7 @@ def test_the_script_adds_its_tools_to_both_graphs_and_to_the_tables(report, tmp_
 
 
 @pytest.mark.slow
-def test_the_picture_of_handshakes_can_be_zoomed_and_wide_tables_say_that_they_scroll(report, tmp_path):
+def test_the_image_of_handshakes_can_be_zoomed_and_wide_tables_say_that_they_scroll(report, tmp_path):
     wave = {"frame": 0, "cycles": 9, "interval": None}
     picture = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 300 200" width="300" height="200"></svg>'
     parsed = loaded({**report, "rtl": {**RTL, "wave": wave}}, tmp_path, picture)

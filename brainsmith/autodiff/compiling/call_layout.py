@@ -110,7 +110,7 @@ class _StepShapes:
         read = (*expression.outputs, *(one for step in expression.steps for one in step.operands))
         self.used = {one.index for one in read if isinstance(one, Input)}
         if any(np.broadcast_shapes(shapes[at], self.full) != self.full for at in self.used):
-            raise OpError("an input is greater than what is computed")
+            raise OpError("an input is larger than the result")
         if not all(self.full):
             raise OpError("arrays without elements are not compiled")
 
@@ -194,7 +194,7 @@ def _merge(sizes: Shape, arrays: Shapes, rows: int | None) -> tuple[Shape, tuple
         else:
             groups.append((size, steps))
     if rows is not None and len(groups) - first_column > 1:
-        raise OpError("the reduced axes do not lie in memory like one")
+        raise OpError("the reduced axes are not contiguous in memory")
     if len(groups) == (first_column if rows is not None else 0):
         groups.append((1, (0,) * len(arrays)))
     dims = tuple(size for size, _ in groups)

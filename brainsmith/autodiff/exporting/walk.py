@@ -37,7 +37,7 @@ def named_tensors(what: str, given: Any) -> dict[str, Tensor]:
         raise OpError(f"{what}s of an export must be Tensors, by name or in a list, not {given!r}")
     for name, tensor in given.items():
         if not isinstance(name, str) or not name:
-            raise OpError(f"the name of an {what} of an export must be a text, not {name!r}")
+            raise OpError(f"the name of an {what} of an export must be a string, not {name!r}")
         if not isinstance(tensor, Tensor):
             raise OpError(f"{what} {name!r} of an export must be a Tensor, not {type(tensor).__name__}")
     return dict(given)

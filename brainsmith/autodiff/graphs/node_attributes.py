@@ -98,7 +98,7 @@ def _field(op: Op, name: str, value: Any) -> str:
     field = _field_of(value)
     if not field:
         raise OpError(
-            f"attribute {name!r} of operation {op.name!r} must be a number, a text, a list of one of them or an array "
+            f"attribute {name!r} of operation {op.name!r} must be a number, a string, a list of one of them or an array "
             f"for a node to hold it, not {value!r}"
         )
     return field

@@ -110,7 +110,7 @@ def _array_steps(shape: Shape, entries: list[Any]) -> list[Step]:
         found = _integers(entries[axis], shape[axis], axis)
         return [*_plain_steps(shape, whole), (gathers.GATHER, (found,), {"axis": axis})]
     if chosen != list(range(len(chosen))) or any(entry != slice(None) for entry in entries[len(chosen) :]):
-        raise OpError("several arrays that index a Tensor must be in front, and only whole axes behind them")
+        raise OpError("several arrays that index a Tensor must come first, with only whole axes after them")
     arrays = [np.asarray(_integers(entries[axis], shape[axis], axis)) for axis in chosen]
     return [(gathers.GATHER_ND, (np.stack(np.broadcast_arrays(*arrays), axis=-1),), {})]
 

@@ -99,7 +99,7 @@ def _gradients(record: Record, output: Any, grad_output: Any, needed: list[bool]
     try:
         function = op.create_gradient_function(record.arrays, output, **record.attributes)
     except GradientError as error:
-        raise GradientError(f"{error}; to stop the gradient in front of it, give it x.detach()") from None
+        raise GradientError(f"{error}; to stop the gradient before it, give it x.detach()") from None
     except Exception as error:  # an op may have one of its own: whatever it raises names the op
         raise backward_error(op, failure([x.shape for x in record.arrays], error)) from error
     if not op.trusted:
@@ -162,7 +162,7 @@ class _Walk:
             return
         if record.released:
             raise GradientError(
-                f"the graph behind the result of operation {record.op.name!r} was released by an earlier "
+                f"the record of operation {record.op.name!r} was released by an earlier "
                 "backward(); to go through it twice, call the first one with keep_graph=True"
             )
         held = self.gradients.get(record.serial)

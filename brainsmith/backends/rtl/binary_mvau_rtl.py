@@ -95,7 +95,7 @@ class BinaryMVAURTL(EmbeddedMatrix):
         values, few = self.weights(model), (0, 1) if self.get_nodeattr("binaryXnorMode") else (-1, 1)
         if not np.isin(values, few).all():
             raise BuildError(
-                f"layer {self.onnx_node.name!r}: its weights must be {few[0]} or {few[1]}, and others are among them"
+                f"layer {self.onnx_node.name!r}: all of its weights must be {few[0]} or {few[1]}"
             )
         self.check_results(values)
         text = weight_words(values > 0, self.get_nodeattr("SIMD"), self.get_nodeattr("PE"))

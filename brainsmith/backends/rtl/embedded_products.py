@@ -135,7 +135,7 @@ class EmbeddedProducts(CoreBackend):
         if values is None or values.size != rows * products:
             shape = "not constant" if values is None else f"of shape {values.shape}"
             raise BuildError(
-                f"layer {self.onnx_node.name!r}: its weights must be {rows} x {products} constants, and are {shape}"
+                f"layer {self.onnx_node.name!r}: its weights must be {rows} x {products} constants, not {shape}"
             )
         return self.weight_rows(np.asarray(values)).astype(np.int64)
 

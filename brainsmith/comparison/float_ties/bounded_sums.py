@@ -83,7 +83,7 @@ class Pair(RoundedOperator):
         reached = sum(np.abs(each.middle) + each.radius for each in (left, right))
         radius = left.radius + right.radius + gamma(OF_FACTORS) * reached
         middle, real = left.middle + sign * right.middle, left.exact + sign * right.exact
-        # With a unit in common both sides are added as integers; without one, as the network adds them.
+        # With a common unit both sides are added as integers; without one, as the network adds them.
         ends = [*rounded(real, left.sizes + right.sizes)]
         ends += [
             one + np.float32(sign) * other

@@ -29,7 +29,7 @@ _AFTER = 4
 
 @dataclass(frozen=True)
 class Explanation:
-    """What came of one frame.
+    """The outcome of one frame.
 
     Attributes:
         ties: The values that rounding decides.
@@ -156,7 +156,7 @@ def _choice(values: BoundedTensor, found: Array, axis: int | None, name: str) ->
     if gap > 0:
         bound = float(np.max((high - low) / 2))
         return (
-            f"output '{name}' is the place of a value that is {gap:.3g} below the largest one, and rounding moves them by "
+            f"output '{name}' is the index of a value that is {gap:.3g} below the largest one, and rounding moves them by "
             f"{bound:.2g} at most"
         )
     return ""

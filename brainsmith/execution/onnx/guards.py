@@ -62,7 +62,7 @@ class Guard:
         if self.error and not float(found[self.error]) <= self.threshold:
             raise BuildError(
                 f"tensor '{self.tensor}' is annotated as {self.datatype}, but holds a value that is "
-                f"{found[self.error]:g} from the next whole number"
+                f"{found[self.error]:g} from the nearest whole number"
             )
         if not self.least:
             return

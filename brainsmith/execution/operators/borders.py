@@ -48,7 +48,7 @@ class Border(Movement):
             Unsupported: That is not all it does, or its mode is not known.
         """
         if min((*self.before, *self.after), default=0) < 0 or self.mode not in _MODES:
-            raise Unsupported("it cuts off, or pads in another mode")
+            raise Unsupported("it has negative padding, or an unknown mode")
         stated = {"before": self.before, "after": self.after, "fill": self.fill, "mode": self.mode}
         return node.emit(shapes.pad, [in_shape(node, self.shape)], **stated)
 

@@ -73,7 +73,7 @@ class Rows(Operator):
 
     def mixes_runs(self, node: NodeView) -> str:
         """Return why several runs cannot lie in the first axis."""
-        return "axes of its table lie in front of those of the numbers" if self.axis else ""
+        return "the axis of its table is not the first one" if self.axis else ""
 
 
 @dataclass(frozen=True)

@@ -165,7 +165,7 @@ class PassedOn(Apart):
             Unsupported: There is another output: what was dropped.
         """
         if any(node.outputs[1:]):
-            raise Unsupported("it gives a mask")
+            raise Unsupported("its mask is used")
         node.emit(shapes.same, node.inputs[:1], node.outputs[:1])
         self.prove(node)
 

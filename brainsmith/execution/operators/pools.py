@@ -131,11 +131,11 @@ class ImagePool(OfImages):
             Unsupported: It gives places, too, or means of windows that are cut off.
         """
         if any(node.outputs[1:]):
-            raise Unsupported("it gives places")
+            raise Unsupported("it returns indices")
         if self.average:
             node.rounds_differently()
             if node.attribute("ceil_mode", 0):
-                raise Unsupported("its last windows are cut off")
+                raise Unsupported("its last windows may be incomplete (ceil_mode)")
         counted = bool(node.attribute("count_include_pad", 0))
         return _pooled(node, image, outputs, self.kernel, self.geometry, self.average, counted)
 

@@ -197,7 +197,7 @@ def _values(
     for key, value in plain.items():
         if key not in KEYS:
             hint = did_you_mean(key[:100], list(KEYS))
-            text = f"there is no key {shown(key)}{hint}\n  there are {', '.join(KEYS)}"
+            text = f"there is no key {shown(key)}{hint}\n  the keys are {', '.join(KEYS)}"
             problems.append(Problem(path, *places[key], text))
             continue
         try:

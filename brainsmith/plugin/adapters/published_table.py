@@ -51,7 +51,7 @@ def _entries(table: Any, point: EntryPoint, problems: list[str]) -> Iterator[tup
         return
     for kind, entries in table.items():
         if kind not in _KINDS:
-            problems.append(f"its table has the unknown key {kind!r}; there are {', '.join(_KINDS)}")
+            problems.append(f"its table has the unknown key {kind!r}; the keys are {', '.join(_KINDS)}")
         elif not isinstance(entries, list | tuple):
             problems.append(f"its {kind} must be a list, not {type(entries).__name__}")
         else:

@@ -74,7 +74,7 @@ def _value(node: ast.expr, values: Mapping[str, int | str]) -> int:
 
 def _named(name: str, values: Mapping[str, int | str]) -> int:
     if name not in values:
-        raise KeyError(f"there is no {name!r}; there is {', '.join(values) or 'nothing'}")
+        raise KeyError(f"unknown name {name!r}; known are {', '.join(values) or 'none'}")
     value = values[name]
     if not isinstance(value, int):
         raise KeyError(f"{name!r} is the text {value!r}, not a number")

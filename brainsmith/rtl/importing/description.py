@@ -1,4 +1,4 @@
-"""What a module cannot say of itself: shapes, datatypes, what makes it faster, what it computes."""
+"""What a module cannot state about itself: shapes, datatypes, what makes it faster, what it computes."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def read_description(file: Path) -> CoreDescription:
     for key, value, mark in _entries_of(file):
         kinds = _KINDS.get(key)
         if kinds is None:
-            raise _at(file, mark, f"there is no key {key!r}; there is {', '.join(KEYS)}")
+            raise _at(file, mark, f"there is no key {key!r}; the keys are {', '.join(KEYS)}")
         if not isinstance(value, kinds):
             names = " or ".join(kind.__name__ for kind in kinds)
             raise _at(file, mark, f"{key} must be {names}, not {value!r}")

@@ -64,7 +64,7 @@ def plan_import(files: tuple[Path, ...], top: str, said: CoreDescription) -> Imp
     Args:
         files: The file that defines it, and those of what it instantiates.
         top: The module.
-        said: What the module cannot say of itself.
+        said: What the module cannot state about itself.
 
     Raises:
         RtlSourceError: The module cannot be read, a port cannot be placed, or its name or its description does not fit.
@@ -137,7 +137,7 @@ def _misfit(plan: ImportPlan, stream: PortStream) -> str:
     except ValueError as error:
         return f"{stream.name!r}: {error}"
     except (KeyError, AssertionError):
-        return f"{stream.name!r}: there is no datatype {kind!r}; there is INT8, UINT4, BIPOLAR and so on"
+        return f"{stream.name!r}: there is no datatype {kind!r}; datatypes are INT8, UINT4, BIPOLAR and so on"
     if min(*shape, lanes) < 1 or shape[-1] % lanes:
         return f"{stream.name!r}: {lanes} lanes do not divide the last axis of {shape}"
     wide = bits * lanes

@@ -178,7 +178,7 @@ def _not_there(driver: Any, files: Sequence[Path], top: str) -> RtlSourceError:
                 defined[module.header.name.valueText] = _without_default(module)
     if top not in defined:
         names = ", ".join(sorted(defined)) or "no module"
-        return RtlSourceError(f"{listed}: no module {top!r} is defined there; there is {names}")
+        return RtlSourceError(f"{listed}: no module {top!r} is defined there, only {names}")
     missing = ", ".join(defined[top]) or "some of its parameters"
     return RtlSourceError(
         f"module {top!r} has no default for {missing}: give them values, --set "

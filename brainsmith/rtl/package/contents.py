@@ -1,4 +1,4 @@
-"""What lies in a package, by name, and what it says of itself."""
+"""What lies in a package, by name, and what it states about itself."""
 
 from __future__ import annotations
 

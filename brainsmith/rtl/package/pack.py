@@ -52,7 +52,7 @@ def write_package(
         design: Its FIFOs have their depths.
         folder: Where the package comes to lie; one that is there is replaced when the new one is whole.
         golden: By the names of all streams: (frames, *shape of one), whole numbers.
-        facts: What the package says of itself.
+        facts: What the package states about itself.
 
     Returns:
         The folder.

@@ -60,7 +60,7 @@ def _host(facts: PackageFacts) -> str:
     )
 
 
-_PLACES = {"in front of it": "before", "behind it": "behind"}
+_PLACES = {"before it": "before", "after it": "behind"}
 
 
 def _quantised(stream: str, facts: PackageFacts) -> list[str]:

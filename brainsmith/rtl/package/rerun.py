@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rerun:
-    """What came of simulating a package.
+    """The result of simulating a package.
 
     Attributes:
         frames: How many were simulated.

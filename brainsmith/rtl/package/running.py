@@ -129,8 +129,8 @@ class RunnablePackage:
             values, golden = run.outputs[stream.layout.tensor], self.constant[stream.name]
             if (values == values[:1]).all() and (values[0] != golden).any():
                 raise SimulationError(
-                    f"output '{stream.name}' of {self.design.top!r} never changes, and is not what it is in all golden "
-                    "frames, so the simulation shows nothing"
+                    f"output '{stream.name}' of {self.design.top!r} never changes, and its value is not the one that it "
+                    "has in all golden frames, so the simulation proves nothing"
                 )
 
     def _watch(self, fed: Tensors, links: list[Link], how: RunOptions) -> DesignRun:
@@ -168,7 +168,8 @@ class RunnablePackage:
         unknown = sorted(name for name in keep if name not in there)
         if unknown:
             raise InputError(
-                f"no tensor {unknown[0]!r} moves from layer to layer in the accelerator; there are {', '.join(there)}"
+                f"no tensor {unknown[0]!r} moves from layer to layer in the accelerator; those that do are "
+                f"{', '.join(there)}"
             )
         if keep and any(change.startswith(f"hdl/{self.design.top}.v") for change in self.package.changed):
             raise SimulationError(
@@ -228,7 +229,7 @@ def _check(runnable: RunnablePackage, golden: Mapping[str, NDArray[Any]]) -> int
     if wrong:
         raise SimulationError(
             f"{runnable.package.folder}: {len(wrong)} of {len(chosen)} golden frames, first frame {wrong[0]}, do not "
-            "have the golden outputs, so the simulation is not trusted\n"
+            "have the golden outputs, so this simulation cannot be relied on\n"
             "  brainsmith simulate DIR says more; build the accelerator again"
         )
     runnable.constant = constant

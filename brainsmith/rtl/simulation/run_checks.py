@@ -1,4 +1,4 @@
-"""Judge a simulation: whether what is asked fits the design, and whether what came of it can be trusted."""
+"""Judge a simulation: whether what is asked fits the design, and whether its result can be relied on."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def check_request(
             if name not in given
         ]
         problems += [
-            f"there is no {kind} {name!r}; there is {', '.join(wanted) or 'none'}"
+            f"there is no {kind} {name!r}; known are {', '.join(wanted) or 'none'}"
             for name in given
             if name not in wanted
         ]

@@ -44,7 +44,7 @@ _MEASURED = 300
 
 @dataclass(frozen=True)
 class Sizing:
-    """What came of sizing.
+    """The result of sizing.
 
     Attributes:
         design: With its FIFOs.

@@ -92,5 +92,5 @@ def _gauged_whole(design: Design, inputs: Mapping[str, NDArray[Any]], quick: boo
     names = ", ".join(gauged.full)
     raise SimulationError(
         f"the FIFOs of {design.top!r} cannot be sized: more and more beats wait in {names}\n"
-        "  the layers behind them take beats more slowly than those before give them, at any rate of the input"
+        "  the layers after them accept beats more slowly than those before them deliver, at any rate of the input"
     )

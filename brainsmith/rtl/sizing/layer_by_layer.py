@@ -51,7 +51,7 @@ _WORD = re.compile(r"(?<![@\w])[0-9A-Fa-f]+")
 
 @dataclass(frozen=True)
 class LayerByLayer:
-    """What came of gauging layer by layer.
+    """The result of gauging layer by layer.
 
     Attributes:
         gauge: What the whole design's gauges would say.
@@ -90,7 +90,7 @@ def gauge_layers(design: Design) -> LayerByLayer:
             interval = slower.interval
     raise SimulationError(
         f"the FIFOs of {design.top!r} cannot be sized: more and more beats wait in them\n"
-        "  the layers behind them take beats more slowly than those before give them, at any rate of the input"
+        "  the layers after them accept beats more slowly than those before them deliver, at any rate of the input"
     )
 
 

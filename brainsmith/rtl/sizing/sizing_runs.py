@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SizingRun:
-    """What came of a run.
+    """The result of a run.
 
     Attributes:
         begin: The cycle of the first beat in.

@@ -207,7 +207,9 @@ class Design:
         known = {link.name for link in self.links if not link.weights}
         for name, depth in depths.items():
             if name not in known:
-                raise BuildError(f"there is no link {name!r} for a FIFO; there is {', '.join(sorted(known))}")
+                raise BuildError(
+                    f"there is no link {name!r} for a FIFO; the links are {', '.join(sorted(known))}"
+                )
             if depth < 0 or depth == 1:
                 raise BuildError(f"the depth of the FIFO {name!r} must be 0, or 2 or more, not {depth!r}")
         links = (replace(link, depth=depths.get(link.name, link.depth)) for link in self.links)

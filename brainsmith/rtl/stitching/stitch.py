@@ -29,7 +29,7 @@ _WHOLE = re.compile(r"U?INT\d+|BINARY|TERNARY|BIPOLAR")
 _INSIDE = "quantise it to integers, or leave the layers around it out of the accelerator"
 _TAKEN = (
     "it is an input of the accelerator: give the model's input a datatype of integers, such as UINT8, and put a factor "
-    "such as 1/255 behind it; docs/operators.md shows how"
+    "such as 1/255 after it; docs/operators.md shows how"
 )
 
 

@@ -47,9 +47,9 @@ def check_layers(model: ModelWrapper, part: str = "") -> None:
         unequal = _joins_of_unequal_scales(model, others)
         if unequal:
             lines += (
-                f"\n  the streams that meet in {', '.join(unequal)} have different scales, which only floats bring "
-                "together: quantise all that is added there with one scale, and the multiplications and shuffles in "
-                "front of it go"
+                f"\n  the streams that meet in {', '.join(unequal)} have different scales, so they can only be "
+                "added as floats: quantise all that is added there with one scale; then no multiplications and shuffles "
+                "are needed before it"
             )
         raise BuildError(f"the model cannot become a circuit, because these layers have no RTL:{lines}")
     shared = [tensor for node in model.graph.node for tensor in node.output if _readers(model, tensor) > 1]

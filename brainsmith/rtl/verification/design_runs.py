@@ -29,7 +29,7 @@ SHORT = 100_000
 
 @dataclass(frozen=True)
 class DesignRun:
-    """What came of a run.
+    """The result of a run.
 
     Attributes:
         outputs: By tensor: (frames, *shape of one).

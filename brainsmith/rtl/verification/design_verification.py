@@ -239,7 +239,8 @@ class _Bench:
             more *= 2
         listed = ", ".join(f"{kind} {share(part, 1)}" for kind, part in shares.items())
         raise VerificationError(
-            f"random stalls stop the design's ends in too few cycles ({listed}; {share(LEAST_SHARE, 0)} are needed), so "
+            f"random stalls stop the design's inputs and outputs in too few cycles ({listed}; {share(LEAST_SHARE, 0)} are "
+            "needed), so "
             f"they prove nothing\n  verify with more than {frames} frames"
         )
 

@@ -31,16 +31,16 @@ PART = 60.0
 """Seconds of a layer's frame that are simulated at least, however low the limit is."""
 
 WHOLE = (
-    "the whole circuit was not simulated at once: that branches which part and join again do not wait for each other, and "
-    "the rate and the latency of the whole, are not shown"
+    "the whole circuit was not simulated at once: whether branches that join again can deadlock, and the rate and the "
+    "latency of the whole, are not shown"
 )
 REDUCED = (
-    "the whole circuit was simulated at once for a smaller picture only: whether its FIFOs are deep enough for the full "
+    "the whole circuit was simulated at once for a smaller image only: whether its FIFOs are deep enough for the full "
     "one, and the rate and the latency there, are not shown"
 )
 """What stands in place of `WHOLE` where that was done."""
 
-SINGLE = "1 frame was simulated, so that nothing shows how frames follow each other"
+SINGLE = "1 frame was simulated, so it is not shown how frames follow each other"
 
 _SECTION = 0.1
 """Of the limit: how long a frame of a section may take, where it has more than two layers."""

@@ -36,7 +36,7 @@ _CONTENT = re.compile(r"[0-9a-f]{1,128}")
 STALL_SECONDS = 10.0
 """How long nothing of a body may come."""
 DRAIN_SECONDS = 2.0
-"""How long what still comes of a refused body is taken: a socket that is closed before takes the answer with it."""
+"""How long the rest of a refused body is read: a socket that is closed before takes the answer with it."""
 
 
 class Application:
@@ -98,7 +98,7 @@ class Application:
         if "Transfer-Encoding" in headers or (needs_length and "Content-Length" not in headers):
             raise RefusedError(411, "a request with a body must state its Content-Length")
         if length > limit:
-            what = f"a request of {length:,} bytes is too large: at most {limit:,} are taken"
+            what = f"a request of {length:,} bytes is too large: at most {limit:,} are accepted"
             raise RefusedError(413, f"{what}; --limit-mb of the server allows more")
 
     async def _describe(self, request: Request) -> Response:

@@ -100,8 +100,8 @@ class Client:
             if isinstance(error, httpx.RemoteProtocolError) and not _ENDED.search(str(error)):
                 self._wrong(doing, f"no HTTP ({error})", error)
             raise RemoteError(
-                f"{self.url} ended the connection during {doing}: {_reason(error)}; see there why, and start it again with "
-                "brainsmith serve-target"
+                f"{self.url} ended the connection during {doing}: {_reason(error)}; look for the cause there, and "
+                "start it again with brainsmith serve-target"
             ) from error
         except WireError as error:
             self._wrong(doing, str(error), error)
@@ -131,7 +131,7 @@ class Client:
         most = self._body_bytes if is_arrays else _JSON_BYTES
         if int(length) > most:
             raise RemoteError(
-                f"{self.url} answers {doing} with {int(length):,} bytes, and at most {most:,} are taken: give fewer "
+                f"{self.url} answers {doing} with {int(length):,} bytes, and at most {most:,} are accepted: give fewer "
                 "samples at once, or a larger limit_mb="
             )
         data = b"".join(response.iter_raw())

@@ -123,7 +123,7 @@ class Service:
             RefusedError: The request is malformed, or there is no such model.
             BrainsmithError: The target's own.
         """
-        content = _given(request, "content", str, "a text")
+        content = _given(request, "content", str, "a string")
         device_id = _given(request, "device_id", int, "a whole number")
         config = _given(request, "config", dict, "a table")
         check_config(config)
@@ -147,7 +147,7 @@ class Service:
             RefusedError: The request is malformed, or nothing of this name is prepared.
             BrainsmithError: The target's own.
         """
-        name = _given(head, "prepared", str, "a text")
+        name = _given(head, "prepared", str, "a string")
         options = _given(head, "options", dict, "a table")
         check_config(options)
         if wrong := [key for key in options if not key.isidentifier() or key in _OWN_KEYWORDS]:

@@ -62,7 +62,7 @@ def encode(head: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
     try:
         data = save(plain, {"head": text})
     except UnicodeEncodeError as error:
-        raise WireError(f"the name of an array must be a text: {error}") from error
+        raise WireError(f"the name of an array must be a string: {error}") from error
     _checked_length(data)
     return data
 
@@ -97,7 +97,7 @@ def to_json(plain: Mapping[str, Any]) -> bytes:
     try:
         return json.dumps(plain, separators=(",", ":")).encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise WireError(f"only numbers, texts, lists and tables can be sent: {error}") from error
+        raise WireError(f"only numbers, strings, lists and dicts can be sent: {error}") from error
 
 
 def from_json(data: bytes) -> Head:
@@ -109,7 +109,7 @@ def from_json(data: bytes) -> Head:
     try:
         plain = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise WireError(f"it is no JSON: {error}") from error
+        raise WireError(f"it is not JSON: {error}") from error
     if not isinstance(plain, dict):
         raise WireError(f"it must be a JSON object, not {type(plain).__name__}")
     return plain

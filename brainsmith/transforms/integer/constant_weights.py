@@ -39,7 +39,7 @@ def integer_weights(view: GraphView, name: str, axis: int) -> IntegerWeights | N
         axis: Each of whose indices is a result: the first of a convolution, the last of a matrix product.
 
     Raises:
-        NoLayerError: The weights of one result have no unit in common.
+        NoLayerError: The weights of one result have no common unit.
     """
     found = _levels(view, name)
     if found is None:
@@ -53,7 +53,7 @@ def integer_weights(view: GraphView, name: str, axis: int) -> IntegerWeights | N
     units = [common_unit(row) for row in scales]
     if None in units:
         raise NoLayerError(
-            "the weights of one result have several scales without a unit in common",
+            "the weights of one result have several scales without a common unit",
             "quantise the weights of each result with one scale",
         )
     unit = np.asarray(units, np.float64)
@@ -88,7 +88,7 @@ def _plain(constant: Any) -> tuple[Whole, Any]:
     exact = constant.astype(np.float64)
     unit = 1.0 if np.array_equal(np.rint(exact), exact) else common_unit(np.unique(exact))
     if unit is None:
-        raise NoLayerError("its weights are floats without a unit in common", "quantise them")
+        raise NoLayerError("its weights are floats without a common unit", "quantise them")
     return np.rint(exact / unit).astype(np.int64), unit
 
 

@@ -188,7 +188,7 @@ class ImageLayers:
         """Return tensors one behind the other along an axis that is not the channels'.
 
         Raises:
-            NoLayerError: Their scales and offsets have no unit in common.
+            NoLayerError: Their scales and offsets have no common unit.
         """
         parts = self._of_one_unit([self._build.integers(each, base) for each in tensors], base)
         at = ORDERS[len(shape)].index(axis)
@@ -207,12 +207,12 @@ class ImageLayers:
         """Return the greater of two tensors, element by element, or, the other way (-1), the lesser.
 
         Raises:
-            NoLayerError: Their scales and offsets have no unit in common, or one is a row that was an image.
+            NoLayerError: Their scales and offsets have no common unit, or one is a flattened image.
         """
         given = [self._build.integers(each, f"{base}_{at}") for at, each in enumerate(tensors)]
         if any(each.order is not None for each in given):
             raise NoLayerError(
-                "it compares a row that was an image", "compare images, before they become rows"
+                "it compares a flattened image", "compare the images before they are flattened"
             )
         left, right = self._of_one_unit(given, base)
         signs = np.where(left.scale < 0, -way, way)
@@ -238,8 +238,8 @@ class ImageLayers:
             found = multiples(np.asarray([array[channel] for pair in given for array in pair]))
             if found is None:
                 raise NoLayerError(
-                    "it joins values whose scales, or zero points, have no unit in common",
-                    "quantise them with one scale in front of it",
+                    "it joins values whose scales, or zero points, have no common unit",
+                    "quantise them with one scale before it",
                 )
             units.append(found[0])
             whole.append(found[1].reshape(-1, 2))

@@ -42,7 +42,7 @@ class IntegerTensor:
         scale: float64, one or one for each channel, as are all arrays here; 0 where a channel is constant.
         offset: float64.
         links: The pending operators, the first one first.
-        order: Of rows that were an image, (1, C*H*W) in the network: entry j among the integer layers, where they are
+        order: Of flattened images, (1, C*H*W) in the network: entry j among the integer layers, where they are
             (1, H*W*C), is entry `order[j]` in the network. None where the orders are the same.
         is_near: They are levels of a sum whose whole factors are its scales only up to float32's rounding of the sum: where
             rounding decides a level, it may be another one than the exact sum gives.

@@ -38,7 +38,7 @@ def largest_values(
     single = node.op_type == "ArgMax"
     if single and attribute(node, "select_last_index", 0):
         raise NoLayerError(
-            "it gives the last of equal values, and a layer the first", "set select_last_index to 0"
+            "of equal values it selects the last, and a layer selects the first", "set select_last_index to 0"
         )
     count = np.ones(1, np.int64) if single else view.constant(node.input[1])
     of_rows = (
@@ -54,7 +54,7 @@ def largest_values(
     ):
         raise NoLayerError(
             "it compares values whose scales or offsets are those of each channel",
-            "quantise them with one scale in front of it",
+            "quantise them with one scale before it",
         )
     if count is None or count.size != 1 or not of_rows or not attribute(node, "largest", 1):
         raise NoLayerError(
@@ -64,11 +64,11 @@ def largest_values(
     wanted = int(count.reshape(-1)[0])
     if wanted > 1 and not attribute(node, "sorted", 1):
         raise NoLayerError(
-            "it gives several places in any order (sorted is 0), and a layer gives them sorted",
+            "it returns several indices in any order (sorted is 0), and a layer returns them sorted",
             "set sorted to 1",
         )
     if not single and node.output[0] and view.readers(node.output[0]):
-        raise NoLayerError("its values are read", "read only the places that it gives")
+        raise NoLayerError("its values are used", "use only the indices that it returns")
     shapes = 2 * [(*tensor.shape[:-1], 1)] if single else [view.shape(name) for name in node.output]
     values, places = build.largest(plain, wanted, shapes, base)
     if not single:

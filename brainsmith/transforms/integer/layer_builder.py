@@ -266,7 +266,7 @@ class LayerBuilder:
         window: dict[str, Any],
         base: str,
     ) -> ScaledSum:
-        """Return a convolution of integers whose channels' scales have no unit in common."""
+        """Return a convolution of integers whose channels' scales have no common unit."""
         dense = dense_weights(weights, window["group"], tensor.channels)
         one_group = {**window, "group": 1}
 

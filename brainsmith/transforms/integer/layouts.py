@@ -51,8 +51,8 @@ class Layouts:
         chain = value.chain if isinstance(value, ScaledSum) else value
         if chain.order is not None:
             raise NoLayerError(
-                "it moves a row that was an image, in the order of whose entries it was computed",
-                "move the image, before it becomes a row",
+                "it moves entries of a flattened image, which the circuit has in another order (channels last)",
+                "move them before the image is flattened",
             )
         return MovedTensor.of(value)
 
@@ -115,8 +115,8 @@ class Layouts:
         shape = value.shape
         if len(shape) not in ORDERS or len(shape) < 2:
             raise NoLayerError(
-                f"it reads the shape {list(shape)}: layers take rows or images, of 2 to 4 axes",
-                "reshape in front of it",
+                f"its input has the shape {list(shape)}: layers take rows or images, of 2 to 4 axes",
+                "add a Reshape before it",
             )
         axis = -3 if len(shape) == 4 else -1
         tensor = value.base
@@ -143,8 +143,8 @@ class Layouts:
     def _in_order(self, value: IntegerTensor) -> IntegerTensor:
         if value.order is not None:
             raise NoLayerError(
-                "one of its operands is a row that was an image, in the order of whose entries it is",
-                "do it with images, before they become rows",
+                "one of its operands is a flattened image, which the circuit has in another order (channels last)",
+                "use the images before they are flattened",
             )
         return value
 
@@ -182,14 +182,14 @@ class Layouts:
         """Return a tensor all of whose channels have one scale and one offset, without pending operators.
 
         Raises:
-            NoLayerError: They have no unit in common.
+            NoLayerError: They have no common unit.
         """
         tensor = self._build.integers(tensor, base)
         found = multiples(np.concatenate([tensor.scale, tensor.offset - tensor.offset[0]]))
         if found is None:
             raise NoLayerError(
-                "the scales, or offsets, of the channels that it moves have no unit in common",
-                "quantise with one scale for all channels in front of it",
+                "the scales, or offsets, of the channels that it moves have no common unit",
+                "quantise with one scale for all channels before it",
             )
         unit, whole = found
         times, added = np.split(whole, [tensor.scale.size])

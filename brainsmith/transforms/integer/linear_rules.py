@@ -88,7 +88,7 @@ class LinearRules:
                 "multiply computed values, as the first factor, by constant weights",
             )
         if weights.values.ndim != 2:
-            raise NoLayerError("its weights are no matrix behind rows", "use weights with two axes")
+            raise NoLayerError("its weights do not have two axes", "use weights with two axes")
         rows = self._layouts.rows(value, base)
         found = self._product(node, rows, weights.values, weights.scale, base)
         return self._layouts.reshaped(found, (*value.shape[:-1], weights.values.shape[1]), base)
@@ -142,11 +142,11 @@ class LinearRules:
                 terms.append(self._sums.of_one_scale(value, node_text(node)))
             else:
                 raise NoLayerError(
-                    "one of its terms is a constant that is neither one number nor one for each channel",
+                    "one of its terms is a constant, but neither one number nor one for each channel",
                     "add one number, or one for each channel",
                 )
         if any(each.shape != terms[0].shape or not _same_order(each, terms[0]) for each in terms):
-            raise NoLayerError("its terms have different shapes", "bring them to one shape in front of it")
+            raise NoLayerError("its terms have different shapes", "bring them to one shape before it")
         if node.op_type == "Sub":
             last = self._build.integers(terms[-1], base)
             terms[-1] = replace(last, scale=-last.scale, offset=-last.offset)

@@ -110,8 +110,8 @@ def _whole_offsets(tensor: IntegerTensor, stands_for: float) -> tuple[int, Whole
         if np.abs(whole).max() < _LARGEST and np.array_equal(whole * unit, offset):
             return parts, whole.astype(np.int64)
     raise NoLayerError(
-        f"it pads with {stands_for:g}, which is none of the values that come in",
-        "pad with a whole number times the scale, or quantise with the zero point 0 in front of it",
+        f"it pads with {stands_for:g}, which is not one of its input's possible values",
+        "pad with a whole number times the scale, or quantise with the zero point 0 before it",
     )
 
 

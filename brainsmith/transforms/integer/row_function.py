@@ -67,7 +67,7 @@ def row_function(view: GraphView, node: NodeProto, value: Value) -> RowFunction 
     if attribute(node, "axis", default) not in (-1, len(value.shape) - 1):
         raise NoLayerError("it computes along another axis than the last", "transpose what goes into it")
     if any(node.output[1:]):
-        raise NoLayerError("its mean or its deviation is read", "read only its first output")
+        raise NoLayerError("its mean or its deviation is used", "use only its first output")
     return RowFunction(node, value, of_range("", value.shape, 0, 0))
 
 

@@ -73,8 +73,8 @@ class RowLayers:
             )
         if (row.direction < 0).any():
             raise NoLayerError(
-                "it falls where a function of rows rises",
-                "multiply by a factor above 0 between the function and the quantiser",
+                "a factor below 0 lies between the function and its quantiser",
+                "use a factor above 0 there",
             )
         floats = self._floats(function, base)
         rows, low = float_ranges(
@@ -135,7 +135,7 @@ class RowLayers:
         whole = np.rint(tensor.offset / tensor.scale).astype(np.int64)
         if not np.array_equal(whole * tensor.scale, tensor.offset):
             raise NoLayerError(
-                "its factors have an offset that is no multiple of their scale",
+                "its factors have an offset that is not a multiple of their scale",
                 "use zero points that are whole numbers",
             )
         return replace(self._build.shifted(tensor, whole, f"{base}_shifted"), offset=np.zeros(1))

@@ -80,7 +80,7 @@ class RowRules:
         if left.shape != right.shape:
             left, right = self._repeated(left, right, base), self._repeated(right, left, base)
         if left.shape != right.shape:
-            raise NoLayerError("its branches have different shapes", "bring them to one shape in front of it")
+            raise NoLayerError("its branches have different shapes", "bring them to one shape before it")
         if isinstance(left, MovedTensor) and isinstance(right, MovedTensor) and left.layout == right.layout:
             bases = [self._layouts.settled(each.base, base) for each in (left, right)]
             return replace(left, base=elements(bases, base))
@@ -97,7 +97,7 @@ class RowRules:
         left, right = (self._whole(each, f"{base}_{at}") for at, each in enumerate(factors))
         if left.order is not None or right.order is not None:
             raise NoLayerError(
-                "one of its factors is a row that was an image", "multiply images, before they become rows"
+                "one of its factors is a flattened image", "multiply the images before they are flattened"
             )
         products = left.range.times(right.range)
         self._build.check_sums(products)
@@ -113,8 +113,8 @@ class RowRules:
             return without_offset(self._build, tensor, base)
         except NoLayerError:
             raise NoLayerError(
-                "one of its factors is not made of whole numbers of its scale",
-                "quantise it with the zero point 0 in front of it",
+                "one of its factors is not a whole multiple of its scale",
+                "quantise it with the zero point 0 before it",
             ) from None
 
     def _looked_up(self, node: NodeProto, inputs: dict[str, Value], base: str) -> IntegerTensor:
@@ -127,21 +127,21 @@ class RowRules:
             or len(places.shape) > 2
         ):
             raise NoLayerError(
-                "it takes no rows of a constant table",
+                "it does not gather rows of a constant table",
                 "gather along axis 0 of a constant table with two axes",
             )
         ends = {value.name for value in self._view.graph.input}
         if not isinstance(places, IntegerTensor) or places.name not in ends or places.links:
             raise NoLayerError(
-                "the places that it takes are computed: only an input of the network names rows",
-                "make the places an input of the network",
+                "its indices are computed, and must be an input of the network",
+                "make the indices an input of the network",
             )
         rows = len(table.values)
         first, last = places.range.ends
         if first < 0 or last >= rows:
             raise NoLayerError(
-                f"its places go from {first} to {last}, and its table has {rows} rows",
-                "give the table as many rows, or the input a datatype that holds only its places",
+                f"its indices go from {first} to {last}, and its table has {rows} rows",
+                "give the table as many rows, or the input a datatype that holds only valid indices",
             )
         graph = self._build.graph
         held = IntegerRange(table.values.min(axis=0), table.values.max(axis=0))

@@ -90,7 +90,7 @@ class SumRow:
 
 @dataclass(frozen=True)
 class ScaledSum:
-    """A sum of integers whose scales have no unit in common, and the operators that are still to be applied to it.
+    """A sum of integers whose scales have no common unit, and the operators that are still to be applied to it.
 
     Attributes:
         chain: Its shape and its pending operators, as those of a tensor of scale 1.

@@ -60,7 +60,7 @@ def all_integers(tensor: IntegerTensor) -> Whole:
     if high - low >= MOST_TABLED or (high - low) * tensor.told_apart > _MOST_VALUES:
         raise NoLayerError(
             f"a function of {high - low + 1} different integers, and no more than {MOST_TABLED} are tried",
-            "put a quantiser in front of it",
+            "put a quantiser before it",
         )
     return np.clip(np.arange(low, high + 1)[None], *(end[:, None] for end in tensor.range))
 
@@ -71,7 +71,7 @@ def evaluated(function: Callable[..., Any], tensor: IntegerTensor, *others: Any)
         return function(tensor, *others)
     except NoLayerError as error:
         node = tensor.links[-1].node
-        found = error.reason.behind(f"{node.op_type} '{node.name or node.output[0]}' in front of it")
+        found = error.reason.behind(f"{node.op_type} '{node.name or node.output[0]}' before it")
         raise NoLayerError(found.text, found.helps) from None
 
 
@@ -111,7 +111,7 @@ def tabled_values(tensor: IntegerTensor) -> tuple[SignedSteps, Doubles]:
         found = [exact] if exact is not None else [_unit(row) for row in values]
         units = [unit for unit in found if unit is not None]
         if len(units) < len(found):
-            raise NoLayerError("its results have no unit in common", "put a quantiser behind it")
+            raise NoLayerError("its results have no common unit", "put a quantiser after it")
     levels = np.rint(values / np.asarray(units)[:, None]).astype(np.int64)
     return signed_steps(levels, tensor.range.ends[0]), np.asarray(units)
 
@@ -143,7 +143,7 @@ def signed_steps(levels: Whole, low: int) -> SignedSteps:
     if most > MOST_LEVELS:
         raise NoLayerError(
             f"its results have {most + 1} levels, more than the {MOST_LEVELS + 1} that thresholds give",
-            "put a quantiser behind it",
+            "put a quantiser after it",
         )
     reached = IntegerRange(levels.min(axis=1), levels.max(axis=1))
     rises, falls = np.asarray(up.any(axis=1)), np.asarray(down.any(axis=1))

@@ -114,7 +114,7 @@ class StructureRules:
         if any(name not in inputs for name in node.input):
             raise NoLayerError(
                 "one of its parts is constant",
-                "leave the constant part out, and add what it gives to the bias behind it",
+                "leave the constant part out, and add its contribution to the bias after it",
             )
         shape = self._view.shape(node.output[0])
         axis = attribute(node, "axis", 1) % len(shape)
@@ -154,7 +154,7 @@ class StructureRules:
         if np.array_equal(places, np.arange(value.shape[axis])):
             return value
         if not len(places):
-            raise NoLayerError("it takes nothing", "take it out of the network")
+            raise NoLayerError("its result is empty", "remove it from the network")
         runs = np.split(places, np.flatnonzero(np.diff(places) != 1) + 1)
         settled = self._layouts.settled(value, base, in_order=True)
         size = list(settled.shape)
@@ -163,8 +163,8 @@ class StructureRules:
             return self._images.every(settled, axis, int(places[0]), int(places[-1]) + 1, int(step[0]), base)
         if len(runs) > _MOST_WINDOWS:
             raise NoLayerError(
-                f"it takes {len(runs)} windows, more than the {_MOST_WINDOWS} that are put side by side",
-                "take fewer and longer runs of places",
+                f"it selects {len(runs)} separate ranges, more than the {_MOST_WINDOWS} that are supported",
+                "select fewer, longer ranges",
             )
         found = [self._images.window(settled, axis, int(run[0]), len(run), base) for run in runs]
         if len(found) == 1:

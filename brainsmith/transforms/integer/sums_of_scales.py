@@ -1,4 +1,4 @@
-"""SumsOfScales: makes layers of sums whose scales have no unit in common, exact where there is a way."""
+"""SumsOfScales: makes layers of sums whose scales have no common unit, exact where there is a way."""
 
 from __future__ import annotations
 
@@ -63,9 +63,7 @@ class Approximated:
 
     def text(self) -> str:
         """Say it in one line."""
-        off = (
-            f"{self.node}: scales without a unit in common are off by at most {self.scale_error:.2g} of each"
-        )
+        off = f"{self.node}: scales without a common unit are off by at most {self.scale_error:.2g} of each"
         if self.differing is None:
             return f"{off}, its sum by at most {self.error:.3g}"
         return f"{off}; {self.differing:.2%} of its levels differ on random integers, by at most {self.steps} for any"
@@ -144,14 +142,14 @@ class SumsOfScales:
     def _closest(self, total: ScaledSum, reader: str, staircase: Staircase | None = None) -> IntegerTensor:
         if not self._approximate:
             raise NoLayerError(
-                f"it gets {_listed_scales(total)}, which have no unit in common, and no whole factors of them give the "
+                f"it gets {_listed_scales(total)}, which have no common unit, and no whole factors of them give the "
                 "same levels",
                 f"give what is added quantisers with one scale, or let the closest factors stand for them: {ALLOWING}",
             )
         units = common_units(total.rows, exact=False, near=staircase is None)
         if units is None:
             raise NoLayerError(
-                f"it gets {_listed_scales(total)}, whose closest factors make sums too large",
+                f"it gets {_listed_scales(total)}, whose closest whole factors make its sums too large",
                 "use fewer bits, or give what is added quantisers with one scale",
             )
         error = max(error_bound(row, unit) for row, unit in zip(total.rows, units, strict=True))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from brainsmith.transforms.integer.refusals import Refusals
 
 _FEWER = "use fewer bits for its weights or for its inputs"
-_HELPS = f"put a quantiser right behind the product, or {_FEWER}"
+_HELPS = f"put a quantiser right after the product, or {_FEWER}"
 
 
 def widen_sums(graph: LayerGraph, refusals: Refusals) -> None:

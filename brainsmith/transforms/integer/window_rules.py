@@ -95,7 +95,10 @@ class WindowRules:
     def _window(self, node: NodeProto, tensor: IntegerTensor) -> dict[str, Any]:
         """Return the window that slides over an image; what a rounded up size needs is padding at the end."""
         if attribute(node, "auto_pad", b"NOTSET") not in (b"NOTSET", b"VALID"):
-            raise NoLayerError("its auto_pad is not written out as padding", "state the padding in pads")
+            raise NoLayerError(
+                "its padding is stated by auto_pad, and could not be converted into pads",
+                "state the padding in pads",
+            )
         shape = self._view.shape(node.output[0])
         flat = len(shape) == 3
         axes = len(shape) - 2
@@ -112,8 +115,8 @@ class WindowRules:
             read = (window["shape"][2 + axis] - 1) * window["strides"][axis]
             if read >= tensor.shape[2 + axis] + window["pads"][axis]:
                 raise NoLayerError(
-                    "its last window begins behind the image, by ceil_mode, and ONNX's definitions disagree whether there "
-                    "is one",
+                    "with ceil_mode its last window begins after the end of the image, and ONNX's definitions disagree "
+                    "on whether there is one",
                     "state the padding instead",
                 )
             read += (window["kernel"][axis] - 1) * window["dilations"][axis] + 1
@@ -139,7 +142,10 @@ class WindowRules:
         if weights is None:
             raise NoLayerError("its weights are not constant", "make them constants")
         if attribute(node, "output_shape") is not None:
-            raise NoLayerError("its output_shape is not written out as padding", "state the padding in pads")
+            raise NoLayerError(
+                "its padding is stated by output_shape, and could not be converted into pads",
+                "state the padding in pads",
+            )
         beyond = attribute(node, "output_padding", [0])
         if any(more >= step for more, step in zip(beyond, window["strides"], strict=False)):
             raise NoLayerError("its output_padding is not less than its strides", "use less than the strides")
@@ -175,7 +181,8 @@ class WindowRules:
         window = self._window(node, tensor)
         if len(node.output) > 1 and node.output[1]:
             raise NoLayerError(
-                "it gives the places of the largest values", "read only the values that it gives"
+                "its second output, the indices of the largest values, is used",
+                "use only its first output, the values",
             )
         return self._images.extreme(tensor, window, base)
 
@@ -227,12 +234,14 @@ class WindowRules:
         real = np.multiply.outer(*read)
         if (sums <= 0).any() or (real == 0).any():
             raise NoLayerError(
-                "some of its means are of no value", "pad less, so that each window has a value of the image"
+                "some of its windows hold nothing but padding, so they have no mean",
+                "pad less, so that each window has a value of the image",
             )
         counts = np.rint(real / sums).astype(np.int64)
         if not np.allclose(real / counts, sums, rtol=1e-5):
             raise NoLayerError(
-                "its means are not sums over whole numbers", "use an AveragePool without ceil_mode"
+                "its windows do not divide their sums by whole numbers",
+                "use an AveragePool without ceil_mode",
             )
         return counts
 

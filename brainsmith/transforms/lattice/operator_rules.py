@@ -243,7 +243,7 @@ KEEPS: dict[str, Callable[[NodeProto], bool]] = {
 
 
 def _uniform(lattices: Sequence[Lattice | None]) -> list[Lattice]:
-    """Return each as one for all of its channels; none of them if one is not known, or has no unit in common."""
+    """Return each as one for all of its channels; none of them if one is not known, or has no common unit."""
     plain = [None if lattice is None else lattice.uniform() for lattice in lattices]
     return [] if None in plain else [lattice for lattice in plain if lattice is not None]
 

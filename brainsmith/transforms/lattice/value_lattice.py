@@ -56,7 +56,7 @@ class Lattice:
         return np.asarray(exact, np.float32)
 
     def uniform(self) -> Lattice | None:
-        """Return one lattice that holds the values of all channels; None if they have no unit in common."""
+        """Return one lattice that holds the values of all channels; None if they have no common unit."""
         if self.channels == 1:
             return self
         unit = common_unit(np.concatenate([self.scale, _steps(self.offset)]))
@@ -93,7 +93,7 @@ def of_integers(low: int, high: int) -> Lattice:
 
 
 def of_array(values: np.ndarray[Any, Any]) -> Lattice | None:
-    """Return a lattice that holds the elements of a constant; None if they have no unit in common."""
+    """Return a lattice that holds the elements of a constant; None if they have no common unit."""
     flat = np.unique(values.astype(np.float64).reshape(-1))
     if not flat.size or not np.isfinite(flat).all():
         return None

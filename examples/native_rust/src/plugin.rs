@@ -9,7 +9,7 @@ use std::ptr;
 use crate::abi::*;
 use crate::operation::{DType, Error, Operation, Tensor, TensorMut};
 
-/// What a bundle says of itself.
+/// What a bundle states about itself.
 pub struct Description {
     pub name: &'static str,
     pub version: &'static str,

@@ -168,9 +168,7 @@ def test_weights_of_other_values_are_refused(kind, few, wrong):
     model.set_initializer(model.graph.node[0].input[1], held)
     with pytest.raises(BuildError) as raised:
         layer.core_memories(model)
-    assert str(raised.value) == (
-        f"layer 'BinaryMVAU_rtl_0': its weights must be {few}, and others are among them"
-    )
+    assert str(raised.value) == (f"layer 'BinaryMVAU_rtl_0': all of its weights must be {few}")
 
 
 def test_supports_both_kinds_of_inputs():

@@ -180,7 +180,7 @@ def test_a_class_is_right_if_its_value_is_the_largest_but_for_rounding():
         assert explain_frame(tied, frame, {}, {name: np.array([[place]])}, None).wrong == ""
     assert explain_frame(clear, frame, {}, {name: np.array([[1]])}, None).wrong == ""
     assert explain_frame(clear, frame, {}, {name: np.array([[0]])}, None).wrong == (
-        f"output '{name}' is the place of a value that is 6.6 below the largest one, and rounding moves them by 1.1e-05 at "
+        f"output '{name}' is the index of a value that is 6.6 below the largest one, and rounding moves them by 1.1e-05 at "
         "most"
     )
     assert explain_frame(clear, frame, {}, {name: np.array([[2]])}, None).wrong == (

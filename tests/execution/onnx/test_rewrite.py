@@ -99,7 +99,7 @@ def test_what_is_not_what_it_is_annotated_as_is_refused():
         run_rewritten(model, {"x": inputs_of()})
     assert (
         str(caught.value)
-        == "tensor 'halved' is annotated as INT8, but holds a value that is 0.5 from the next whole number"
+        == "tensor 'halved' is annotated as INT8, but holds a value that is 0.5 from the nearest whole number"
     )
     narrow = model_of("Mul", {"x": (1, 2), "c": np.array(0.5, np.float32)}, datatypes={"y": "INT3"})
     with pytest.raises(BuildError) as caught:
@@ -122,7 +122,7 @@ def test_inputs_that_are_not_what_they_are_annotated_as_are_refused():
         run_rewritten(model, {"x": np.float32([[[1.25, 3]]])})
     assert (
         str(caught.value)
-        == "tensor 'x' is annotated as UINT4, but holds a value that is 0.25 from the next whole number"
+        == "tensor 'x' is annotated as UINT4, but holds a value that is 0.25 from the nearest whole number"
     )
     with pytest.raises(BuildError) as caught:
         run_rewritten(model, {"x": np.float32([[[16, -1]]])})

@@ -35,7 +35,9 @@ def test_what_can_be_kept(standard):
     assert found["x"] is x
     with pytest.raises(InputError) as caught:
         session.run({"x": x}, 2, keep=["nothing"])
-    assert str(caught.value) == "there is no tensor 'nothing' to keep; there are x, xq, product, halved, y"
+    assert (
+        str(caught.value) == "there is no tensor 'nothing' to keep; the tensors are x, xq, product, halved, y"
+    )
 
 
 def test_sessions_that_keep_more_are_few(standard):

@@ -215,7 +215,7 @@ MIXED = {
     "Einsum((2, 3)){'equation': 'ij->ji'}": "nothing is known of how it treats its first axis",
     "Gather((2, 3, 4), ((2,), <class 'numpy.int64'>)){'axis': 1}": "its table must be a constant, but is computed",
     "Gather((3, 9), ((2, 3), <class 'numpy.int64'>)){'axis': 1}":
-        "axes of its table lie in front of those of the numbers",
+        "the axis of its table is not the first one",
     "Gemm((2, 5), (5, 3), (3,)){'alpha': 2.0, 'beta': 3.0}":
         "more than its first matrix holds runs, or this one is transposed",
     "Gemm((5, 2), (5, 3)){'transA': 1}": "more than its first matrix holds runs, or this one is transposed",

@@ -164,7 +164,7 @@ def test_a_computed_table_is_asked_for_in_a_child_process(site, found, manager):
         (
             "acme_mod:plugins",
             "def plugins():\n    return {'kernel': []}\n",
-            "its table has the unknown key 'kernel'; there are transforms, kernels, backends, steps",
+            "its table has the unknown key 'kernel'; the keys are transforms, kernels, backends, steps",
         ),
         (
             "acme_mod:plugins",

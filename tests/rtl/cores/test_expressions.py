@@ -28,7 +28,7 @@ def test_it_is_what_python_gives(text):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("SIMD", "'SIMD': there is no 'SIMD'; there is PE, CHANNELS, STYLE"),
+        ("SIMD", "'SIMD': unknown name 'SIMD'; known are PE, CHANNELS, STYLE"),
         ("STYLE", "'STYLE': 'STYLE' is the text 'block', not a number"),
         ("1 +", "'1 +' is not an expression"),
         ("PE // 0", "'PE // 0' divides by zero"),

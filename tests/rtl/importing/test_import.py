@@ -176,7 +176,7 @@ MISSING = (
     ("words", "text"),
     [
         ((), "error: module 'scale' has no default for BY: give them values, --set BY=...\n"),
-        (("--top", "skale"), "error: scale.sv: no module 'skale' is defined there; there is scale\n"),
+        (("--top", "skale"), "error: scale.sv: no module 'skale' is defined there, only scale\n"),
         (("--set", "BY=3"), MISSING),
         (("--set", "BY"), "error: --set takes NAME=VALUE, with commas between several, not 'BY'\n"),
         (("--set", "BY=1,BY=2"), "error: --set gives BY twice\n"),
@@ -192,13 +192,13 @@ MISSING = (
         (
             ("--set", "BY=3", "--streams", "in=1,6:UINT{BYTES}:PE out=1,5:UINT8:PE"),
             "error: the description of the streams does not fit:\n"
-            "  'in': 'BYTES': there is no 'BYTES'; there is PE, BITS, BY\n"
+            "  'in': 'BYTES': unknown name 'BYTES'; known are PE, BITS, BY\n"
             "  'out': 2 lanes do not divide the last axis of [1, 5]\n",
         ),
         (
             ("--set", "BY=3", "--streams", "in=1,6:UNIT4:PE out=1,6:UINT4:PE"),
             "error: the description of the streams does not fit:\n"
-            "  'in': there is no datatype 'UNIT4'; there is INT8, UINT4, BIPOLAR and so on\n"
+            "  'in': there is no datatype 'UNIT4'; datatypes are INT8, UINT4, BIPOLAR and so on\n"
             "  'out': 2 lanes of UINT4 are 8 bits, and its port 'out_data' has 16\n",
         ),
         (
@@ -253,7 +253,7 @@ def test_misuse_has_its_own_message_and_writes_nothing(folder, capsys, words, te
 @pytest.mark.parametrize(
     ("yaml", "text"),
     [
-        ("steams: {}\n", "a.yaml:1:1: there is no key 'steams'; there is " + KEYS),
+        ("steams: {}\n", "a.yaml:1:1: there is no key 'steams'; the keys are " + KEYS),
         ("name: x\nset: 3\n", "a.yaml:2:1: set must be dict, not 3"),
         ("- a\n", "a.yaml:1:1: a description is a table with the keys " + KEYS),
         ("set: {BY: [}\n", "a.yaml:1:12: not valid YAML: expected the node content, but found '}'"),

@@ -230,10 +230,7 @@ def test_the_readme_says_what_was_measured(small, tmp_path):
         "Placed and routed by nextpnr on ecp5-85k it reaches 61.4 MHz, with 5,210 LUTs of four inputs,\n"
         in text
     )
-    assert (
-        "Not in it, and left to the host: in front of it Div, Quant and behind it Mul. `host.json` lists"
-        in text
-    )
+    assert "Not in it, and left to the host: before it Div, Quant and after it Mul. `host.json` lists" in text
     assert (
         "\nThey are the levels of a quantiser that the host computes: x / 0.5 + 2, rounded by ROUND.\n"
         in text

@@ -254,6 +254,6 @@ def test_an_output_that_is_always_golden_with_one_value_must_have_it_where_it_ne
     with pytest.raises(SimulationError) as caught:
         package._refuse_other_values(run, ())
     assert str(caught.value) == (
-        f"output 'm_axis_0' of {small.design.top!r} never changes, and is not what it is in all golden frames, so the "
-        "simulation shows nothing"
+        f"output 'm_axis_0' of {small.design.top!r} never changes, and its value is not the one that it has in all "
+        "golden frames, so the simulation proves nothing"
     )

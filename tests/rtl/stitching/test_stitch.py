@@ -273,7 +273,7 @@ def test_no_input_is_left_open(design):
 @pytest.mark.parametrize(
     ("depths", "message"),
     [
-        ({"nope": 4}, r"^there is no link 'nope' for a FIFO; there is MVAU_rtl_0_out0_V, s_axis_0$"),
+        ({"nope": 4}, r"^there is no link 'nope' for a FIFO; the links are MVAU_rtl_0_out0_V, s_axis_0$"),
         ({"s_axis_0": 1}, r"^the depth of the FIFO 's_axis_0' must be 0, or 2 or more, not 1$"),
     ],
 )
@@ -329,5 +329,5 @@ def test_a_stream_of_what_is_no_integer_is_refused(layer, tmp_path, kind):
     assert str(caught.value) == (
         f"tensor 'x' is {kind}, and the streams of a design carry integers\n"
         "  it is an input of the accelerator: give the model's input a datatype of integers, such as UINT8, and put a "
-        "factor such as 1/255 behind it; docs/operators.md shows how"
+        "factor such as 1/255 after it; docs/operators.md shows how"
     )

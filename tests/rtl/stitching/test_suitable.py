@@ -117,6 +117,6 @@ def test_branches_of_different_scales_are_named_as_the_cause():
     with pytest.raises(BuildError) as caught:
         suitable.check_layers(ModelWrapper(helper.make_model(graph)))
     assert str(caught.value).splitlines()[-1] == (
-        "  the streams that meet in sum have different scales, which only floats bring together: quantise all that is "
-        "added there with one scale, and the multiplications and shuffles in front of it go"
+        "  the streams that meet in sum have different scales, so they can only be added as floats: quantise all that "
+        "is added there with one scale; then no multiplications and shuffles are needed before it"
     )

@@ -204,7 +204,9 @@ def test_too_few_frames_to_hold_the_ends_back_are_said(verify, monkeypatch):
     monkeypatch.setattr("brainsmith.rtl.verification.design_verification.LEAST_SHARE", 0.999)
     with pytest.raises(VerificationError) as caught:
         verify(seeds=(1,), limit=10**7)
-    assert str(caught.value).startswith("random stalls stop the design's ends in too few cycles (input ")
+    assert str(caught.value).startswith(
+        "random stalls stop the design's inputs and outputs in too few cycles (input "
+    )
     assert str(caught.value).endswith(
         "99.90 % are needed), so they prove nothing\n  verify with more than 60 frames"
     ) or str(caught.value).endswith(

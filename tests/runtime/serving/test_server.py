@@ -97,13 +97,13 @@ REFUSED = {
         400,
         "the model that was sent does not have the digest 'abc' that the path states",
     ),
-    ("PUT", f"/models/{content_of(b'x')}", b"x"): (422, "what was sent is no ONNX model"),
+    ("PUT", f"/models/{content_of(b'x')}", b"x"): (422, "the data that was sent is not an ONNX model"),
     ("PUT", "/models/abc", b"x" * 1_000_001): (
         413,
-        "a request of 1,000,001 bytes is too large: at most 1,000,000 are taken; --limit-mb of the server allows more",
+        "a request of 1,000,001 bytes is too large: at most 1,000,000 are accepted; --limit-mb of the server allows more",
     ),
     ("POST", "/prepare", b"[]"): (400, "the body is malformed: it must be a JSON object, not list"),
-    ("POST", "/prepare", b"{}"): (400, "content of a request must be a text, not None"),
+    ("POST", "/prepare", b"{}"): (400, "content of a request must be a string, not None"),
     ("POST", "/execute", b"no"): (
         400,
         "the body is malformed: it is not a safetensors file: Error while deserializing: header too small",
@@ -152,7 +152,7 @@ def test_what_a_model_names_is_not_read_here(server, monkeypatch, tmp_path, doma
 
 
 PREPARES = {
-    "content": ({"content": 7}, 400, "content of a request must be a text, not 7"),
+    "content": ({"content": 7}, 400, "content of a request must be a string, not 7"),
     "unknown": ({"content": "ff"}, 404, "there is no model with the digest 'ff': send it first"),
     "device": ({"device_id": True}, 400, "device_id of a request must be a whole number, not True"),
     "far device": ({"device_id": 64}, 422, "device_id must be a whole number from 0 to 63, not 64"),

@@ -71,7 +71,7 @@ def test_what_has_no_room_waits_for_it(stalls):
     with served("numpy", requests=1, megabytes=0.001) as server, beginning(server, 900):
         until_room_is(server, 100)
         status, message = says(raw(server, HEAD % 200 + b" " * 198 + b"{}"))  # after the other was sent away
-        assert (status, message) == (400, "content of a request must be a text, not None")
+        assert (status, message) == (400, "content of a request must be a string, not None")
 
 
 def test_what_gets_no_room_is_told():

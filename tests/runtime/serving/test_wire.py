@@ -77,7 +77,7 @@ def test_heads_are_plain_and_short():
     with pytest.raises(WireError) as error:
         to_json({"a": {1, 2}})
     assert str(error.value) == (
-        "only numbers, texts, lists and tables can be sent: Object of type set is not JSON serializable"
+        "only numbers, strings, lists and dicts can be sent: Object of type set is not JSON serializable"
     )
     with pytest.raises(WireError) as error:
         encode({"a": "x" * HEAD_BYTES}, {})
@@ -90,7 +90,7 @@ def test_names_that_a_file_cannot_hold():
     assert str(error.value) == "an array cannot be called '__metadata__' to be sent"
     with pytest.raises(WireError) as error:
         encode({}, {"\ud800": np.zeros(1)})
-    assert str(error.value).startswith("the name of an array must be a text: 'utf-8' codec can't encode ")
+    assert str(error.value).startswith("the name of an array must be a string: 'utf-8' codec can't encode ")
 
 
 BITS = {
@@ -142,12 +142,12 @@ MALFORMED = {
     "no JSON": (file(b"\x80\x04K\x01."), f"{NONE}invalid UTF-8 in header: "),
     "too deep": (file(b"[" * 200_000), f"{NONE}invalid JSON in header: "),
     "a list": (file(b"[]"), f"{NONE}invalid JSON in header: "),
-    "no head": (file(b"{}"), "it is no JSON: "),
+    "no head": (file(b"{}"), "it is not JSON: "),
     "a head that is no text": (file({"__metadata__": {"head": 7}}), f"{NONE}invalid JSON in header: "),
     "a head that is a list": (file({}, head="[]"), "it must be a JSON object, not list"),
     "a head that is too deep": (
         file({}, head="[" * 200_000),
-        "it is no JSON: maximum recursion depth exceeded",
+        "it is not JSON: maximum recursion depth exceeded",
     ),
     "no names": (file({}, head="{}"), f"{NAMES}None"),
     "a number for a name": (file(tensor("I8", [1], 1), b"1", '{"arrays": [1]}'), f"{NAMES}[1]"),

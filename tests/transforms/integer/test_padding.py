@@ -55,6 +55,6 @@ def test_values_that_no_part_of_the_scale_gives_are_refused():
     with pytest.raises(ModelError) as caught:
         layers(padded(graph, 2).model(1, 3, 4, 3, datatype="INT4"))
     assert str(caught.value) == (
-        "no integer layers for node 'conv2' (Conv): it pads with 0, which is none of the values that come in: pad with a "
-        "whole number times the scale, or quantise with the zero point 0 in front of it"
+        "no integer layers for node 'conv2' (Conv): it pads with 0, which is not one of its input's possible values: pad "
+        "with a whole number times the scale, or quantise with the zero point 0 before it"
     )

@@ -63,7 +63,7 @@ def test_what_lies_behind_a_node_without_a_layer_is_read_all_the_same():
         "  node 'hardmax0' (Hardmax), node 'lpnormalization4' (LpNormalization), each: no layer of integers computes this "
         "operator: put operators in its place that have layers (docs/your_model.md lists them), in the model or with a "
         "transform of your own before this step\n"
-        "  node 'matmul3' (MatMul), node 'matmul9' (MatMul), each: its weights are floats without a unit in common: "
+        "  node 'matmul3' (MatMul), node 'matmul9' (MatMul), each: its weights are floats without a common unit: "
         "quantise them\n"
         "  node 'quant5' (Quant): it has 4096 levels, more than the 256 that thresholds give: use a quantiser with 8 bits "
         "or fewer"
@@ -103,7 +103,7 @@ def test_floats_that_several_nodes_read_are_one_reason():
     assert str(caught.value) == (
         "no integer layers for 2 nodes:\n"
         "  node 'matmul1' (MatMul), node 'matmul3' (MatMul), each: it gets floats: input 'in': it has no quantiser, and no "
-        "integer datatype: put a quantiser behind it, or state which integers it is made of (`inputs` in a blueprint, "
+        "integer datatype: put a quantiser after it, or state its integer datatype (`inputs` in a blueprint, "
         "--input-datatype)"
     )
 

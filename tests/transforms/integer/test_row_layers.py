@@ -116,8 +116,8 @@ def test_a_normalisation_gets_floats_of_integers_and_thresholds_behind(quantised
         ),
         (
             lambda graph: graph.node("Softmax", axis=-1).node("Neg").quant(4),
-            "no integer layers for node 'quant3' (Quant): it falls where a function of rows rises: "
-            "multiply by a factor above 0 between the function and the quantiser",
+            "no integer layers for node 'quant3' (Quant): a factor below 0 lies between the function and its quantiser: "
+            "use a factor above 0 there",
         ),
     ],
 )

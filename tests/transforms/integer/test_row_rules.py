@@ -81,7 +81,7 @@ def test_a_product_with_something_that_is_no_whole_number_of_its_scale_is_refuse
     graph.node("Add", [0.3]).node("Mul", first).quant(5, 4.0)
     with pytest.raises(ModelError) as caught:
         layers(graph.model(1, 2, datatype="INT4"))
-    assert "(Mul) stays on the host: one of its factors is not made of whole numbers of its scale" in str(
+    assert "(Mul) stays on the host: one of its factors is not a whole multiple of its scale" in str(
         caught.value
     )
 
@@ -129,9 +129,7 @@ def test_the_greater_and_the_lesser_of_two_branches(operation, scales, factor):
 
 def test_branches_of_scales_without_a_unit_in_common_are_not_compared():
     graph, first = branches((0.1234567, 0.7654321))
-    with pytest.raises(
-        ModelError, match="it joins values whose scales, or zero points, have no unit in common"
-    ):
+    with pytest.raises(ModelError, match="it joins values whose scales, or zero points, have no common unit"):
         layers(graph.node("Max", first).quant(5, 0.5).model(1, 2, datatype="INT4"))
 
 
@@ -144,8 +142,8 @@ def test_places_that_may_lie_outside_are_refused():
     with pytest.raises(ModelError) as caught:
         layers(of_table(7))
     assert str(caught.value) == (
-        "no integer layers for node 'gather' (Gather): its places go from 0 to 7, and its table has 7 rows: "
-        "give the table as many rows, or the input a datatype that holds only its places"
+        "no integer layers for node 'gather' (Gather): its indices go from 0 to 7, and its table has 7 rows: "
+        "give the table as many rows, or the input a datatype that holds only valid indices"
     )
 
 

@@ -120,8 +120,8 @@ def test_a_function_of_other_integers_is_refused():
     with pytest.raises(ModelError) as caught:
         layers(graph.model(1, 2, datatype="INT8"))
     assert str(caught.value) == (
-        "no integer layers for node 'max2' (Max): it joins values whose scales, or zero points, have no unit in common: "
-        "quantise them with one scale in front of it"
+        "no integer layers for node 'max2' (Max): it joins values whose scales, or zero points, have no common unit: "
+        "quantise them with one scale before it"
     )
 
 
@@ -130,6 +130,6 @@ def test_integers_are_not_tried_without_end():
     with pytest.raises(ModelError) as caught:
         layers(graph.model(1, 1, datatype="INT24"))
     assert str(caught.value) == (
-        "no integer layers for node 'quant1' (Quant): Abs 'abs0' in front of it: a function of 16777216 different "
-        "integers, and no more than 1048576 are tried: put a quantiser in front of it"
+        "no integer layers for node 'quant1' (Quant): Abs 'abs0' before it: a function of 16777216 different "
+        "integers, and no more than 1048576 are tried: put a quantiser before it"
     )

@@ -195,8 +195,8 @@ def test_a_pool_with_dilation_takes_the_largest_of_rows_of_taps():
             lambda net: net.node(
                 "Pad", (1, 4, 5, 6), net.constant([0, 0, 1, 0, 0, 0, 0, 0], np.int64), net.constant(0.3)
             ),
-            "no integer layers for node 'Pad_1' (Pad): it pads with 0.3, which is none of the values that come in: pad "
-            "with a whole number times the scale, or quantise with the zero point 0 in front of it",
+            "no integer layers for node 'Pad_1' (Pad): it pads with 0.3, which is not one of its input's possible values: "
+            "pad with a whole number times the scale, or quantise with the zero point 0 before it",
         ),
         (
             lambda net: net.node("Resize", (1, 4, 8, 6), "", net.constant([1, 1, 2, 1]), mode="linear"),
@@ -206,7 +206,7 @@ def test_a_pool_with_dilation_takes_the_largest_of_rows_of_taps():
         (
             lambda net: net.node("Concat", (1, 8, 4, 6), inputs=[net.tail, net.constant(np.ones((1, 4, 4, 6)))], axis=1),
             "no integer layers for node 'Concat_1' (Concat): one of its parts is constant: leave the "
-            "constant part out, and add what it gives to the bias behind it",
+            "constant part out, and add its contribution to the bias after it",
         ),
     ],
 )  # fmt: skip

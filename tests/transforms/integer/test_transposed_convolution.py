@@ -91,7 +91,11 @@ def test_scales_are_those_of_results():
 @pytest.mark.parametrize(
     ("form", "stated", "message"),
     [
-        ({}, {"output_shape": [6, 8]}, "its output_shape is not written out as padding"),
+        (
+            {},
+            {"output_shape": [6, 8]},
+            "its padding is stated by output_shape, and could not be converted into pads",
+        ),
         # ONNX Runtime leaves pixels undefined there.
         ({"dilations": (3, 1), "beyond": (2, 0)}, {}, "its output_padding is not less than its strides"),
     ],

@@ -131,7 +131,7 @@ def wide_net(results=4):
     return net.node("MatMul", net.weights(weights, 1.0, 16), shape=[1, results])
 
 
-HELP = "put a quantiser right behind the product, or use fewer bits for its weights or for its inputs"
+HELP = "put a quantiser right after the product, or use fewer bits for its weights or for its inputs"
 
 
 def test_a_wide_sum_that_is_an_output_is_refused():

@@ -46,7 +46,7 @@ def annotated(
             error = float(np.abs(values - rounded).max())
         if error > threshold:
             raise BuildError(
-                f"tensor '{tensor}' is annotated as {datatype}, but holds a value that is {error:g} from the next "
+                f"tensor '{tensor}' is annotated as {datatype}, but holds a value that is {error:g} from the nearest "
                 "whole number"
             )
     if values.size and settled and not _inside(rounded, low, high, holes):

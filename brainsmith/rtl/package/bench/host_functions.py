@@ -56,12 +56,12 @@ class HostFunctions:
         Args:
             streams: What the accelerator gave, by stream: (frames, *shape of one).
             inputs: Of the network, as `before` takes them; needed only where `host.json` lists tensors as `handed`, which
-                operators behind the accelerator read and it does not give.
+                operators after the accelerator read and it does not give.
         """
         handed = self.description["handed"]
         if handed and inputs is None:
             raise ValueError(
-                f"operators behind the accelerator read {', '.join(handed)}: give the network's inputs, too"
+                f"operators after the accelerator read {', '.join(handed)}: give the network's inputs, too"
             )
         values = self._front(inputs) if handed else {}
         for one in self.description["accelerator"]["outputs"]:

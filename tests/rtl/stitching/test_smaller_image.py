@@ -1,4 +1,4 @@
-"""The same layers for a smaller picture: which size they take, what changes, and which layers have none."""
+"""The same layers for a smaller image: which size they take, what changes, and which layers have none."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.errors import BuildError
 from brainsmith.execution.execute import Executor
-from brainsmith.rtl.stitching.smaller_picture import smallest_picture
+from brainsmith.rtl.stitching.smaller_image import smallest_image
 
 RTL = "finn.custom_op.fpgadataflow.rtl"
 
@@ -96,10 +96,10 @@ def network(size):
     ("size", "smallest"),
     [(224, 4), (32, 4), (30, 2), (7, 3), (225, 1)],  # what the last window of a row leaves out stays the same
 )
-def test_the_smallest_picture_that_all_layers_take(size, smallest):
+def test_the_smallest_image_that_all_layers_take(size, smallest):
     model = network(size).model()
     before = model.model.SerializeToString()
-    small, found = smallest_picture(model)
+    small, found = smallest_image(model)
     assert found == (smallest, smallest)
     assert model.model.SerializeToString() == before
     assert small.get_tensor_shape("in") == [1, smallest, smallest, 2]
@@ -120,34 +120,34 @@ def test_the_smallest_picture_that_all_layers_take(size, smallest):
 
 def refusal(layers):
     with pytest.raises(BuildError) as caught:
-        smallest_picture(layers.model())
+        smallest_image(layers.model())
     return str(caught.value)
 
 
-def test_layers_that_take_no_smaller_picture_are_named():
+def test_layers_that_take_no_smaller_image_are_named():
     flat = Layers(1, 6, 6, 2).window(6, 3, 1).products(18, 4, [1, 4, 4]).products(64, 3, [1])
     assert refusal(flat) == (
-        "no layer of the circuit takes a smaller picture: MVAU_rtl_2 (MVAU_rtl) takes 1 x 4 x 4 x 4 as 1 x 64, one row of "
+        "no layer of the circuit takes a smaller image: MVAU_rtl_2 (MVAU_rtl) takes 1 x 4 x 4 x 4 as 1 x 64, one row of "
         "values, whose number would change"
     )
     turned = Layers(1, 4, 4, 2).add(
         "InnerShuffle_rtl", data_type="UINT4", in_shape=[1, 4, 4, 2], transpose_in_shape=[1, 4, 4, 2], SIMD=1
     )
     assert refusal(turned) == (
-        "no layer of the circuit takes a smaller picture: InnerShuffle_rtl_0 (InnerShuffle_rtl) rearranges values by a "
+        "no layer of the circuit takes a smaller image: InnerShuffle_rtl_0 (InnerShuffle_rtl) rearranges values by a "
         "stated shape"
     )
     whole = Layers(1, 6, 6, 2).window(6, 6, 1)
     assert refusal(whole) == (
-        "no layer of the circuit takes a smaller picture: ConvolutionInputGenerator_rtl_0 (ConvolutionInputGenerator_rtl) "
+        "no layer of the circuit takes a smaller image: ConvolutionInputGenerator_rtl_0 (ConvolutionInputGenerator_rtl) "
         "takes windows of 6, and gets 5"
     )
     assert refusal(Layers(1, 16).products(16, 4, [1])) == (
-        "there is no smaller picture: the circuit does not take one picture, but (1, 16)"
+        "there is no smaller image: the circuit does not take one image, but (1, 16)"
     )
 
 
-def test_cuts_and_padding_follow_the_picture_and_read_it_in_groups():
+def test_cuts_and_padding_follow_the_image_and_read_it_in_groups():
     def cut(size):  # every second row and column
         return Layers(1, size, size, 2).add(
             "CropRTL", domain="brainsmith.backends.rtl", in_shape=[1, size, size, 2], SIMD=1, inputDataType="UINT4",
@@ -155,7 +155,7 @@ def test_cuts_and_padding_follow_the_picture_and_read_it_in_groups():
             out_shape=[1, size // 2, size // 2, 2],
         )  # fmt: skip
 
-    small, size = smallest_picture(cut(8).model())
+    small, size = smallest_image(cut(8).model())
     assert size == (2, 2)
     (node,), (wanted,) = small.graph.node, cut(2).model().graph.node
     assert {one.name: one for one in node.attribute} == {one.name: one for one in wanted.attribute}

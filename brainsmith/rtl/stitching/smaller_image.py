@@ -1,7 +1,7 @@
-"""Give the layers of a model a smaller picture: the same layers, weights, thresholds and folding, with fewer pixels.
+"""Give the layers of a model a smaller image: the same layers, weights, thresholds and folding, with fewer pixels.
 
 For example, of MobileNetV1 for 224 x 224 the layers take 32 x 32 at least: there the last of five windows with stride 2
-gives one pixel. Windows, padding and sums follow the picture; all else of a layer stays as it is.
+gives one pixel. Windows, padding and sums follow the image; all else of a layer stays as it is.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     Attributes = dict[str, Any]
 
 _SUM_TYPE = "sumDataType"
-"""Of a sum over a picture: its datatype, where that is not the smallest that holds all sums."""
+"""Of a sum over an image: its datatype, where that is not the smallest that holds all sums."""
 
 
-def smallest_picture(model: ModelWrapper) -> tuple[ModelWrapper, tuple[int, int]]:
-    """Return a model for the smallest picture that all of its layers take, and the height and width of that.
+def smallest_image(model: ModelWrapper) -> tuple[ModelWrapper, tuple[int, int]]:
+    """Return a model for the smallest image that all of its layers take, and the height and width of that.
 
     Each axis is tried by itself. A window that leaves out a rest of its input leaves out the same rest, so that what a
     layer does at the end of a row stays what it is.
 
     Args:
-        model: Of hardware layers, pictures in NHWC; not changed.
+        model: Of hardware layers, images in NHWC; not changed.
 
     Raises:
-        BuildError: The input is no picture, or a layer takes no smaller one.
+        BuildError: The input is no image, or a layer takes no smaller one.
     """
-    sizes = picture_of(model)
+    sizes = image_of(model)
     found, reasons = list(sizes), []
     for axis, size in enumerate(sizes):
         for smaller in range(1, size):
@@ -51,23 +51,23 @@ def smallest_picture(model: ModelWrapper) -> tuple[ModelWrapper, tuple[int, int]
                 break
     if tuple(found) == sizes:
         why = max(reversed(reasons), key=lambda refusal: refusal.at, default=None)
-        raise BuildError(f"no layer of the circuit takes a smaller picture{f': {why}' if why else ''}")
+        raise BuildError(f"no layer of the circuit takes a smaller image{f': {why}' if why else ''}")
     try:
         return _resized(model, (found[0], found[1])), (found[0], found[1])
     except _RefusalError as refusal:  # both axes together
-        raise BuildError(f"the circuit takes no smaller picture: {refusal}") from refusal
+        raise BuildError(f"the circuit takes no smaller image: {refusal}") from refusal
 
 
-def picture_of(model: ModelWrapper) -> tuple[int, int]:
+def image_of(model: ModelWrapper) -> tuple[int, int]:
     """Return the height and width of a model's input.
 
     Raises:
-        BuildError: It has several inputs, or one that is no picture (1, height, width, channels).
+        BuildError: It has several inputs, or one that is no image (1, height, width, channels).
     """
     shapes = [tuple(model.get_tensor_shape(value.name)) for value in input_values(model.graph)]
     if len(shapes) != 1 or len(shapes[0]) != 4 or shapes[0][0] != 1:
         listed = ", ".join(str(shape) for shape in shapes)
-        raise BuildError(f"there is no smaller picture: the circuit does not take one picture, but {listed}")
+        raise BuildError(f"there is no smaller image: the circuit does not take one image, but {listed}")
     return shapes[0][1], shapes[0][2]
 
 
@@ -82,7 +82,7 @@ class _RefusalError(Exception):
 
 
 def _resized(model: ModelWrapper, size: tuple[int, int]) -> ModelWrapper:
-    """Return the model for pictures of a size.
+    """Return the model for images of a size.
 
     Raises:
         _RefusalError: A layer does not take what reaches it.
@@ -137,7 +137,7 @@ def _changed(layer: Any, model: ModelWrapper, shapes: Mapping[str, Shape]) -> At
         return {}
     rule = next((rule for mark, rule in _RULES.items() if mark in layer.get_nodeattr_types()), None)
     if rule is None:
-        raise _RefusalError("is not known to be the same for pictures of another size")
+        raise _RefusalError("is not known to be the same for images of another size")
     found = rule(_InputChange(layer, before, after))
     for name, value in found.items():
         layer.set_nodeattr(name, value)
@@ -163,9 +163,9 @@ def _outputs(layer: Any, old: Any, model: ModelWrapper) -> dict[str, Shape]:
         given, before = (tuple(map(int, one.get_normal_output_shape(at))) for one in (layer, old))
         shape = tuple(model.get_tensor_shape(name))
         if given != before and shape != before:
-            raise _RefusalError(f"gives {_text(before)} as {_text(shape)}, whose values would be others")
+            raise _RefusalError(f"gives {_text(before)} as {_text(shape)}, whose values would differ")
         if min(given) < 1:
-            raise _RefusalError(f"gives nothing of {_text(given)}")
+            raise _RefusalError(f"has an empty result for {_text(given)}")
         found[name] = shape if given == before else given
     return found
 
@@ -189,7 +189,7 @@ class _InputChange:
     after: Sequence[Shape]
 
     @property
-    def picture(self) -> list[int]:
+    def image(self) -> list[int]:
         """The new height and width."""
         return list(self.after[0][1:3])
 
@@ -202,7 +202,7 @@ class _InputChange:
 def _window(change: _InputChange) -> Attributes:
     """A sliding window: as much is left over at the end of each axis as before."""
     given = []
-    for axis, size in enumerate(change.picture):
+    for axis, size in enumerate(change.image):
         kernel, stride, dilation = (
             change.get(name)[axis] for name in ("ConvKernelDim", "Stride", "Dilation")
         )
@@ -211,16 +211,16 @@ def _window(change: _InputChange) -> Attributes:
             raise _RefusalError(f"takes windows of {covered}, and gets {size}")
         if (size - covered) % stride != (change.get("IFMDim")[axis] - covered) % stride:
             raise _RefusalError(
-                f"has stride {stride}, and would leave out another part of {size} than of its picture"
+                f"has stride {stride}, and would leave out another part of {size} than of its image"
             )
         given.append((size - covered) // stride + 1)
-    return {"IFMDim": change.picture, "OFMDim": given}
+    return {"IFMDim": change.image, "OFMDim": given}
 
 
 def _enlarged(change: _InputChange) -> Attributes:
     """An upsampler keeps its factors."""
     (high, wide), grown = (
-        change.picture,
+        change.image,
         [change.get("HO") // change.get("HI"), change.get("WO") // change.get("WI")],
     )
     return {"HI": high, "WI": wide, "HO": high * grown[0], "WO": wide * grown[1]}
@@ -261,7 +261,7 @@ def _rows(change: _InputChange) -> Attributes:
 
 
 def _moved(change: _InputChange) -> Attributes:
-    """Padding or a cut of a picture, whose rows may be read in groups, or another order of its axes."""
+    """Padding or a cut of an image, whose rows may be read in groups, or another order of its axes."""
     kinds, shape, new = change.layer.get_nodeattr_types(), change.before[0], change.after[0]
     known = ({"perm", "transpose_in_shape"}, {"starts", "sizes"}, {"before", "after"})
     if "loop_coeffs" in kinds or not any(names <= set(kinds) for names in known):
@@ -324,13 +324,13 @@ def _regrouped(group: Sequence[int], size: int) -> list[int]:
 
 _RULES: Mapping[str, Callable[[_InputChange], Attributes]] = {
     "IFMDim": _window,
-    "ImgDim": lambda change: {"ImgDim": change.picture},
-    "OutImgDims": lambda change: {"OutImgDims": change.picture},
-    "Dim": lambda change: {"Dim": change.picture},
+    "ImgDim": lambda change: {"ImgDim": change.image},
+    "OutImgDims": lambda change: {"OutImgDims": change.image},
+    "Dim": lambda change: {"Dim": change.image},
     "HI": _enlarged,
     "inShape": _converted,
     "lhs_shape": _combined,
     "numInputVectors": _rows,
     "in_shape": _moved,
 }
-"""By an attribute that a kernel has: how the layer follows its picture. FINN's kernels and ours name them alike."""
+"""By an attribute that a kernel has: how the layer follows its image. FINN's kernels and ours name them alike."""
