@@ -169,7 +169,7 @@ def _joined(parts: Sequence[_Part], results: Sequence[Any], axis: int) -> Any:
                 raise OpError(
                     f"{part} gave an output of shape {one.shape}, which does not have "
                     f"{plural(part.end - part.begin, 'sample')} "
-                    f"along axis {axis}: the op does not keep the batch"
+                    f"along axis {axis}: the op must keep the batch axis"
                 )
     try:
         joined = tuple(np.concatenate(some, axis) for some in zip(*outputs, strict=True))

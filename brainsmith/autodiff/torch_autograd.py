@@ -120,7 +120,7 @@ def _array_of(op: Op, at: int, tensor: Any) -> Any:
         array: Array = tensor.detach().numpy()
     except (TypeError, RuntimeError) as error:
         raise operation_error(
-            op, f"takes the dtypes that numpy has; input {at} is {tensor.dtype}: .float() converts it"
+            op, f"supports the dtypes that numpy has only; input {at} is {tensor.dtype}: .float() converts it"
         ) from error
     return array
 

@@ -92,7 +92,7 @@ class BuildVerification:
             if self._golden.random:
                 return None
             raise BuildError(
-                f"{self._problem}\n  so no step can be verified with the golden inputs: mend the model, or build it "
+                f"{self._problem}\n  so no step can be verified with the golden inputs: correct the model, or build it "
                 "without verification: --no-verify (verify=False)"
             ) from error
 

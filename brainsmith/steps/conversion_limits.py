@@ -60,7 +60,7 @@ def _sign_product(model: ModelWrapper, node: NodeProto) -> str:
     if not signs or model.find_upstream(node.input[0], _gives_signs):
         return ""
     return (
-        "multiplies BIPOLAR values, which no quantiser gives, by BIPOLAR weights, and a layer that counts equal signs "
+        "multiplies BIPOLAR inputs that come from no quantiser by BIPOLAR weights, and a layer that counts equal signs "
         "takes bits: give the model's input the datatype INT2, which holds -1 and 1, too"
     )
 

@@ -113,7 +113,7 @@ def fails(x):
     [
         ((fails, [np.arange(8)], 4), "part 2 of the batch (samples 4:6) failed: KeyError: 'five'"),
         ((np.sum, [np.arange(8)], 2), "part 0 of the batch (samples 0:4) gave an output of shape (), which does not "
-         "have 4 samples along axis 0: the op does not keep the batch"),
+         "have 4 samples along axis 0: the op must keep the batch axis"),
         ((np.positive, [np.arange(8)], 0), "a batch must be split into 1 or more parts, not 0"),
         ((np.positive, [np.arange(8)], []), "over must be a number of parts, or the callables that run them, not []"),
         ((np.positive, [np.arange(8)], [3]), "a part of a batch must be run by an op, its name or a function, not 3"),

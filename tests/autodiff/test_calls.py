@@ -61,7 +61,7 @@ def test_the_rules_of_several_outputs_give_as_many_answers():
     two = ops.CustomOpBuilder("two", 1, 2).forward(lambda inputs: (inputs[0], inputs[0]))
     two.output_shape(lambda shapes: (shapes[0],))
     assert refusal(two.build()) == (
-        "the rules of operation 'two' must give 2 answers, one for each output, not ((3,),)"
+        "the rules of operation 'two' must return 2 results, one for each output, not ((3,),)"
     )
 
 

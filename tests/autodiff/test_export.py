@@ -288,7 +288,7 @@ def test_what_an_optimiser_has_changed_since_is_refused():
         ops.export_onnx(y, x)
     assert str(caught.value) == (
         "input 1 of operation 'mul' was changed in place after it was used (by an optimiser's step?), so the model would "
-        "have other numbers than were computed: compute the result again, and export that"
+        "differ from what was computed: compute the result again, and export that"
     )
     again = x * weight
     model = ops.export_onnx({"y": again}, {"x": x})

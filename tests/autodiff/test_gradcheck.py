@@ -249,7 +249,7 @@ def test_samples_are_where_an_op_says():
 def test_an_op_that_gives_nan_at_drawn_inputs_says_what_to_do():
     op = built("log", lambda grad, x: grad / x, forward=lambda x: np.full_like(x, np.nan))
     with pytest.raises(
-        GradientError, match=r"^operation 'log' takes none of the inputs that gradcheck drew; give inputs="
+        GradientError, match=r"^operation 'log' accepts none of the inputs that gradcheck drew; give inputs="
     ):
         gradcheck(op)
 

@@ -322,7 +322,7 @@ def tensors(kind):
         ("meta", "Operation 'swish' runs on the CPU, but input 0 is on meta: use .cpu()"),
         (
             "bfloat16",
-            "Operation 'swish' takes the dtypes that numpy has; input 0 is torch.bfloat16: .float() converts it",
+            "Operation 'swish' supports the dtypes that numpy has only; input 0 is torch.bfloat16: .float() converts it",
         ),
         ("sparse", "Operation 'swish' takes dense tensors; input 0 is torch.sparse_coo: .to_dense()"),
         ("complex", "Operation 'swish' expects numbers, got complex64 for input 0"),

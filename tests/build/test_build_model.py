@@ -259,7 +259,7 @@ def test_an_input_model_that_cannot_be_executed(tmp_path):
     with pytest.raises(BuildError) as caught:
         build(model, output=tmp_path / "out", steps=[same], **golden())
     assert str(caught.value) == (
-        f"{problem}\n  so no step can be verified with the golden inputs: mend the model, or build it without "
+        f"{problem}\n  so no step can be verified with the golden inputs: correct the model, or build it without "
         "verification: --no-verify (verify=False)"
     )
     assert not (tmp_path / "out").exists()

@@ -252,7 +252,7 @@ def test_a_wrong_annotation_in_the_model_ends_the_build(tmp_path):
         build(model, None, tmp_path / "out", steps=[same], verify_inputs=whole_inputs(), use_cache=False)
     assert str(caught.value) == (
         "the input model cannot be executed: tensor 'inner' is annotated as INT4, but holds -15\n"
-        "  so no step can be verified with the golden inputs: mend the model, or build it without verification: "
+        "  so no step can be verified with the golden inputs: correct the model, or build it without verification: "
         "--no-verify (verify=False)"
     )
 
@@ -267,7 +267,7 @@ def test_a_wrong_shape_of_an_inner_tensor_ends_the_build(tmp_path, name, declare
         build(model, None, tmp_path / "out", steps=[same], verify_inputs=whole_inputs(), use_cache=False)
     assert str(caught.value) == (
         f"the input model cannot be executed: tensor '{name}' is declared with the shape {declared}, but has {has}\n"
-        "  so no step can be verified with the golden inputs: mend the model, or build it without verification: "
+        "  so no step can be verified with the golden inputs: correct the model, or build it without verification: "
         "--no-verify (verify=False)"
     )
 

@@ -185,7 +185,7 @@ def test_signs_that_no_quantiser_gives_times_signs_are_refused_before_the_loweri
     with pytest.raises(ModelError) as caught:
         steps.streamline(model, config)
     assert str(caught.value) == (
-        f"node '{kind}_0' ({kind}) multiplies BIPOLAR values, which no quantiser gives, by BIPOLAR weights, and a layer "
+        f"node '{kind}_0' ({kind}) multiplies BIPOLAR inputs that come from no quantiser by BIPOLAR weights, and a layer "
         "that counts equal signs takes bits: give the model's input the datatype INT2, which holds -1 and 1, too"
     )
 

@@ -93,7 +93,7 @@ def points_of(
             refusal = refusal or error
     if not found:
         raise type(refusal or OpError())(
-            f"operation {op.name!r} takes none of the inputs that gradcheck drew; give inputs=, or define "
+            f"operation {op.name!r} accepts none of the inputs that gradcheck drew; give inputs=, or define "
             f"samples(random). The first refusal: {refusal}"
         ) from refusal
     return found

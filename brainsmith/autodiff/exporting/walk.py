@@ -102,6 +102,6 @@ def _check_unchanged(record: Record, ends: set[Key]) -> None:
         if tensor.changed > record.serial and key_of(tensor) not in ends:
             raise OpError(
                 f"input {at} of operation {record.op.name!r} was changed in place after it was used (by an optimiser's "
-                "step?), so the model would have other numbers than were computed: compute the result again, and "
+                "step?), so the model would differ from what was computed: compute the result again, and "
                 "export that"
             )

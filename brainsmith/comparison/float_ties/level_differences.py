@@ -84,7 +84,7 @@ def compare_levels(
     slack = _SAME + np.abs(found / unit) * 2.0**-22
     if (at := _first(np.abs(steps - whole) > slack)) is not None:
         return LevelDifferences(
-            own.value, (), f"{_place(quantiser, at)} is {found[at]:g}, which is none of its levels"
+            own.value, (), f"{_place(quantiser, at)} is {found[at]:g}, which is not one of its levels"
         )
     if not whole.any():
         return LevelDifferences(own.value)

@@ -203,7 +203,7 @@ class StreamKernel(HWCustomOp):
         rounded = values[values.astype(np.float32) != values]
         if rounded.size:
             raise ModelError(
-                f"{said} {int(rounded[0])} for {output!r}, which is not exact in float32, as tensors are: whole numbers "
-                f"are to {WHOLE}"
+                f"{said} {int(rounded[0])} for {output!r}, which float32, the type of tensors, does not hold exactly: "
+                f"whole numbers are exact up to {WHOLE}"
             )
         return values

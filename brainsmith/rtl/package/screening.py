@@ -62,7 +62,7 @@ def refuse_foreign_code(where: str, text: str) -> None:
     at, what = found
     raise BuildError(
         f"{where}:{text.count(chr(10), 0, at) + 1}: {what} is not allowed in a packed accelerator, which may come from "
-        "somebody else: it could run programs or open files\n"
+        "an untrusted source: it could run programs or open files\n"
         "  take it out, or build the accelerator again; a circuit needs no more than "
         "$readmemh, $clog2, $signed, $display, $error and the like"
     )

@@ -86,7 +86,7 @@ class _BatchChange:
         ):
             return "joins tensors of other samples"
         if is_standard(node, "Conv", "ConvTranspose", "BatchNormalization"):
-            return "has weights that vary" if len(inputs) > 1 else ""
+            return "has computed weights" if len(inputs) > 1 else ""
         others = [self._view.shape(name) for name in node.input if name and name not in self._varying]
         rank = len(shape)
         if any(len(other) > rank or (len(other) == rank and other[0] != 1) for other in others):
@@ -115,7 +115,7 @@ class _BatchChange:
         if node.op_type == "Concat" and any(name not in self._varying for name in node.input):
             return "joins a constant to each sample"
         if node.op_type == "Gather" and node.input[1] in self._varying:
-            return "gathers at varying places"
+            return "gathers at computed indices"
         axis = attribute(node, "axis", default) % len(self._view.shape(node.input[0]))
         return "" if axis else "reads along the batch"
 
@@ -168,13 +168,13 @@ class _BatchChange:
         if pads is None:
             pads = self._view.constant(node.input[1])
         if pads is None or (len(node.input) > 3 and node.input[3]):
-            return "pads by what is not constant, or along axes that it names"
+            return "has computed padding, or states its axes"
         return "pads the batch" if pads[0] or pads[len(pads) // 2] else ""
 
     def _slice(self, node: NodeProto) -> str:
         limits = [self._view.constant(name) for name in node.input[1:] if name]
         if any(limit is None for limit in limits) or len(limits) < 3:
-            return "slices at places that are not constant, or along axes that it does not name"
+            return "slices at computed positions, or does not state its axes"
         rank, axes = len(self._view.shape(node.input[0])), limits[2]
         assert axes is not None
         return "slices the batch" if any(axis % rank == 0 for axis in axes.reshape(-1).tolist()) else ""

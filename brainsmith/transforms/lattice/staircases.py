@@ -91,7 +91,7 @@ def quantiser_of(view: GraphView, node: NodeProto) -> Staircase:
 
         if (signs < 0).any():
             raise ModelError(
-                f"{_name(node)} has a negative scale, which a threshold of its input cannot give"
+                f"{_name(node)} has a negative scale, which thresholds of its input cannot express"
             )
         return Staircase(node, bipolar_levels, -1, 1, 2, "BIPOLAR", size, axis, channels)
     return _of_integers(view, node, given, size, axis, channels, signs)

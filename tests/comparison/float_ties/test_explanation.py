@@ -194,7 +194,7 @@ def test_levels_of_another_shape_or_between_two_levels_are_wrong():
     found = explain_frame(network, frame, {name: np.zeros((1, 3))}, {}, None)
     assert found.wrong == f"'{name}' has the shape [1, 3] there"
     found = explain_frame(network, frame, {name: np.full((1, 2), 0.5)}, {}, None)
-    assert found.wrong == f"element [0, 0] of '{name}' is 0.5, which is none of its levels"
+    assert found.wrong == f"element [0, 0] of '{name}' is 0.5, which is not one of its levels"
 
 
 @pytest.mark.parametrize(("scale", "tie"), [(0.5, True), (0.45, False)])

@@ -41,7 +41,8 @@ SAID = "node 'half0': the golden function of Half gives "
         (np.array([[1, -1, 0, 1]]), "BIPOLAR", "0 for 'out', which BIPOLAR does not hold: it holds -1 to 1"),
         (
             np.array([[0, 1, 2, 2**24 + 1]]), "UINT32",
-            "16777217 for 'out', which is not exact in float32, as tensors are: whole numbers are to 16777216",
+            "16777217 for 'out', which float32, the type of tensors, does not hold exactly: whole numbers are exact up to "
+            "16777216",
         ),
         (np.zeros((4, 1)), "UINT4", "an array of shape (4, 1) for 'out', which has the shape (1, 4)"),
         (3, "UINT4", "an array of shape () for 'out', which has the shape (1, 4)"),

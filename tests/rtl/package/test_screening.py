@@ -17,7 +17,8 @@ from brainsmith.rtl.package.rerun import simulate_package
 from brainsmith.rtl.package.screening import ALLOWED_TASKS, has_macros, refuse_foreign_code
 
 HINT = (
-    " is not allowed in a packed accelerator, which may come from somebody else: it could run programs or open files\n"
+    " is not allowed in a packed accelerator, which may come from an untrusted source: it could run programs "
+    "or open files\n"
     "  take it out, or build the accelerator again; a circuit needs no more than "
     "$readmemh, $clog2, $signed, $display, $error and the like"
 )
