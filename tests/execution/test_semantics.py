@@ -22,6 +22,7 @@ from brainsmith.plugin.node_claims import op_type_of
 from tests.execution.onnx.rewritten import assert_rewritten_right
 from tests.execution.own_kernel import MODEL, SEMANTICS, sum_pairs
 from tests.execution.program.single_node import is_foreign, one_node, run_reference
+from tests.plugin.installed import Site
 
 prepare_finn()
 X = np.random.default_rng(0).integers(-8, 8, (5, 1, 3, 8)).astype(np.float32)
@@ -57,6 +58,24 @@ def test_a_kernel_with_semantics_runs_batched_on_both_targets(project):
         "datatype_checks.annotated", "shapes.reshape", "reductions.reduce", "arithmetic.apply",
     ]  # fmt: skip
     assert any(name.endswith(".sum_pairs") for name in program.modules)
+    assert_rewritten_right(sum_pairs(), x=X)
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Install a distribution with the kernel."""
+    Site(tmp_path).install("acme", "1.0", {"kernel": "acme_sums"}, acme_sums=MODEL + SEMANTICS)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    reset_plugin_system()
+    yield
+    monkeypatch.undo()
+    reset_plugin_system()
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_kernel_of_an_installed_distribution_runs_batched_as_well():
+    program = assert_runs_right(sum_pairs(), foreign=False)
+    assert "acme_sums" in program.modules
     assert_rewritten_right(sum_pairs(), x=X)
 
 
