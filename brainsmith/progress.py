@@ -160,20 +160,20 @@ class Task:
             self._listener.ended(self)
 
     def at(self, done: int) -> None:
-        """Say how much is done."""
+        """Report how much is done."""
         self.done = done
         if self._listener is not None:
             self._listener.tick()
 
     def add(self, more: int = 1) -> None:
-        """Say that more is done; several threads may."""
+        """Report that more is done; several threads may call it."""
         with _COUNTING:
             self.done += more
         if self._listener is not None:
             self._listener.tick()
 
     def work(self, now: float) -> Work:
-        """Return how it stands."""
+        """Return its present state."""
         return Work(self.what, self.done, self.total, self.unit, now - self._begin)
 
 

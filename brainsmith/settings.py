@@ -81,7 +81,7 @@ def load_settings(start: str | None = None, **arguments: Any) -> Settings:
 
     Args:
         start: Where the search for the project begins; the current folder by default.
-        **arguments: Settings by name; they win over everything else.
+        **arguments: Settings by name; they override everything else.
 
     Raises:
         SettingsError: A value cannot be used; all of them are named, each with its place.

@@ -35,7 +35,7 @@ def get_custom_op(name: str) -> Op:
 
     Raises:
         PluginNotFoundError: No op has this name; close names are suggested.
-        OpError: What is registered under the name is an operator of QONNX or FINN alone; or the name is no text.
+        OpError: What is registered under the name is an operator of QONNX or FINN alone; or the name is not a string.
     """
     if not isinstance(name, str):
         raise OpError(f"an op is looked up by its name, a string, not by {name!r}")

@@ -78,7 +78,7 @@ class Position:
         return f"{self.file}:{self.line}:{self.column}"
 
     def problem(self, text: str) -> Problem:
-        """Return the problem that something here is."""
+        """Return a problem at this place."""
         return Problem(self.file, self.line, self.column, text)
 
 

@@ -64,7 +64,7 @@ class Bundle:
         info: What it states about itself.
         origin: Where it was made: `file:line`, or the path of its file.
         module: The module that it was loaded from; None where it was not loaded from a Python file.
-        before: The module of the same name in whose place that one came; None if there was none.
+        before: The module of the same name that it replaced; None if there was none.
         helpers: The modules from beside its file that running it imported first, by name.
     """
 
@@ -121,18 +121,18 @@ class Bundle:
             drop({self.module.__name__: self.module})
 
     def give_way(self) -> None:
-        """Close a bundle that could not be registered; the module in whose place its own came is there again."""
+        """Close a bundle that could not be registered, and restore the module that its own had replaced."""
         mine = self.module is not None and sys.modules.get(self.module.__name__) is self.module
         self.close()
         if mine and self.before is not None:
             sys.modules[self.before.__name__] = self.before
 
     def step_aside(self) -> None:
-        """Let another version that is being loaded run files of its own."""
+        """Take the helper modules out of `sys.modules`, so that another version imports its own."""
         drop(self.helpers)
 
     def resume(self) -> None:
-        """Stand in the place again that another version had taken and could not keep."""
+        """Put its modules back into `sys.modules`, after another version could not be loaded."""
         restore(self.helpers)
         if self.module is not None:
             sys.modules[self.module.__name__] = self.module

@@ -45,7 +45,7 @@ class BundleBuilder:
         return self._text("license", expression)
 
     def min_brainsmith_version(self, version: Version | str) -> BundleBuilder:
-        """State the oldest host that it works with; a host of another major number will not do."""
+        """State the oldest host that it works with; a host with another major number is refused."""
         return self._version("min_brainsmith_version", version)
 
     def max_brainsmith_version(self, version: Version | str) -> BundleBuilder:

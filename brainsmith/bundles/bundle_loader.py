@@ -38,7 +38,7 @@ def load_plugin(
 
     Args:
         path: A native library, a Python file, a `plugin.json`, or a folder with one. A `plugin.json` beside a library
-            or Python file is honoured; what is stated here wins over it.
+            or Python file is read; what is stated here overrides it.
         isolation: `"process"` runs a native library in a process of its own.
         sha256: What the file's must be, in hexadecimal digits.
         time_limit: Seconds in which a call of an isolated library must end.

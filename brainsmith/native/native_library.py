@@ -106,7 +106,7 @@ class NativeLibrary(PluginLibrary):
         return self._load_state.closed
 
     def new_usage(self) -> Usage:
-        """Return the mark by which one thread says that it is in one of the library's functions."""
+        """Return the mark with which one thread notes that it is in one of the library's functions."""
         with self._lock:
             usage = Usage()
             self._usages.add(usage)

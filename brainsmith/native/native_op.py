@@ -124,7 +124,7 @@ class NativeOp(PluginOp):
         return frame
 
     def in_library(self, work: Callable[[Usage], Any]) -> Any:
-        """Do something with the library's code, which stays loaded until that is done.
+        """Call something that uses the library's code, which stays loaded until it returns.
 
         Raises:
             OpError: It is loaded no longer.

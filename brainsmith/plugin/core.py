@@ -51,7 +51,8 @@ def _decorator(plugin_type: str) -> Decorator:
         )
 
     decorate.__name__ = decorate.__qualname__ = plugin_type
-    decorate.__doc__ = f"Register a {plugin_type}; see the API reference for its keywords."
+    article = "an" if plugin_type == "op" else "a"
+    decorate.__doc__ = f"Register {article} {plugin_type}; see the API reference for its keywords."
     return decorate
 
 

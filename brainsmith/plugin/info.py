@@ -24,7 +24,7 @@ class PluginType:
 
 
 class Priority:
-    """Priorities, from that of a plugin that is there for want of another one to that of one that is always better."""
+    """Priorities, from a plugin that is used only where there is no other to one that is always preferred."""
 
     LOWEST = 0
     LOW = 25
@@ -52,7 +52,7 @@ class PluginInfo:
     """One plugin's metadata: a frozen value, the same for every kind.
 
     It reads as attributes and as a mapping: `info["stage"]`, `dict(info)`. `info["class"]` imports the plugin and
-    returns the object; iterating never does. Names that are no field are looked up in `extra`.
+    returns the object; iterating never does. Names that are not fields are looked up in `extra`.
 
     Attributes:
         name: What users type; unique within type and framework.

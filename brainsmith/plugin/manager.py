@@ -156,6 +156,6 @@ def reset_plugin_system() -> None:
     """Forget all plugins, caches in memory and instances, as between two tests.
 
     Discovery finds again what lies in scanned places, imported before or not. Plugins that were made at run time
-    elsewhere stay gone.
+    elsewhere must be registered again.
     """
     get_plugin_manager().reset()

@@ -34,10 +34,10 @@ class Version:
     Attributes:
         major: Grows when what worked before may not work any more.
         minor: Grows when something new can be used.
-        patch: Grows when something is mended.
+        patch: Grows when a defect is fixed.
 
     Raises:
-        BundleDefinitionError: A part is no whole number, below 0, or has more than 9 digits.
+        BundleDefinitionError: A part is not a whole number, is below 0, or has more than 9 digits.
     """
 
     __slots__ = ("major", "minor", "patch")

@@ -13,7 +13,7 @@ class Capabilities:
         bit_exact: Tensors of whole numbers hold the values of the reference; a zero may have the other sign.
         cycle_accurate: It reports how many clock cycles the hardware takes.
         batch: Many samples in one call cost less than one by one.
-        streaming: A sample may enter before the one in front of it has left.
+        streaming: A sample may enter before the previous one has left.
         intermediates: `execute(..., keep=...)` returns tensors inside the model too.
         concurrent: Several threads may execute at once; without it the runtime lets one in at a time.
     """

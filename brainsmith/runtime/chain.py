@@ -1,4 +1,4 @@
-"""Several stages one behind the other, executed like one: pre-processing, inference, post-processing."""
+"""Several stages, one after the other, executed like one: pre-processing, inference, post-processing."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _Tensors = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 
 class Chain:
-    """Prepared resources and functions one behind the other; a manager makes it (`prepare_chain`).
+    """Prepared resources and functions, one after the other; a manager makes it (`prepare_chain`).
 
     A resource takes each of its inputs from where its stage says; else from the tensor of that name that a stage made,
     the latest first, or that the chain was given; but if no stage made one of these names, and it has as many inputs as

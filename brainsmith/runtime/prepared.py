@@ -18,7 +18,7 @@ class Prepared:
 
     Attributes:
         target: Which executes it.
-        signature: Inputs and outputs; None if the target does not say, and takes what it is given.
+        signature: Inputs and outputs; None if the target does not state them; inputs are then passed on unchecked.
         payload: The target's own. If it has a method `close`, that is called once: when it is not used any more, or
             when the target is cleaned up.
         key: Stands for the resource's content, the target, its arguments (the device among them) and the configuration.

@@ -15,13 +15,13 @@ _KEPT = 10_000
 
 @dataclass(frozen=True)
 class Profile:
-    """What one target took since it was initialised, by all managers together. All times are in seconds.
+    """How long one target took since it was initialised, for all managers together. All times are in seconds.
 
     Attributes:
         target: Its name.
         device_id: Which of several devices.
         initialize_seconds: How long `initialize` took.
-        prepares: Resources that were prepared; those that were there already do not count.
+        prepares: Resources that were prepared; those that were prepared already do not count.
         prepare_seconds: How long that took, together.
         executes: Calls that succeeded.
         failures: Calls that raised.

@@ -188,7 +188,7 @@ class ResourceManager:
                 return prepare(chosen, resource, content, config, supported=True)
 
     def prepare_chain(self, stages: Iterable[Any]) -> Chain:
-        """Prepare several stages that are executed one behind the other.
+        """Prepare several stages that are executed one after the other.
 
         Args:
             stages: Each a `Stage`, a prepared resource, a function of arrays, or what `prepare_resource` takes.
@@ -247,7 +247,7 @@ class ResourceManager:
                 self._choice, self._begun = None, False
 
     def get_resource_info(self, prepared: Prepared | None = None) -> dict[str, Any]:
-        """Return what is known of one prepared resource, or of all that the manager holds, as plain values."""
+        """Return what is known about one prepared resource, or of all that the manager holds, as plain values."""
         if prepared is not None:
             return describe_prepared(prepared)
         with self._lock:

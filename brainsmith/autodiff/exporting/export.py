@@ -33,8 +33,8 @@ def export_onnx(
     """Make a QONNX model of what was computed: each record of the tape becomes a node, in their order.
 
     Primitives become standard ONNX nodes, quantisers QONNX's, other ops nodes of the domain `brainsmith.ops`, which
-    are found by the names of the ops. What is no input and was not computed is a constant. Shapes are those that were
-    recorded; compilers want a batch of 1. The same computation gives the same bytes.
+    are found by the names of the ops. A Tensor that is not an input and was not computed is a
+    constant. Shapes are those that were recorded; compilers want a batch of 1. The same computation gives the same bytes.
 
     Args:
         outputs: The results: a Tensor, several in a list, or several by name.

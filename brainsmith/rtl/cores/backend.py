@@ -51,7 +51,7 @@ class CoreBackend(EstimatedBackend, RTLBackend):
 
     @abstractmethod
     def core_parameters(self) -> Mapping[str, int | str]:
-        """Return the parameters of the core; a text is given in quotes."""
+        """Return the parameters of the core; a string includes its quotes."""
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return what folding may raise, in the order in which it should: what `parallel` states, if nothing else."""

@@ -15,7 +15,7 @@ class Parallelism:
     Attributes:
         attribute: Its name, such as `PE` or `SIMD`.
         values: What it may be, ascending; the slowest first.
-        window: The name of the same attribute in a sliding window in front (`SIMD`), which must have the same value;
+        window: The name of the same attribute in a sliding window before it (`SIMD`), which must have the same value;
             empty if there is none. A layer that reads a window channel by channel (Pool) needs that. Or
             `parallel_window`: if the value is more than 1, the sliding window gives all positions in one beat.
     """
@@ -37,7 +37,7 @@ def folded(shape: tuple[int, ...], lanes: int) -> tuple[int, ...]:
 
 
 def divisors(number: int) -> tuple[int, ...]:
-    """Return what divides a positive number, ascending."""
+    """Return the divisors of a positive number, ascending."""
     if number < 1:
         raise ValueError(f"a number with divisors must be 1 or more, not {number!r}")
     return tuple(one for one in range(1, number + 1) if number % one == 0)

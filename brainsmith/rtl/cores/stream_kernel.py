@@ -30,7 +30,7 @@ class StreamType:
     """One input or output.
 
     Attributes:
-        name: Of the core's stream; one that is a vector of streams stands once for each of them.
+        name: Of the core's stream; a vector of streams is listed once for each of them.
         shape: Of a frame: numbers, or expressions of the node's attributes. Row-major in the stream.
         datatype: QONNX's name of it; expressions of attributes may stand in braces, `INT{BITS}`.
         lanes: Values in a beat, the first in the lowest bits; they divide the last axis.
@@ -46,7 +46,7 @@ class StreamKernel(HWCustomOp):
     """Base of kernels that are described by class attributes.
 
     Attributes:
-        attributes: The node's own, with their defaults: numbers or texts.
+        attributes: The node's own, with their defaults: numbers or strings.
         inputs: In the order of the node's inputs.
         outputs: In the order of the node's outputs.
         cycles: From one frame to the next, as an expression.
