@@ -15,7 +15,7 @@ from brainsmith.rtl.sizing.fifo_hardware import held
 from brainsmith.rtl.sizing.gauge_reading import read_gauges
 from brainsmith.rtl.sizing.gauges import enough_frames
 from brainsmith.rtl.sizing.shrink import Budget, Rate, shrink
-from brainsmith.rtl.sizing.sizing_runs import SizingRunner
+from brainsmith.rtl.sizing.sizing_runs import Runner
 from brainsmith.rtl.sizing.values_left_out import leave_values_out
 from brainsmith.rtl.verification.design_runs import is_short
 from brainsmith.rtl.verification.frame_time import predict
@@ -200,7 +200,7 @@ def _unmeasured(gauged: Gauge) -> str:
     )
 
 
-def _searched(runner: SizingRunner, gauged: Gauge, budget: Budget) -> tuple[dict[str, int], bool, list[str]]:
+def _searched(runner: Runner, gauged: Gauge, budget: Budget) -> tuple[dict[str, int], bool, list[str]]:
     """Search, and make sure that the rate holds for many more frames; where it drifts, search with longer runs."""
     bits = {link.name: link.bits for link in runner.design.links}
     frames = enough_frames(gauged.in_flight)

@@ -10,7 +10,7 @@ from brainsmith.errors import SimulationError
 from brainsmith.rtl.sizing.adjustable import usual_capacities
 from brainsmith.rtl.sizing.gauges import enough_frames, gauge
 from brainsmith.rtl.sizing.layer_by_layer import gauge_layers
-from brainsmith.rtl.sizing.sizing_runs import SizingRunner
+from brainsmith.rtl.sizing.sizing_runs import Runner
 from brainsmith.rtl.verification.design_runs import estimated_cycles
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Gauged:
     """
 
     gauge: Gauge
-    runner: SizingRunner | None = None
+    runner: Runner | None = None
     layers: tuple[int, int] = (0, 0)
 
     @property

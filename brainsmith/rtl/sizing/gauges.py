@@ -11,7 +11,7 @@ from brainsmith.rtl.sizing.adjustable import UNBOUNDED
 from brainsmith.rtl.sizing.fifo_hardware import depth_of
 
 if TYPE_CHECKING:
-    from brainsmith.rtl.sizing.sizing_runs import SizingRun, SizingRunner
+    from brainsmith.rtl.sizing.sizing_runs import Run, Runner
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Gauge:
         return ceil(self.latency / self.interval)
 
 
-def gauge(runner: SizingRunner) -> Gauge:
+def gauge(runner: Runner) -> Gauge:
     """Measure how full FIFOs without bounds become while frames come in at the rate at which they go out.
 
     Inputs are throttled to that rate, so that the first FIFO is not inflated (FINN, "rtlsim-based FIFO sizing"). It is
@@ -71,7 +71,7 @@ def enough_frames(in_flight: int) -> int:
     return 4 * (in_flight + 1)
 
 
-def throttled(runner: SizingRunner, frames: int, interval: int) -> SizingRun:
+def throttled(runner: Runner, frames: int, interval: int) -> Run:
     """Run some frames that come in at a rate, with FIFOs that take all beats."""
     stalls = {stream.name: Stalls.steady(stream.layout.beats, interval) for stream in runner.design.inputs}
     return runner.run(frames, dict.fromkeys(runner.capacities, UNBOUNDED), stalls=stalls)

@@ -13,7 +13,7 @@ from brainsmith.rtl.sizing.fifo_hardware import depth_of, held, next_smaller
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from brainsmith.rtl.sizing.sizing_runs import SizingRun, SizingRunner
+    from brainsmith.rtl.sizing.sizing_runs import Run, Runner
 
     Judge = Callable[[dict[str, int]], bool]
 
@@ -65,7 +65,7 @@ class Rate:
         SimulationError: The design does not give its frames with the first depths.
     """
 
-    def __init__(self, runner: SizingRunner, depths: dict[str, int], frames: int, budget: Budget) -> None:
+    def __init__(self, runner: Runner, depths: dict[str, int], frames: int, budget: Budget) -> None:
         self._runner = runner
         self._budget = budget
         self._frames = frames
@@ -88,7 +88,7 @@ class Rate:
             self._known[key] = self._simulate(depths)
         return self._known[key]
 
-    def is_kept_by(self, run: SizingRun) -> bool:
+    def is_kept_by(self, run: Run) -> bool:
         """Tell whether the last half of a run's frames comes fast enough, and whether all are what they should be."""
         frames, cycles = run.settled
         return cycles <= frames * self._interval and _same_values(run, self._reference)
@@ -102,7 +102,7 @@ class Rate:
         return self.is_kept_by(run)
 
 
-def _same_values(run: SizingRun, reference: SizingRun) -> bool:
+def _same_values(run: Run, reference: Run) -> bool:
     """Tell whether two runs gave the same, as far as both went."""
     pairs = [
         (traffic.words, reference.result.streams[name].words)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SizingRun:
+class Run:
     """The result of a run.
 
     Attributes:
@@ -61,7 +61,7 @@ class SizingRun:
         return cycles / frames
 
 
-class SizingRunner:
+class Runner:
     """A design, compiled, and what its runs took.
 
     Args:
@@ -110,7 +110,7 @@ class SizingRunner:
         *,
         stalls: Mapping[str, Stalls] | None = None,
         limit: int | None = None,
-    ) -> SizingRun:
+    ) -> Run:
         """Run some frames.
 
         Args:
@@ -142,7 +142,7 @@ class SizingRunner:
         fills = {name: result.values[f"{name}{FILL}"] for name in self.capacities}
         return Run(spans[0][0], tuple(end for _, end in spans), fills, result)
 
-    def full(self, run: SizingRun) -> tuple[str, ...]:
+    def full(self, run: Run) -> tuple[str, ...]:
         """Return the links whose FIFO reached its capacity in a run, so that it was not as deep as was asked."""
         return tuple(name for name, fill in run.fills.items() if fill >= self.capacities[name])
 

@@ -12,7 +12,7 @@ from brainsmith.rtl.sizing.fifo_hardware import held
 from brainsmith.rtl.sizing.fifos import _searched, _unmeasured, _unsearched, size_fifos
 from brainsmith.rtl.sizing.gauges import Gauge
 from brainsmith.rtl.sizing.shrink import Budget
-from brainsmith.rtl.sizing.sizing_runs import SizingRun, SizingRunner
+from brainsmith.rtl.sizing.sizing_runs import Run, Runner
 from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.design_runs import random_frames
 from brainsmith.rtl.verification.design_verification import build_verified
@@ -143,7 +143,7 @@ class Steady:
         interval = 10 + frames if self.drifts else 10
         ends = tuple(interval * (at + 1) for at in range(frames))
         self.simulations, self.cycles = self.simulations + 1, self.cycles + ends[-1]
-        return SizingRun(0, ends, {}, SimpleNamespace(cycles=ends[-1], streams={}))
+        return Run(0, ends, {}, SimpleNamespace(cycles=ends[-1], streams={}))
 
 
 def test_what_a_search_did_not_do_is_noted():

@@ -7,7 +7,7 @@ from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.sizing.adjustable import UNBOUNDED, usual_capacities
 from brainsmith.rtl.sizing.fifo_hardware import DEEPEST
 from brainsmith.rtl.sizing.gauges import enough_frames, gauge
-from brainsmith.rtl.sizing.sizing_runs import SizingRunner
+from brainsmith.rtl.sizing.sizing_runs import Runner
 from brainsmith.rtl.verification.design_runs import random_frames
 
 FRAMES = 12

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from brainsmith.rtl.sizing.adjustable import usual_capacities
 from brainsmith.rtl.sizing.gauges import enough_frames, gauge, throttled
 from brainsmith.rtl.sizing.layer_by_layer import gauge_layers
-from brainsmith.rtl.sizing.sizing_runs import SizingRunner
+from brainsmith.rtl.sizing.sizing_runs import Runner
 from brainsmith.rtl.sizing.values_left_out import leave_values_out
 from brainsmith.rtl.verification.design_runs import random_frames
 from tests.rtl.sizing.circuits import circuits, stitched

@@ -9,7 +9,7 @@ from brainsmith.rtl.sizing.adjustable import usual_capacities
 from brainsmith.rtl.sizing.fifo_hardware import depth_of, held, next_smaller
 from brainsmith.rtl.sizing.gauges import enough_frames, gauge
 from brainsmith.rtl.sizing.shrink import Budget, BudgetSpentError, Rate, shrink
-from brainsmith.rtl.sizing.sizing_runs import SizingRunner
+from brainsmith.rtl.sizing.sizing_runs import Runner
 from brainsmith.rtl.verification.design_runs import random_frames
 
 NAMES = ("a", "b", "c", "d")

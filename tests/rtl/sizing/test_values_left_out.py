@@ -9,7 +9,7 @@ from brainsmith.rtl.library.sources import RtlSource
 from brainsmith.rtl.sizing import fifos
 from brainsmith.rtl.sizing.adjustable import UNBOUNDED, usual_capacities
 from brainsmith.rtl.sizing.fifos import size_fifos
-from brainsmith.rtl.sizing.sizing_runs import SizingRunner
+from brainsmith.rtl.sizing.sizing_runs import Runner
 from brainsmith.rtl.sizing.values_left_out import leave_values_out
 from brainsmith.rtl.verification.design_runs import random_frames
 
