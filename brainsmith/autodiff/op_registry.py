@@ -66,6 +66,7 @@ def _as_op(info: PluginInfo, obj: Any) -> Op:
         made = obj()
         made.name = info.name
         made.version = info.version or made.version
+        made.num_inputs = info.get("num_inputs", made.num_inputs)
         _INSTANCES[obj] = made
     return made
 

@@ -18,6 +18,19 @@ def test_the_name_of_fused_nodes_is_no_op_s():
     assert "fused_elementwise" not in ops.list_custom_ops()
 
 
+def test_what_the_decorator_states_of_the_inputs_wins():
+    @op(name="sum_of_two", num_inputs=2)
+    class SumOfTwo(ops.Op):
+        def forward(self, a, b):
+            return a + b
+
+    try:
+        assert ops.get_custom_op("sum_of_two").num_inputs == 2
+        assert ops.execute_custom_op("sum_of_two", [[1.0], [2.0]]).tolist() == [3.0]
+    finally:
+        ops.unregister_custom_op("sum_of_two")
+
+
 @pytest.mark.parametrize("name", [3, ["gelu"], None], ids=str)
 def test_a_name_is_a_text(name):
     for call in (ops.get_custom_op, lambda given: ops.execute_custom_op(given, [1.0])):
