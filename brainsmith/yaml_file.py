@@ -27,7 +27,7 @@ _HINTS = {
     "mapping values are not allowed here": "put a string that contains ': ' in quotes, and align the keys",
     "that cannot start any token": "put a string that begins with this character in quotes",
     "found unexpected end of stream": "a quotation mark is not closed",
-    "found undefined alias": "put a text that begins with * in quotes",
+    "found undefined alias": "put a string that begins with * in quotes",
     "but found another document": "a file holds one document; remove the line ---",
 }
 

@@ -110,7 +110,7 @@ class YamlDocument:
             if key.tag == _TAG + "merge":
                 self.report(key, f"{label} has a merge key (<<), unknown here: write the keys out")
             elif not is_text(key) or not key.value:
-                self.report(key, f"a key in {label} must be a text, not {describe(key)}")
+                self.report(key, f"a key in {label} must be a string, not {describe(key)}")
             elif key.value in pairs:
                 line, column = self.place(pairs[key.value][0])
                 first = f"first at {self.file}:{line}:{column}"

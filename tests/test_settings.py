@@ -207,7 +207,7 @@ def test_all_errors_come_at_once_with_their_places(project, monkeypatch):
             "plugin_system: {a: [}\n",
             ":1:21: not valid YAML: expected the node content, but found '}'",
         ),
-        (b"\xff\xfe\xff", ":1:1: not a text in UTF-8: byte 0xff"),
+        (b"\xff\xfe\xff", ":1:1: not UTF-8 text: byte 0xff"),
         (
             "plugin_system: {zzz: 1}\n",
             ":1:17: there is no setting 'zzz'; the settings are cache_ttl, discovery_mode, frameworks, performance_tracking, debug,"
@@ -239,8 +239,8 @@ def test_all_errors_come_at_once_with_their_places(project, monkeypatch):
             "plugin_system: {cache_ttl: 1, cache_ttl: 2}\n",
             ":1:31: key 'cache_ttl' in plugin_system is given twice: first at {path}:1:17",
         ),
-        ("plugin_system: {? [a] : 1}\n", ":1:19: a key in plugin_system must be a text, not a list"),
-        ("a: \0\n", ":1:4: not a text: it has control character #x00"),
+        ("plugin_system: {? [a] : 1}\n", ":1:19: a key in plugin_system must be a string, not a list"),
+        ("a: \0\n", ":1:4: not a text file: it has control character #x00"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_an_error_with_its_place(project, text, message):

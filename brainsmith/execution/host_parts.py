@@ -8,8 +8,8 @@ import numpy as np
 
 from brainsmith.errors import BuildError
 from brainsmith.execution.model_part import ModelPart
-from brainsmith.execution.signature import ModelSignature, TensorSpec
-from brainsmith.graph.ends import input_values, numpy_type, tensors_behind
+from brainsmith.execution.model_signature import signature_of
+from brainsmith.graph.ends import input_values, tensors_behind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -117,10 +117,8 @@ def host_nodes(parent: ModelWrapper) -> HostNodes:
     return HostNodes(before, behind, wanted, tuple(node.output), sorted(made & needed))
 
 
-def _spec(parent: ModelWrapper, value: Any) -> TensorSpec:
-    shape = parent.get_tensor_shape(value.name)
-    if shape is None:
-        raise BuildError(
-            f"the shape of tensor '{value.name}' of the model around the accelerator is not known"
-        )
-    return TensorSpec(value.name, tuple(shape), numpy_type(value))
+def _known(parent: ModelWrapper, name: str) -> str:
+    """Return the name of an input or output whose shape is known; refuse any other."""
+    if parent.get_tensor_shape(name) is None:
+        raise BuildError(f"the shape of tensor '{name}' of the model around the accelerator is not known")
+    return name

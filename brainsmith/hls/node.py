@@ -13,7 +13,7 @@ from finn.custom_op.fpgadataflow.hlsbackend import HLSBackend
 from brainsmith.hls.finn_program import generated_code
 from brainsmith.hls.layer import HlsLayer
 from brainsmith.hls.program import HlsProgram, HlsStream, compile_program
-from brainsmith.rtl.cores.estimates import EstimatedBackend
+from brainsmith.rtl.cores.estimated_backend import EstimatedBackend
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support
 from brainsmith.store.files import write_texts
 

@@ -70,7 +70,7 @@ class LayerLevels:
             tolerance: As in `explain_frame`.
 
         Yields:
-            What comes of each sample; where no levels are known, of its outputs alone.
+            The result of each sample; where no levels are known, of its outputs alone.
         """
         beside = align(network.signature, self.signature)
         results, levels = self.of(beside.fed(feed))

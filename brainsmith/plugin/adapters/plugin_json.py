@@ -77,7 +77,7 @@ class Manifest(Struct):
 def bundle_record(
     stated: Mapping[str, Any], framework: str, reference: str, origin: str, extra: Mapping[str, Any]
 ) -> PluginInfo:
-    """Return the record of type `bundle` of what a bundle says of itself, by the keys of `plugin.json`."""
+    """Return the record of type `bundle` of what a bundle states, by the keys of `plugin.json`."""
     licence = {"license": stated["license"]} if stated.get("license") else {}
     return PluginInfo(
         name=stated["name"],

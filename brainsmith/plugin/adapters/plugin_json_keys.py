@@ -40,7 +40,7 @@ def check_name(name: object) -> None:
 
 
 def disagreements(stated: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong among what a bundle says of itself, though each value is right: one of the keys, and why."""
+    """Yield what is wrong among what a bundle states, though each value is right: one of the keys, and why."""
     oldest, newest = stated["min_brainsmith_version"], stated.get("max_brainsmith_version")
     if newest is not None and newest < oldest:
         yield (

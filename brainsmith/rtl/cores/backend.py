@@ -13,7 +13,7 @@ from finn.custom_op.fpgadataflow.rtlbackend import RTLBackend
 
 from brainsmith.errors import BuildError
 from brainsmith.graph.integer_range import FLOAT32_END
-from brainsmith.rtl.cores.estimates import EstimatedBackend
+from brainsmith.rtl.cores.estimated_backend import EstimatedBackend
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.wrapper import CorePins, CoreStream, wrap_core

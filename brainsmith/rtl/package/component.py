@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from xml.etree.ElementTree import Element
 
-    from brainsmith.rtl.package.contents import Facts
+    from brainsmith.rtl.package.contents import PackageFacts
     from brainsmith.rtl.stitching.design import Design
 
 SPIRIT = "http://www.spiritconsortium.org/XMLSchema/SPIRIT/1685-2009"

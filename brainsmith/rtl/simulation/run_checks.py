@@ -44,7 +44,7 @@ def check_request(
     data = {stream.name: simulator.ports.data(stream) for stream in streams}
     ends = {name: not port.is_input for name, port in data.items()}
     problems = [
-        f"there is no stream {name!r} to {what}; there is {', '.join(ends)}"
+        f"there is no stream {name!r} to {what}; the streams are {', '.join(ends)}"
         for what, names in (("leave idle", idle), ("stall", stalls))
         for name in names
         if name not in ends

@@ -50,7 +50,7 @@ def check_model(data: bytes) -> None:
     """
     model = model_in(data)
     if model is None:
-        raise ModelError("what was sent is no ONNX model")
+        raise ModelError("the data that was sent is not an ONNX model")
     fault = next(text_faults(model), "")  # all texts are texts before one of them is looked at
     if fault:
         raise ModelError(fault)

@@ -195,7 +195,7 @@ def test_weights_that_are_no_constants_are_refused():
     with pytest.raises(BuildError) as raised:
         layer.core_memories(model)
     assert str(raised.value) == (
-        "layer 'EmbeddedVVAU_rtl_0': its weights must be 4 x 9 constants, and are of shape (4, 4)"
+        "layer 'EmbeddedVVAU_rtl_0': its weights must be 4 x 9 constants, not of shape (4, 4)"
     )
 
 
