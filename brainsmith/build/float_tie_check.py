@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from brainsmith.build.aligned import STEP_SAMPLES, AlignedModel, chosen_runs
+from brainsmith.build.once_per_model import OncePerModel
 from brainsmith.comparison.float_ties.explanation import Explanation
 from brainsmith.comparison.float_ties.float_network import FloatNetwork
 from brainsmith.comparison.float_ties.layer_levels import LayerLevels
 from brainsmith.comparison.float_ties.tie_search import TieSearch
 from brainsmith.execution.align import align
 from brainsmith.execution.execute import Executor
+from brainsmith.forks import cached_property
 from brainsmith.graph.array_types import Array
 from brainsmith.transforms.integer.batch_of_one import with_batch_of_one
 from brainsmith.transforms.integer.level_record import read_levels
@@ -45,29 +47,54 @@ class TieVerdict:
     wrong: str = ""
 
 
+class NotedNetwork:
+    """A network of floats as it was when it was noted, whatever becomes of its model.
+
+    Args:
+        noted: Not changed.
+
+    Attributes:
+        model: A copy, with a batch of 1.
+    """
+
+    def __init__(self, noted: ModelWrapper) -> None:
+        from qonnx.core.modelwrapper import ModelWrapper
+
+        self.model = with_batch_of_one(ModelWrapper(noted.model, make_deepcopy=True))[0]
+
+    @cached_property
+    def network(self) -> FloatNetwork:
+        """The network, read at the first use."""
+        return FloatNetwork(self.model)
+
+
 class FloatTieCheck:
     """Knows the last network of floats, and compares layers of integers with it value by value.
 
     Args:
         model: A network.
+        once: Shares with others what is made of a network and of layers.
     """
 
-    def __init__(self, model: ModelWrapper) -> None:
-        self._model: ModelWrapper | None = None
-        self._network: FloatNetwork | None = None
-        # A note of levels stays in the model, and says nothing of what later steps make.
-        self._compared = False
+    def __init__(self, model: ModelWrapper, once: OncePerModel | None = None) -> None:
+        self._once = once or OncePerModel()
+        self._noted: NotedNetwork | None = None
+        self._compared = (
+            False  # a note of levels stays in the model, and says nothing of what later steps make
+        )
+        self._forgotten = False
         self.note(model)
 
     def note(self, model: ModelWrapper) -> None:
         """Take a model that a step made for the network, if it has quantisers still; or for its layers of integers."""
-        from qonnx.core.modelwrapper import ModelWrapper
-
-        if any(is_quantiser(node) for node in model.graph.node):
-            copy = ModelWrapper(model.model, make_deepcopy=True)
-            self._model, self._network = with_batch_of_one(copy)[0], None
-
+        if not self._forgotten and any(is_quantiser(node) for node in model.graph.node):
+            self._noted = self._once(NotedNetwork, model)
         self._compared = self._compared or bool(read_levels(model))
+
+    def forget(self) -> None:
+        """Let the network go, once its layers were compared and are what later steps are compared with."""
+        if self._compared:
+            self._noted, self._forgotten = None, True
 
     def has_new_levels(self, model: ModelWrapper) -> bool:
         """Tell whether a step made a model of integer layers, of which the one before knew nothing."""
@@ -76,9 +103,7 @@ class FloatTieCheck:
     @property
     def network(self) -> FloatNetwork | None:
         """The network; None where no model had quantisers."""
-        if self._network is None and self._model is not None:
-            self._network = FloatNetwork(self._model)
-        return self._network
+        return None if self._noted is None else self._noted.network
 
     @property
     def rounds(self) -> bool:
@@ -155,9 +180,10 @@ class FloatTieCheck:
 
     def _pair(self, base: Baseline, made: ModelWrapper) -> _NetworkAndLayers | None:
         """Return the network beside a model whose levels are known; None of others."""
-        if self._model is None or base.integers:
+        if self._noted is None or base.integers:
             return None
-        network, levels = AlignedModel.beside(base, Executor(self._model)), LayerLevels(made)
+        floats, layers = (self._once(Executor, one, None).twin() for one in (self._noted.model, made))
+        network, levels = AlignedModel.beside(base, floats), LayerLevels(made, layers)
         beside = align(network.executor.signature, levels.signature)
         return (
             None if network.alignment.reason or beside.reason else _NetworkAndLayers(network, levels, beside)

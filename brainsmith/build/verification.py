@@ -67,11 +67,12 @@ class BuildVerification:
         self._problem = ""
         self.exact = (source, "")
         self.told = ""
-        self._verifier = self._started(source.peek(), task)
-        if self._verifier is None:
-            return
-        self._golden_ties = self._verifier.check_expected()
-        self._generate(source, task, self._verifier.network if keep else None)
+        with self.device.once.unchanged():
+            self._verifier = self._started(source.peek(), task)
+            if self._verifier is None:
+                return
+            self._golden_ties = self._verifier.check_expected()
+            self._generate(source, task, self._verifier.network if keep else None)
         accuracy, coverage = self._verifier.accuracy, self._generated_told["generated_coverage"]
         right = "" if accuracy is None else f", accuracy {share(accuracy)}"
         made_up = "" if self._generated is None else f"; {plural(self._generated.samples, 'generated input')}"
@@ -142,7 +143,7 @@ class BuildVerification:
             BuildError: As `Verifier.check` says.
         """
         assert self._verifier is not None
-        with self._log.taken(f"verification of {step}"):
+        with self._log.taken(f"verification of {step}"), self.device.once.unchanged():
             outcome = self._verifier.check(step, model.peek(), self._parent, whole)
             if self._generated is not None:
                 generated = self._check_generated(self._generated, step, model)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.build.once_per_model import OncePerModel
 from brainsmith.errors import BuildError, TargetError, UnsupportedResourceError
 from brainsmith.execution.execute import Executor
 from brainsmith.runtime.default import chosen_manager
@@ -35,9 +36,13 @@ class VerificationDevice:
     With `auto`, and where the device's target is `numpy`, models run as array programs that give QONNX's bits: rounded
     floats too, on which a quantiser's level may depend. They also run what the device says that it does not support, and
     everything once the device is found to be wrong.
+
+    Attributes:
+        once: Shares what is made of one model, for those that verify it with several kinds of inputs.
     """
 
     def __init__(self) -> None:
+        self.once = OncePerModel()
         self._manager = chosen_manager()
         self._folder: Path | None = None
         self._parts = 0
@@ -64,9 +69,9 @@ class VerificationDevice:
         Raises:
             BuildError: Its shapes cannot be inferred, or the device failed.
         """
-        executor = Executor(model, inner)
         if self._manager is None:
-            return executor
+            return self.once(Executor, model, inner).twin()
+        executor = Executor(model, inner)
         try:
             prepared = self._manager.prepare_resource(self._complete(model, inner))
             if prepared.target.metadata().qualified == _ARRAY_CODE:

@@ -81,19 +81,30 @@ class Verifier:
     unverified: Collection[str] = ()
 
     def __post_init__(self, model: ModelWrapper) -> None:
-        self._floats_before = FloatTieCheck(model)
+        self._floats_before = FloatTieCheck(model, self.device.once)
         original = self.device.executor("the input model", model)
-        self.feed = self.golden.feed(original.inputs)
+        self._inputs = original.inputs
         self.baseline = baseline_of(original, self.feed)
-        self.network = original  # before a step can change the model
+        self._exact: Executor | None = original  # before a step can change the model
         if original.target != Executor.target:
-            self.network = Executor(model)
+            self._exact = Executor(model)
             self._try_device(chosen_runs(self.baseline, DEVICE_SAMPLES))
         self._labels, self._floats = self.golden.labels, self.golden.floats
         classes = self.baseline.predictions
         self.accuracy = self._accuracy(classes)
         self.distance = self._distance(classes, next(iter(self.baseline.outputs.values())))
         self.samples = self.baseline.samples
+
+    @property
+    def feed(self) -> dict[str, Array]:
+        """The golden inputs of the input model, by name."""
+        return self.golden.feed(self._inputs)
+
+    @property
+    def network(self) -> Executor:
+        """The input model as an array program, before a step's result takes its place."""
+        assert self._exact is not None
+        return self._exact
 
     @property
     def rounding(self) -> float:
@@ -218,8 +229,8 @@ class Verifier:
         if changed is not None or ties is not None or self._gives_reference(result.model):
             integers = base.integers or ties is not None or bool(read_levels(result.model))
             after = self._after(result, made.executor)
-            self.baseline = replace(after, classes=made.gives_classes, integers=integers)
-        self._floats_before.note(result.model)
+            self._compare_later_with(replace(after, classes=made.gives_classes, integers=integers))
+        self._note(result.model)
         if len(chosen) < base.runs or not base.golden:
             return verified
         values = self._floats is not None and not made.gives_classes
@@ -260,6 +271,16 @@ class Verifier:
         after = baseline_after(self.baseline, executor, result.model, result.step, alone)
         return replace(after, row_functions=result.row_functions)
 
+    def _compare_later_with(self, after: Baseline) -> None:
+        """Make a step's result the baseline; the input model is executed no more."""
+        self.baseline, self._exact = after, None
+
+    def _note(self, model: ModelWrapper) -> None:
+        """Note what a step made, for float ties; of layers that are the baseline no network needs to be known."""
+        self._floats_before.note(model)
+        if self.baseline.integers:
+            self._floats_before.forget()
+
     def _about_inputs(self) -> tuple[str, ...]:
         base = self.baseline
         if base.golden:
@@ -286,8 +307,8 @@ class Verifier:
         alone = before.alone or result.partitions > 1
         try:
             shown = replace(result, holder=None) if alone else result
-            self.baseline = self._after(shown, self._executor(shown), alone)
-            self._floats_before.note(result.model)
+            self._compare_later_with(self._after(shown, self._executor(shown), alone))
+            self._note(result.model)
         except BuildError as error:
             if is_device_failure(error):
                 raise _device_failed(result.step, error) from error
@@ -307,8 +328,8 @@ class Verifier:
                 "golden ones",
                 step,
             )
-        self.baseline = self._after(result, executor)
-        self._floats_before.note(result.model)
+        self._compare_later_with(self._after(result, executor))
+        self._note(result.model)
         self._labels, self._floats = stated.labels, None
         error = check_new_outputs(self.baseline, stated, self.tolerance(step))
         return Verified(

@@ -7,24 +7,24 @@ Hardware nodes run the Python model of their kernel.
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.initialisers import initialisers
 from brainsmith.execution.model_signature import signature_of
 from brainsmith.execution.program.lower import lower
 from brainsmith.execution.runnable import runnable_copy
-from brainsmith.forks import cached_property
 from brainsmith.graph.ends import input_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from onnx import GraphProto
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.execution.program.array_program import Program
-    from brainsmith.execution.signature import ModelSignature
 
 Stack = np.ndarray[Any, Any]
 
@@ -43,45 +43,59 @@ class Executor:
         BuildError: Its shapes cannot be inferred.
 
     Attributes:
-        constants: Tensors that no input changes, by name.
+        constants: The names of its initialisers.
         inputs: The tensors to feed: the graph's inputs that are not constants.
         outputs: The graph's outputs.
+        signature: What goes into the model and comes out of it.
         target: The name of the target that runs it.
     """
 
     target = "numpy"
 
     def __init__(self, model: ModelWrapper, inner: ModelWrapper | None = None) -> None:
-        self._model = runnable_copy(model)
-        self._inner = inner
+        self._unread: tuple[ModelWrapper, ModelWrapper | None] | None = (runnable_copy(model), inner)
         self._program: Program | None = None
-        self.constants: dict[str, Stack] = initialisers(self._model)
-        self.inputs = tuple(value.name for value in input_values(self._model.graph))
-        self.outputs = tuple(value.name for value in self._model.graph.output)
-
-    @cached_property
-    def signature(self) -> ModelSignature:
-        """What goes into the model and comes out of it."""
-        return signature_of(self._model)
+        graph = self._unread[0].graph
+        self.constants = frozenset(tensor.name for tensor in graph.initializer)
+        self.inputs = tuple(value.name for value in input_values(graph))
+        self.outputs = tuple(value.name for value in graph.output)
+        self.signature = signature_of(self._unread[0])
+        self._shapes = _stated_shapes(graph)
+        self._order = [name for node in graph.node for name in node.output if name]
 
     @property
     def program(self) -> Program:
-        """The model as a program over arrays, made at the first use.
+        """The model as a program over arrays, made at the first use; from then on only the program holds the constants.
 
         Raises:
             BuildError: A node cannot be executed; the message names it.
         """
         if self._program is None:
-            self._program = lower(self._model, faithful=True, inner=self._inner)
+            assert self._unread is not None
+            model, inner = self._unread
+            self._program, self._unread = lower(model, faithful=True, inner=inner), None
         return self._program
+
+    def twin(self) -> Executor:
+        """Return another executor of the model, with the same constants.
+
+        It finds out for itself which nodes take batches, so that what one is fed decides nothing about the other.
+
+        Raises:
+            BuildError: A node cannot be executed; the message names it.
+        """
+        twin = copy(self)
+        twin._program = replace(self.program)
+        twin._unread = None
+        return twin
 
     def shape(self, tensor: str) -> tuple[int, ...]:
         """Return a tensor's shape as the graph states it."""
-        return tuple(self._model.get_tensor_shape(tensor) or ())
+        return self._shapes.get(tensor, ())
 
     def order(self) -> list[str]:
         """Return the tensors that nodes compute, in the order of execution."""
-        return [name for node in self._model.graph.node for name in node.output if name]
+        return list(self._order)
 
     def run(self, feed: Mapping[str, Stack], keep: frozenset[str] | None = frozenset()) -> dict[str, Stack]:
         """Compute the outputs of all samples, a few hundred at a time, so that memory stays bounded.
@@ -94,3 +108,12 @@ class Executor:
             BuildError: A node cannot be executed; the message names it. Or a tensor holds what its datatype does not.
         """
         return self.program.run({name: feed[name] for name in self.inputs}, keep)
+
+
+def _stated_shapes(graph: GraphProto) -> dict[str, tuple[int, ...]]:
+    """Return the shapes that a graph states, by tensor."""
+    values = (*graph.output, *graph.value_info, *graph.input)
+    stated = {
+        value.name: tuple(size.dim_value for size in value.type.tensor_type.shape.dim) for value in values
+    }
+    return {tensor.name: tuple(tensor.dims) for tensor in graph.initializer} | stated

@@ -97,15 +97,15 @@ class Reference(ModelTarget):
         stacks = signature.stacked(arrays, runs)
         outputs = [spec.name for spec in signature.outputs]
         kept = chosen_tensors(keep, tensors_behind(model.graph, stacks), ())
-        results = [
-            execute_onnx(
+        names = list(dict.fromkeys((*outputs, *kept)))
+        results = []
+        for at in range(runs):
+            one = execute_onnx(
                 model,
                 {name: np.asarray(stack[at]) for name, stack in stacks.items()},  # of scalars, arrays too
                 return_full_exec_context=bool(kept),
             )
-            for at in range(runs)
-        ]
-        names = list(dict.fromkeys((*outputs, *kept)))
+            results.append({name: one[name] for name in names})  # a whole context holds the weights, too
         return {name: _joined([result[name] for result in results]) for name in names}
 
 

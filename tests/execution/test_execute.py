@@ -54,6 +54,27 @@ def test_a_single_sample_and_a_second_stack():
     np.testing.assert_array_equal(executor.run({"x": stack[3:4]})["m1"], whole[3:4])
 
 
+def test_a_twin_shares_the_constants_and_prepares_its_nodes_itself():
+    model = graphs.quant_mlp()
+    stack = graphs.samples(model)[:, None]
+    first = Executor(model)
+    whole = first.run({"x": stack})["m1"]
+    twin = first.twin()
+    assert twin.program.constants is first.program.constants
+    assert twin.program._calls == [None] * len(first.program.instructions)
+    assert None not in first.program._calls
+    np.testing.assert_array_equal(twin.run({"x": stack})["m1"], whole)
+
+
+def test_an_executor_that_has_its_program_holds_no_model():
+    executor = Executor(graphs.quant_mlp())
+    before = executor.shape("a1"), executor.order(), executor.signature
+    assert executor.program.constants
+    assert not [held for held in vars(executor).values() if isinstance(held, ModelWrapper)]
+    assert executor._unread is None
+    assert (executor.shape("a1"), executor.order(), executor.signature) == before
+
+
 def test_keep_returns_intermediate_tensors():
     model = graphs.quant_mlp()
     stack = graphs.samples(model)[:2, None]

@@ -1,5 +1,7 @@
 """The reference: QONNX's own execution as a target."""
 
+import tracemalloc
+
 import numpy as np
 import onnx
 import pytest
@@ -67,6 +69,18 @@ def test_inner_tensors_are_those_of_qonnx(manager, model, images):
     some = manager.execute(prepared, images, keep=["fc1"])
     assert list(some) == ["logits", "fc1"]
     assert np.array_equal(some["fc1"], whole["fc1"])
+
+
+def test_the_weights_are_not_held_once_for_each_run(manager, model, images):
+    weights = sum(4 * np.prod(tensor.dims) for tensor in onnx.load(model).graph.initializer)
+    many = np.concatenate([images] * 10)
+    prepared = manager.prepare_resource(model)
+    manager.execute(prepared, images, keep=None)  # what is imported is not counted
+    tracemalloc.start()
+    whole = manager.execute(prepared, many, keep=None)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * sum(stack.nbytes for stack in whole.values()) + 12 * weights
 
 
 def test_a_tensor_that_is_not_there_is_told(manager, model, images):

@@ -25,14 +25,15 @@ class LayerLevels:
 
     Args:
         model: It, with the note that the transform IntegerLayers made of its levels.
+        executor: Of the model; None makes one.
 
     Attributes:
         names: The quantisers' outputs of which the layers' integers are known.
         near: Those of sums whose factors are scales up to float32's rounding alone.
     """
 
-    def __init__(self, model: ModelWrapper) -> None:
-        self._executor = Executor(model)
+    def __init__(self, model: ModelWrapper, executor: Executor | None = None) -> None:
+        self._executor = executor or Executor(model)
         made = set(self._executor.order())
         self._records = {name: one for name, one in read_levels(model).items() if one.layer in made}
         self.names = frozenset(self._records)

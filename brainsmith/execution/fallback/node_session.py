@@ -38,6 +38,7 @@ def open_node(node: Any, opset: int, dtypes: Mapping[str, np.dtype[Any]], output
     proto = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid(node.domain, opset)])
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
+    options.enable_cpu_mem_arena = False  # one node gains nothing from it, and there are hundreds
     options.log_severity_level = 4  # what fails is raised; a refused batch is no message for the user
     return onnxruntime.InferenceSession(
         proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
