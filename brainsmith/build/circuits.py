@@ -204,7 +204,11 @@ _SIMULATION = {
     "parts": _parts,
 }
 _FIFO = {"name": _text, "from": _text, "to": _text, **_numbers("bits", "depth", "gauge", "total_bits")}
-_SIZING = {**_numbers("gauge_bits", "simulations", "seconds"), "minimal": _flag}
+_SIZING = {
+    **_numbers("gauge_bits", "simulations", "seconds", "layers_alone"),
+    "minimal": _flag,
+    "unsettled": lambda value: [name for name in items(value) if isinstance(name, str)],
+}
 _DESIGN = {
     "top": _text,
     "layers": [{"name": _text, "kernel": _text, "module": _text, "cycles": _number}],

@@ -32,6 +32,7 @@ KINDS = (
     Kind("builds", "builds/entries", "results of the steps of builds", in_folders=True),
     Kind("steps", "builds/latest", "what each step was last made of, for --explain"),
     Kind("simulations", "rtl", "compiled simulations", in_folders=True),
+    Kind("timings", "timings", "when layers take and give beats, to size FIFOs"),
     Kind("synthesis", "synthesis", "what Yosys and nextpnr gave", in_folders=True),
     Kind("hls", "hls", "compiled HLS C++", in_folders=True),
     Kind("ops", "ops", "compiled ops", in_folders=True),

@@ -209,7 +209,22 @@ def _sized(sizing: Fields) -> str:
         words = f" With the gauges as depths, all FIFOs together would hold {figures.plural(gauge, 'bit')}."
     if tries is not None and sizing.get("minimal") is True:
         words += f" {figures.plural(tries, 'simulation')} showed that no single FIFO can be made smaller."
-    return words
+    return words + _gauged_alone(sizing)
+
+
+def _gauged_alone(sizing: Fields) -> str:
+    """Say that layers were gauged one by one, and of which that holds only for the frames that were simulated."""
+    (alone,) = numbers(sizing, "layers_alone")
+    if not alone:
+        return ""
+    never = [name for name in items(sizing.get("unsettled")) if isinstance(name, str)]
+    words = (
+        f" The gauges were read of {figures.plural(alone, 'layer')}, each simulated alone until it repeated"
+    )
+    if not never:
+        return f"{words}: they hold for any number of frames."
+    names = ", ".join(never)
+    return f"{words}, but for {names}, whose state did not return: there they hold for the frames that were simulated."
 
 
 def _fifo(index: int, fifo: Fields) -> Markup:

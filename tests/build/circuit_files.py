@@ -54,6 +54,8 @@ FIFOS = {
     "simulations": 12,
     "seconds": 1.5,
     "minimal": True,
+    "layers_alone": 4,
+    "unsettled": ["MVAU_rtl_0", 7],
     "interval": 512,
 }  # fmt: skip
 SIMULATION = {

@@ -24,6 +24,7 @@ def test_the_circuit(tmp_path):
         "wrong": 0,
     } | dict.fromkeys(("cycles", "estimate", "share"))
     sizing = {"gauge_bits": 288, "simulations": 12, "seconds": 1.5, "minimal": True}
+    sizing |= {"layers_alone": 4, "unsettled": ["MVAU_rtl_0"]}
     assert found == {
         **SIMULATION,
         "parts": None,

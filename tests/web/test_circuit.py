@@ -46,6 +46,26 @@ def test_the_circuit_is_on_the_page(synthesised):
         assert words in text
 
 
+@pytest.mark.parametrize(
+    ("unsettled", "words"),
+    [
+        (
+            [],
+            "The gauges were read of 4 layers, each simulated alone until it repeated: they hold for any number of frames.",
+        ),
+        (
+            ["MVAU_rtl_0"],
+            "The gauges were read of 4 layers, each simulated alone until it repeated, but for MVAU_rtl_0, whose state did "
+            "not return: there they hold for the frames that were simulated.",
+        ),
+    ],
+    ids=["all repeat", "one never does"],
+)
+def test_how_long_layers_were_gauged_alone_is_on_the_page(synthesised, unsettled, words):
+    synthesised["rtl"]["sizing"] |= {"layers_alone": 4, "unsettled": unsettled}
+    assert words in whole(synthesised).text
+
+
 def test_the_synthesis_is_on_the_page(synthesised):
     text = whole(synthesised).text
     for words in [

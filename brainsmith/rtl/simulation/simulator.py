@@ -48,12 +48,19 @@ class Simulator:
         ports: The design's ports.
         interface: How it is driven.
         library: The driver and the design; `native` says what it has.
+        key: Stands for all that it was built of.
     """
 
     def __init__(
-        self, plan: SimulationPlan, ports: tuple[Port, ...], interface: Interface, library: ctypes.CDLL
+        self,
+        plan: SimulationPlan,
+        ports: tuple[Port, ...],
+        interface: Interface,
+        library: ctypes.CDLL,
+        key: str,
     ) -> None:
         self.plan = plan
+        self.key = key
         self.ports = Ports(ports)
         self.interface = interface
         self.library = library

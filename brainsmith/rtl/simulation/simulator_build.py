@@ -90,7 +90,7 @@ def build_simulator(
         )
     ports = tuple(Port(**port) for port in json.loads((entry / "ports.json").read_text()))
     library = native.load(entry / "simulation.so")
-    simulator = Simulator(plan, ports, interface or find_interface(plan.top, ports), library)
+    simulator = Simulator(plan, ports, interface or find_interface(plan.top, ports), library, key)
     store.use_as_long_as(key, simulator)  # each run reads its memories
     return simulator
 

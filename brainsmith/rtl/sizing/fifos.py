@@ -57,6 +57,9 @@ class Sizing:
         notes: What did not go as it should, as sentences.
         latency: Cycles of a frame with FIFOs that take all beats.
         cycles_per_second: How fast the design was simulated.
+        layers_alone: How many layers were simulated alone to gauge the design; 0 where it was simulated as a whole.
+        unsettled: Those of them whose state did not return, so that their gauges hold for the frames that were simulated,
+            and not for any number.
     """
 
     design: Design
@@ -69,6 +72,8 @@ class Sizing:
     notes: tuple[str, ...] = ()
     latency: int | None = None
     cycles_per_second: int | None = None
+    layers_alone: int = 0
+    unsettled: tuple[str, ...] = ()
 
     def report(self) -> dict[str, Any]:
         """Return all of it as data for JSON; `total_bits` are those that the hardware holds, at least 5 beats."""
@@ -98,6 +103,8 @@ class Sizing:
             "notes": list(self.notes),
             "latency": self.latency,
             "cycles_per_second": self.cycles_per_second,
+            "layers_alone": self.layers_alone,
+            "unsettled": list(self.unsettled),
         }
 
 
@@ -177,7 +184,7 @@ def _sizing(
         )
     return Sizing(
         sized, found.gauge.depths, interval, minimal, found.simulations, found.cycles, 0.0, tuple(notes),
-        found.gauge.latency, speed,
+        found.gauge.latency, speed, found.layers[0], found.unsettled,
     )  # fmt: skip
 
 

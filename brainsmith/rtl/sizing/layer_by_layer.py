@@ -27,7 +27,8 @@ from brainsmith.rtl.simulation.side_by_side import COMPILERS, side_by_side
 from brainsmith.rtl.simulation.simulator_build import build_simulator
 from brainsmith.rtl.sizing.fifo_hardware import depth_of
 from brainsmith.rtl.sizing.gauges import Gauge
-from brainsmith.rtl.sizing.layer_timing import THROUGH, SlowerError, time_layer
+from brainsmith.rtl.sizing.kept_timings import kept_timing
+from brainsmith.rtl.sizing.layer_timing import THROUGH, SlowerError
 from brainsmith.rtl.sizing.traces import Trace, most_waiting
 from brainsmith.rtl.stitching.design import DESIGN
 from brainsmith.rtl.stitching.sections import cut_out, layer_names, without_names
@@ -169,7 +170,7 @@ class _Gauging:
         taken = {end: self._arrivals[link.name] for end, link in ends.items() if link in ins}
         given = {end: _beats(link) for end, link in ends.items() if link in outs}
         try:
-            timing = time_layer(self._simulators[name], taken, given, self._interval)
+            timing = kept_timing(name, self._simulators[name], taken, given, self._interval)
         except SimulationError as error:
             raise type(error)(f"layer {name!r} alone: {error}") from error
         self._note(name, timing, ends)
