@@ -194,7 +194,7 @@ def _inputs(data: Array, spec: TensorSpec, source: object) -> Array:
         refuse_outside(ModelSignature((spec,), ()), {spec.name: data})
     except InputError as error:
         raise BuildError(f"{name}: {error}") from error
-    finite(data, source)  # of floats, of which `brainsmith run` takes any
+    finite(data, source, spec.name)  # of floats, of which `brainsmith run` takes any
     return np.ascontiguousarray(stack)
 
 

@@ -80,14 +80,21 @@ def _no_array(what: str, found: object) -> BuildError:
     return BuildError(f"verify {what} must be real numbers, not {found}: a .npy file or an array")
 
 
-def finite(data: Array, source: object) -> Array:
-    """Return samples; not a number, or infinite, they would make steps look wrong that are right."""
+def finite(data: Array, source: object, name: str = "") -> Array:
+    """Return samples; not a number, or infinite, they would make steps look wrong that are right.
+
+    Args:
+        data: (samples, ...).
+        source: What holds them.
+        name: Of the input that they are for.
+    """
     if not data.ndim:
         raise BuildError(f"{name_of(source)} holds a single number, not one for each sample")
     bad = np.flatnonzero(~np.isfinite(data.reshape(len(data), -1)).all(axis=1))
     if len(bad):
+        of = f" for input '{name}'" if name else ""
         raise BuildError(
-            f"{name_of(source)} holds values that are not finite, in {len(bad)} of {len(data)} samples, "
+            f"{name_of(source)} holds values{of} that are not finite, in {len(bad)} of {len(data)} samples, "
             f"first in sample {bad[0]}"
         )
     return data

@@ -295,7 +295,7 @@ class _Reading:
     def _by_rule(self, node: NodeProto, given: dict[str, Any], base: str) -> list[_Value]:
         rule = _RULES.get(node.op_type) if is_standard(node, node.op_type) else None
         if rule is None:
-            raise NoLayerError("no layer of integers computes this operator", OTHER_OPERATORS)
+            raise _no_rule(node)
         found = rule(self, node, self.sums.of_one_scale(next(iter(given.values())), node_text(node)), base)
         return found if isinstance(found, list) else [found]
 
@@ -411,3 +411,13 @@ _RULES: dict[str, Callable[[_Reading, NodeProto, Any, str], Any]] = {
     **dict.fromkeys(("ArgMax", "TopK"), _Reading._top_k),
 }
 """What makes layers of which operator."""
+
+
+def _no_rule(node: NodeProto) -> NoLayerError:
+    """Return why a node that no rule takes has no layer."""
+    if is_standard(node, "BatchNormalization"):
+        return NoLayerError(
+            "its parameters are no constants of float32 that give a finite factor (a variance below 0 has no root)",
+            "export it with the parameters that were trained",
+        )
+    return NoLayerError("no layer of integers computes this operator", OTHER_OPERATORS)

@@ -103,7 +103,7 @@ def test_numbers_that_float32_does_not_hold_are_refused():
         "the given array: it holds int64, and input 'x' takes float32, which cannot hold its values"
     )
     assert failure(np.full((4, 6), 1e300), None, None) == (
-        "the given array holds values that are not finite, in 4 of 4 samples, first in sample 0"
+        "the given array holds values for input 'x' that are not finite, in 4 of 4 samples, first in sample 0"
     )
 
 
@@ -164,7 +164,7 @@ def test_values_that_are_not_finite_are_refused_before_they_blame_a_step():
     data = np.zeros((5, 6), np.float32)
     data[3, 1], data[4, 0] = np.nan, np.inf
     assert failure(data, None, None) == (
-        "the given array holds values that are not finite, in 2 of 5 samples, first in sample 3"
+        "the given array holds values for input 'x' that are not finite, in 2 of 5 samples, first in sample 3"
     )
 
 

@@ -41,6 +41,13 @@ def check_layers(model: ModelWrapper, part: str = "") -> None:
         BuildError: A node is not an RTL layer, or a tensor feeds several; all that are so, and what to do.
     """
     others = [node for node in model.graph.node if not is_rtl(node)]
+    if len(others) > 1 and not any(
+        node.domain.rpartition(".")[2] in ("rtl", "hls") for node in model.graph.node
+    ):
+        raise BuildError(
+            f"the model has no hardware layers: none of its {len(others)} nodes is one\n"
+            "  the steps hardware_inference and specialize make layers of operators, and must stand before this one"
+        )
     if others:
         advice = ((node, _what_to_do(node, model, part)) for node in others)
         lines = "".join(f"\n  {node.name} ({node.op_type}): {what}" for node, what in advice)

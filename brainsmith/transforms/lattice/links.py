@@ -142,8 +142,11 @@ def _batch_norm(view: GraphView, node: NodeProto) -> ChainLink | None:
     gamma, beta, mean, variance = [np.asarray(value) for value in parameters]
     epsilon = np.float32(attribute(node, "epsilon", 1e-5))
     # As ONNX Runtime computes it: a factor and a summand are made first, in float32.
-    factor = (gamma / np.sqrt(variance + epsilon)).astype(np.float32)
-    added = (beta - mean * factor).astype(np.float32)
+    with np.errstate(all="ignore"):
+        factor = (gamma / np.sqrt(variance + epsilon)).astype(np.float32)
+        added = (beta - mean * factor).astype(np.float32)
+    if not (np.isfinite(factor).all() and np.isfinite(added).all()):
+        return None  # a variance below 0: what it gives is not a number
 
     def apply(x: Singles) -> Singles:
         return x * factor[:, None] + added[:, None]

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from onnx import helper
+from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.errors import BuildError, OutputError, RtlSourceError, SimulationError
@@ -18,7 +19,7 @@ from brainsmith.rtl.stitching.codegen import generate_layers
 from brainsmith.rtl.stitching.design import DESIGN, End, Layer
 from brainsmith.rtl.stitching.design_folder import read_design, write_design
 from brainsmith.rtl.stitching.stitch import stitch
-from brainsmith.rtl.stitching.suitable import check_attributes
+from brainsmith.rtl.stitching.suitable import check_attributes, check_layers
 from brainsmith.rtl.stitching.top_module import plan_design, top_module
 from brainsmith.rtl.verification.design_runs import run_design
 from tests.rtl import finn_layers
@@ -179,6 +180,18 @@ def test_a_layer_without_rtl_is_named(layer, tmp_path):
         begin = "the model cannot become a circuit, because these layers have no RTL:\n  MVAU_rtl_0"
         assert str(caught.value) == f"{begin} ({op_type}): {message}"
     assert not (tmp_path / "code").exists()
+
+
+def test_a_model_without_any_layer_is_told_what_makes_them():
+    nodes = [helper.make_node("Relu", [before], [after]) for before, after in ("xy", "yz")]
+    ends = [helper.make_tensor_value_info(name, 1, [1, 4]) for name in "xz"]
+    model = ModelWrapper(helper.make_model(helper.make_graph(nodes, "g", ends[:1], ends[1:])))
+    with pytest.raises(BuildError) as caught:
+        check_layers(model)
+    assert str(caught.value) == (
+        "the model has no hardware layers: none of its 2 nodes is one\n"
+        "  the steps hardware_inference and specialize make layers of operators, and must stand before this one"
+    )
 
 
 def test_a_layer_that_the_host_computes_is_named(layer, tmp_path):

@@ -115,3 +115,12 @@ def test_levels_with_scales_along_another_axis_are_not_known_behind_their_refusa
         "no integer layers for node 'Quant_2' (Quant): its scale is neither one number nor one for each channel: quantise "
         "with one scale for all values, or with one for each channel"
     )
+
+
+def test_a_normalisation_that_gives_no_numbers_is_refused():
+    graph = Graph(1, 2, 1, 1).quant(4)
+    graph.node("BatchNormalization", [1.0, 1.0], [0.0, 0.0], [0.0, 0.0], [1.0, -2.0]).quant(4)
+    assert refusal(graph, 2).endswith(
+        "node 'batchnormalization1' (BatchNormalization) stays on the host: its parameters are no constants of float32 "
+        "that give a finite factor (a variance below 0 has no root): export it with the parameters that were trained"
+    )
