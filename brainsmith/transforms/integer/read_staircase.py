@@ -39,7 +39,7 @@ def staircase_of(view: GraphView, node: NodeProto) -> Staircase | None:
         raise NoLayerError(
             f"it {why}",
             "give it constants: scales above 0, one or one for each channel, whole zero points, and a whole number of bits; "
-            "and a rounding mode that QONNX has, such as ROUND, FLOOR or CEIL",
+            "and a rounding mode of QONNX, such as ROUND, FLOOR or CEIL",
         ) from error
 
 
