@@ -117,8 +117,8 @@ def _exceptions(checked: list[StepResult]) -> str:
             )
         elif found is not None and found.float_ties is not None:
             sentences += (
-                f" After step {step.name}, {found.float_ties}: there the order decides in which the network's floats are "
-                "added; what follows is compared with that step's results."
+                f" After step {step.name}, {found.float_ties}: there the order in which the network's floats are added "
+                "decides; what follows is compared with that step's results."
             )
     return sentences
 

@@ -38,8 +38,8 @@ def staircase_of(view: GraphView, node: NodeProto) -> Staircase | None:
         why = str(error).removeprefix(f"{node.op_type} '{node.name or node.output[0]}' ")
         raise NoLayerError(
             f"it {why}",
-            "give it constants: scales above 0, one or one for each channel, whole zero points, and a whole number of bits; "
-            "and a rounding mode of QONNX, such as ROUND, FLOOR or CEIL",
+            "give it constants: scales above 0, one or one for each channel, whole zero points, and a whole number of "
+            "bits; and a rounding mode of QONNX such as ROUND, FLOOR or CEIL",
         ) from error
 
 
