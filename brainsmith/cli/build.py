@@ -32,7 +32,7 @@ def run(options: Options, terminal: Terminal) -> int:
     def show(event: Any) -> None:
         """Print each step when it is done, and how far the one is that runs."""
         if event.kind == "work":
-            line.show(str(event))
+            line.works(event.works, str(event).removesuffix("; ".join(map(str, event.works))))
             return
         line.clear()
         if event.kind == "start":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from brainsmith.cli.terminal import Terminal, note
@@ -26,9 +26,14 @@ class LiveLine:
         self._say = say
         self._said = time.monotonic()
 
-    def show(self, text: str) -> None:
-        """Show what goes on."""
-        self._terminal.write_over(text)
+    def show(self, text: str, short: str = "") -> None:
+        """Show what goes on.
+
+        Args:
+            text: All of it, for a log.
+            short: What a terminal shows of it; by default all, cut to its width.
+        """
+        self._terminal.write_over(short or text)
         now = time.monotonic()
         if now - self._said >= SECONDS:
             self._said = now
@@ -37,9 +42,15 @@ class LiveLine:
             else:
                 note(text)
 
-    def works(self, works: tuple[Work, ...]) -> None:
-        """Show work: a listener for `brainsmith.progress.Listening`."""
-        self.show("; ".join(map(str, works)))
+    def works(self, works: tuple[Work, ...], begin: str = "") -> None:
+        """Show work: a listener for `brainsmith.progress.Listening`.
+
+        Args:
+            works: All that goes on, the outermost first.
+            begin: What the line begins with.
+        """
+        room = self._terminal.width - len(begin)
+        self.show(begin + _listed(works), begin + _listed(_fitting(works, room)))
 
     def clear(self) -> None:
         """Leave the line to what is printed next, which counts as a line of a log."""
@@ -56,3 +67,16 @@ def shown(terminal: Terminal) -> Iterator[None]:
             yield
     finally:
         line.clear()
+
+
+def _listed(works: Sequence[Work]) -> str:
+    return "; ".join(map(str, works))
+
+
+def _fitting(works: Sequence[Work], room: int) -> Sequence[Work]:
+    """Return the work that a terminal has room for: what counts nothing goes first, the outermost before the others."""
+    shown = list(works)
+    while len(shown) > 1 and len(_listed(shown)) > room:
+        uncounted = (at for at, work in enumerate(shown) if work.total is None)
+        del shown[next(uncounted, len(shown) - 1)]
+    return shown

@@ -64,6 +64,37 @@ def test_a_terminal_has_one_line(clock, monkeypatch):
     assert (screen.getvalue(), said) == ("\r\x1b[Kcompiling, 20 s\r\x1b[K", [])
 
 
+@pytest.mark.parametrize(
+    ("works", "shown"),
+    [
+        (
+            (Work("sizing FIFOs", 0, None, "", 16), Work("simulating 'finn_design'", 272, 1000, "beats", 2)),
+            "simulating 'finn_design': 272 of 1,000 beats, 2 s",
+        ),
+        (
+            (
+                Work("sizing FIFOs", 0, None, "", 16),
+                Work("compiling layers", 2, 53, "layers", 12),
+                Work("g++ (design 'layer')", 0, None, "", 3),
+            ),
+            "compiling layers: 2 of 53 layers, 12 s, about 5 min 6 s left",
+        ),
+        (
+            (Work("each layer alone", 1, 30, "runs", 2), Work("simulating 'finn_design'", 1, 9, "beats", 1)),
+            "each layer alone: 1 of 30 runs, 2 s",
+        ),
+        ((Work("sizing FIFOs", 0, None, "", 5), Work("g++", 0, None, "", 4)), "sizing FIFOs, 5 s; g++, 4 s"),
+    ],
+    ids=["the outermost counts nothing", "only one counts", "all count", "there is room"],
+)
+def test_a_narrow_terminal_shows_what_is_counted(clock, monkeypatch, works, shown):
+    monkeypatch.setenv("TERM", "xterm")
+    said, screen = [], Screen()
+    begin = "[ 9/12] size: "
+    LiveLine(Terminal(screen), said.append).works(works, begin)
+    assert screen.getvalue() == f"\r\x1b[K{begin}{shown}"
+
+
 @pytest.fixture
 def sheep(job, elsewhere):  # noqa: F811
     """A job whose second step counts sheep; return its words, without verification."""
