@@ -40,7 +40,7 @@ def test_the_network_is_let_go_once_layers_of_integers_are_what_is_compared_with
     data = samples(12)
     verifier = Verifier(model, GoldenData(data), {})
     verifier.check("integer", made, lambda: None)
-    assert verifier.reference == "integer"
+    assert verifier.baseline.step == "integer"
     assert verifier._floats_before.network is None
     assert verifier._exact is None
     assert list(verifier.feed) == ["x"]

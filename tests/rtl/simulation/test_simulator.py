@@ -227,7 +227,7 @@ def test_all_that_does_not_fit_a_request_is_named_at_once(passing, tmp_path):
         "the simulation of 'layer' cannot be run as asked:\n"
         "  there is no stream 'y' to leave idle; the streams are in0_V, out0_V\n"
         "  there is no stream 'x' to stall; the streams are in0_V, out0_V\n"
-        "  there is no input 'in1_V'; there is in0_V\n"
+        "  there is no input 'in1_V'; known are in0_V\n"
         "  output 'out0_V' is not given; idle=... names streams that are not used\n"
         "  input 'in0_V' takes rows of 1 byte (pack(values, bits, 8)), not uint8 (3, 2)\n"
         "  it was built without waveforms: plan_simulation(..., trace=True)"
