@@ -165,12 +165,44 @@ def _belongs_to_host(model: ModelWrapper, node: NodeProto) -> bool:
     """Tell whether a node has nothing but the host's behind it: transposes, and operators of floats."""
     if node.op_type not in (*HOST_OPERATORS, "Gather"):
         return False
-    if node.op_type not in _OF_ANYTHING:
+    if node.op_type not in _OF_ANYTHING and not _is_end_of_layout(model, node):
         decides = node.output[0] if node.op_type in _BY_RESULT else node.input[0]
         if model.get_tensor_datatype(decides).is_integer():
             return False
     following = model.find_direct_successors(node) or []
     return all(_belongs_to_host(model, successor) for successor in following)
+
+
+def _is_end_of_layout(model: ModelWrapper, node: NodeProto) -> bool:
+    """Tell whether a node gives another shape at the end, where also the order changes: one without the other is no layer.
+
+    Where the shape alone changes, a layer that moves nothing does that.
+    """
+    if not _moves(model, node):
+        return False
+    behind, before = [node], model.find_producer(node.input[0])
+    for each in behind:
+        behind += model.find_direct_successors(each) or []
+    while before is not None and _moves(model, before):
+        behind.append(before)
+        before = model.find_producer(before.input[0])
+    return any(_reorders(model, each) for each in behind)
+
+
+def _moves(model: ModelWrapper, node: NodeProto) -> bool:
+    """Tell whether a node gives all values that come in, in another shape or order."""
+    return node.op_type in ("Flatten", "Reshape", "Squeeze", "Unsqueeze") or _reorders(model, node)
+
+
+def _reorders(model: ModelWrapper, node: NodeProto) -> bool:
+    """Tell whether a node gives all values that come in, in another order, as a row that was an image needs at the end."""
+    if node.op_type != "Gather":
+        return node.op_type == "Transpose"
+    axis = next((each.i for each in node.attribute if each.name == "axis"), 0)
+    places, shape = model.get_initializer(node.input[1]), model.get_tensor_shape(node.input[0])
+    return (
+        shape is not None and places is not None and sorted(places.ravel().tolist()) == [*range(shape[axis])]
+    )
 
 
 def _moves_data_on_chip(model: ModelWrapper, node: NodeProto) -> bool:

@@ -141,9 +141,7 @@ class _Reading:
                 self._fixed.update(node.output)
             else:
                 self._node(node)
-        for value in view.graph.output:
-            if value.name in self._known:
-                self._output(value.name)
+        self._outputs()
         if self._refusals:
             raise self._refusals.error()
         fold_factors(self._graph)
@@ -345,17 +343,25 @@ class _Reading:
         found = self._host.apply(node, {node.input[0]: source}, reason)[0]
         return self._host.linked(function.chain.links, found, reason)
 
-    def _output(self, name: str) -> None:
-        value = self._known[name]
-        self._graph.origin = f"output '{name}'"
-        try:
-            host = self._on_host_side(value)
-        except NoLayerError as error:
-            self._refusals.add(f"output '{name}'", error.reason)
-            return
-        if not self._graph.rename(host.name, name, [end.name for end in self._view.graph.output]):
-            self._graph.add("Identity", [host.name], name, host.shape, result=name)
-        self.findings.outputs.append(output_record(name, value))
+    def _outputs(self) -> None:
+        """Give the outputs their names; only when all are there, because one may be made of what another is."""
+        found: dict[str, HostTensor] = {}
+        for value in self._view.graph.output:
+            if value.name not in self._known:
+                continue
+            self._graph.origin = f"output '{value.name}'"
+            try:
+                found[value.name] = self._on_host_side(self._known[value.name])
+            except NoLayerError as error:
+                self._refusals.add(f"output '{value.name}'", error.reason)
+        made: dict[str, str] = {}
+        for name, host in found.items():
+            if (source := made.get(host.name, host.name)) != host.name or not self._graph.rename(
+                host.name, name, [end.name for end in self._view.graph.output]
+            ):
+                self._graph.add("Identity", [source], name, host.shape, result=name)
+            made.setdefault(host.name, name)
+            self.findings.outputs.append(output_record(name, self._known[name]))
 
     def _quantiser(self, node: NodeProto, staircase: Staircase, value: _Value, base: str) -> _Value:
         if isinstance(value, HostTensor):

@@ -15,6 +15,7 @@ from tests.hunt.inputs import unseen_inputs
 from tests.hunt.judge import reference
 from tests.hunt.networks import random_network
 from tests.steps.conftest import QONNX, Graph
+from tests.transforms.quantised_nets import Net
 
 MODES = ("ROUND", "CEIL", "FLOOR", "UP", "DOWN", "HALF_UP", "HALF_DOWN")
 
@@ -257,3 +258,24 @@ def test_signs_of_a_float_input_are_bits_from_the_host():
     made = same(model, samples)
     assert op_types(made)[:3] == ["Neg", "Quant", "XnorPopcountMatMul"]
     assert made.get_tensor_datatype(made.graph.node[1].output[0]).name == "BINARY"
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("behind", ["Relu", "Identity"])
+def test_an_output_may_be_made_of_what_another_output_is(behind, first):
+    net = Net(1, 3, datatype="INT4")
+    net.node("MatMul", net.weights(np.eye(3)[::-1], 1.0, 2), shape=[1, 3]).quant()
+    levels = net.tail
+    model = net.node(behind, shape=[1, 3]).model()
+    inner = next(value for value in model.graph.value_info if value.name == levels)
+    outputs = [inner, *model.graph.output] if first else [*model.graph.output, inner]
+    made = [type(each).FromString(each.SerializeToString()) for each in outputs]
+    model.graph.value_info.remove(inner)
+    del model.graph.output[:]
+    model.graph.output.extend(made)
+    names = [value.name for value in model.graph.output]
+    after = layers(model)
+    for number in range(-8, 8):
+        given = {"x": np.asarray([[number, 7 - number, 3]], np.float32).clip(-8, 7)}
+        expected, found = execute_onnx(model, given), execute_onnx(after.transform(InferShapes()), given)
+        assert [found[name].tolist() for name in names] == [expected[name].tolist() for name in names]

@@ -30,16 +30,26 @@ def mend_flattens(module: ModuleType) -> None:
     """Let FINN keep all Flattens of a graph where the input or output of one has several readers, or a reader joins it.
 
     FINN+ 1.6.1 takes it from these, too, and gives what was in front of it to the reader's first input, whichever it was. A
-    Flatten that stays between layers is refused by name. A row of one pixel that a layer other than a product reads keeps
-    its Reshape: without it the layer's shape is another one.
+    Flatten that stays between layers is refused by name. A row of one pixel that thresholds read keeps it, and a Reshape
+    that a layer other than a product reads stays: without it the layer's shape is another one, and FINN's StreamingSplit
+    ends in an AssertionError.
     """
     _skip_where_any(
         module.RemoveCNVtoFCFlatten,
         lambda model, node: (
             node.op_type in ("Flatten", "Reshape")
-            and (_is_forked(model, node) or _is_joined(model, node) or _is_row_of_one_pixel(model, node))
+            and any(
+                test(model, node) for test in (_is_forked, _is_joined, _is_row_of_one_pixel, _states_a_shape)
+            )
         ),
     )
+
+
+def _states_a_shape(model: Any, node: Any) -> bool:
+    """Tell whether a Reshape's result is read by a layer to which it is no row of factors."""
+    readers = [each for each in model.graph.node if node.output[0] in each.input]
+    layers = [each.op_type for each in readers if each.domain.startswith("finn.custom_op.fpgadataflow")]
+    return node.op_type == "Reshape" and any("MVAU" not in op_type for op_type in layers)
 
 
 def _is_row_of_one_pixel(model: Any, node: Any) -> bool:

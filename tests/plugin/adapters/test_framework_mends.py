@@ -143,6 +143,23 @@ def test_a_flatten_stays_where_another_node_or_thresholds_read_its_result(forked
     assert [node.op_type for node in after.graph.node].count("Flatten") == stays
 
 
+@pytest.mark.parametrize(("reader", "stays"), [("MVAU_rtl", False), ("StreamingSplit", True)])
+@pytest.mark.slow
+def test_a_reshape_stays_in_front_of_a_layer_that_states_its_shape(reader, stays):
+    layer = {"domain": "finn.custom_op.fpgadataflow", "backend": "fpgadataflow"}
+    nodes = [
+        helper.make_node("Thresholding", ["x", "t"], ["a"], name="first", **layer),
+        helper.make_node("Reshape", ["a", "to"], ["f"]),
+        helper.make_node(reader, ["f", "t"], ["y"], name="second", **layer),
+    ]
+    shapes = {"x": [1, 2, 2, 4], "y": [1, 16], "a": [1, 2, 2, 4], "f": [1, 16], "t": [16, 1]}
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
+    held = [helper.make_tensor("to", TensorProto.INT64, [2], [1, 16])]
+    graph = helper.make_graph(nodes, "flat", values[:1], values[1:2], held, value_info=values[2:])
+    after = ModelWrapper(helper.make_model(graph)).transform(tfm.finn.RemoveCNVtoFCFlatten(), cleanup=False)
+    assert [node.op_type for node in after.graph.node].count("Reshape") == stays
+
+
 def chain(layers):
     """Return a network of sums with constants, each with one of its own."""
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4]) for name in ("t0", f"t{layers}")]
