@@ -25,8 +25,8 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
     Quantisers of constants are kept: they carry the datatypes of the weights. The names of nodes are kept
     where each has one of its own, so that later messages name what the user knows. An open batch is 1. An input of ONNX's
-    integers that is cast to floats is one of floats, annotated with those integers. Twice is the same
-    as once.
+    integers that is cast to floats is one of floats, annotated with those integers. Sums and extremes of several
+    tensors are written as operators of two. Twice is the same as once.
     """
     from qonnx.transformation.general import (
         GiveUniqueNodeNames,
@@ -46,6 +46,8 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         # Shapes behind ONNX Runtime's own nodes are not known before.
         model = transformed(model, own_transform("QuantizeLinearToQuant")(), InferShapes())
     write_out_defaults(model)
+    if any(node.op_type in ("Max", "Mean", "Min", "Sum") for node in model.graph.node):
+        model = transformed(model, own_transform("PairOperands")(), InferShapes())
     model = transformed(
         model,
         GiveUniqueParameterTensors(),

@@ -197,12 +197,13 @@ def _moves(model: ModelWrapper, node: NodeProto) -> bool:
 def _reorders(model: ModelWrapper, node: NodeProto) -> bool:
     """Tell whether a node gives all values that come in, in another order, as a row that was an image needs at the end."""
     if node.op_type != "Gather":
-        return node.op_type == "Transpose"
+        return bool(node.op_type == "Transpose")
     axis = next((each.i for each in node.attribute if each.name == "axis"), 0)
     places, shape = model.get_initializer(node.input[1]), model.get_tensor_shape(node.input[0])
-    return (
-        shape is not None and places is not None and sorted(places.ravel().tolist()) == [*range(shape[axis])]
-    )
+    if shape is None or places is None:
+        return False
+    found: list[int] = sorted(places.ravel().tolist())
+    return found == list(range(shape[axis]))
 
 
 def _moves_data_on_chip(model: ModelWrapper, node: NodeProto) -> bool:

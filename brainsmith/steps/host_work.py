@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 OF_ELEMENTS = (
     "Abs", "Add", "BatchNormalization", "BipolarQuant", "Cast", "Ceil", "Clip", "Div", "Elu", "Exp", "Floor",
-    "HardSigmoid", "Identity", "IntQuant", "LeakyRelu", "Mul", "MultiThreshold", "Neg", "Quant", "Relu", "Round", "Selu",
-    "Sigmoid", "Softplus", "Sqrt", "Sub", "Tanh", "Trunc",
+    "HardSigmoid", "Identity", "IntQuant", "LeakyRelu", "Mul", "MultiThreshold", "Neg", "PRelu", "Quant", "Relu",
+    "Round", "Selu", "Sigmoid", "Softplus", "Sqrt", "Sub", "Tanh", "Trunc",
 )  # fmt: skip
 """What treats each value alone."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from qonnx.core.datatype import DataType
@@ -17,7 +18,7 @@ from brainsmith.transforms.integer.batch_of_one import with_batch_of_one
 from brainsmith.transforms.integer.differences import subtract
 from brainsmith.transforms.integer.fold_factors import fold_factors
 from brainsmith.transforms.integer.host_part import OPERATORS, HostPart, HostTensor
-from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
+from brainsmith.transforms.integer.integer_tensor import ORDERS, IntegerTensor, of_range
 from brainsmith.transforms.integer.largest_values import largest_values
 from brainsmith.transforms.integer.layer_builder import LayerBuilder
 from brainsmith.transforms.integer.layer_graph import LayerGraph
@@ -37,7 +38,7 @@ from brainsmith.transforms.integer.row_rules import RowRules
 from brainsmith.transforms.integer.scaled_sum import ScaledSum
 from brainsmith.transforms.integer.structure_rules import StructureRules
 from brainsmith.transforms.integer.sums_of_scales import Approximated, SumsOfScales
-from brainsmith.transforms.integer.tabled_link import function_of
+from brainsmith.transforms.integer.tabled_link import FUNCTIONS, function_of
 from brainsmith.transforms.integer.tensor_records import (
     Findings,
     input_record,
@@ -52,6 +53,9 @@ from brainsmith.transforms.integer.window_rules import WindowRules
 from brainsmith.transforms.integer.xnor_products import count_equal_bits
 from brainsmith.transforms.lattice.links import link_of
 from brainsmith.transforms.lattice.staircases import is_quantiser
+
+RANKS = tuple(rank for rank in ORDERS if rank > 1)
+"""How many axes a tensor of layers has."""
 
 _Rows = IntegerTensor | ScaledSum | MovedTensor
 _Value = _Rows | RowFunction | HostTensor
@@ -170,6 +174,11 @@ class _Reading:
         self._graph.origin = f"input '{name}'"
         self.findings.inputs.append(input_record(model, name))
         shape, datatype = tuple(model.get_tensor_shape(name)), model.get_tensor_datatype(name)
+        if not shape:
+            self._refusals.add(
+                f"input '{name}'", Reason("it is one number without axes", "give it an axis or two")
+            )
+            return
         if not datatype.is_integer():
             self._known[name] = HostTensor(name, shape, True, _FLOATS.behind(f"input '{name}'"))
             return
@@ -179,8 +188,12 @@ class _Reading:
             model.set_tensor_datatype(name, datatype)
         low, high = int(datatype.min()), int(datatype.max())
         ends = within(low, high)
-        image = self._host.image_shape(shape)
-        source = self._host.channels_last(name, shape, image, ends)
+        source, placed = name, shape
+        if len(shape) not in RANKS:
+            placed = (1, prod(shape))
+            source = self._graph.reshape(name, placed, ends, f"{name}_row")
+        image = self._host.image_shape(placed)
+        source = self._host.channels_last(source, placed, image, ends)
         self._known[name] = self._layouts.reshaped(of_range(source, image, low, high), shape, name)
 
     def _varying(self, node: NodeProto) -> list[str]:
@@ -302,7 +315,13 @@ class _Reading:
         moved = [value for value in given.values() if isinstance(value, MovedTensor)]
         if moved and len(moved) == len(given) and all(each.layout == moved[0].layout for each in moved):
             found = self._of_integers(node, {name: value.base for name, value in given.items()})
-            return None if found is None else replace(moved[0], base=found)
+            if found is not None:
+                return replace(moved[0], base=found)
+        if (
+            moved and len(given) == 1 and is_standard(node, *FUNCTIONS)
+        ):  # channels of its own, where it is now
+            base = node.name or node.output[0]
+            given = {name: self._layouts.settled(value, base) for name, value in given.items()}
         return self._of_integers(node, given)
 
     def _of_integers(self, node: NodeProto, given: dict[str, Any]) -> IntegerTensor | None:
@@ -367,7 +386,15 @@ class _Reading:
         if isinstance(value, HostTensor):
             if not value.in_front or not is_quantiser(node):
                 raise NoLayerError(f"it gets floats: {value.reason.text}", value.reason.helps)
-            levels = self._host.quantised(value, staircase, base)
+            given = value
+            if len(value.shape) not in RANKS:
+                if staircase.channels > 1:
+                    raise NoLayerError(
+                        f"it has a scale for each channel of the shape {list(value.shape)}",
+                        "use one scale for all values, or an input of 2 to 4 axes",
+                    )
+                given = self._host.reshaped(value, (1, prod(value.shape)))
+            levels = self._host.quantised(given, staircase, base)
             self.findings.quantisers.append(quantiser_record(self._view, staircase, levels))
             return self._layouts.reshaped(levels, value.shape, base)
         if isinstance(value, RowFunction):

@@ -155,12 +155,32 @@ def deconvolved():
     return pixels(graph.levels(4, 4.0), 16)
 
 
+def expanded():
+    graph = image().node("GlobalAveragePool").levels(4, 0.5)
+    return pixels(graph.node("Expand", graph.whole([1, 4, 8, 8])))
+
+
 def joined():
     graph = vector()
     fork = graph.tail
     one = graph.product(2, 8, 8).levels(4, 4.0).tail
     graph.tail = fork
     return graph.product(3, 8, 8).levels(4, 4.0).node("Concat", one, axis=1).product(4, 16, 3).model(1, 3)
+
+
+def several(op_type):
+    """Return a vector's network where an operator joins three branches."""
+
+    def make():
+        graph = vector()
+        fork, branches = graph.tail, []
+        for seed in (2, 3):
+            graph.tail = fork
+            branches.append(graph.product(seed, 8, 8).levels(4, 4.0).tail)
+        graph.tail = fork
+        return sums(graph.node(op_type, *branches))
+
+    return make
 
 
 CIRCUITS = {
@@ -178,6 +198,7 @@ CIRCUITS = {
     "Div": applied("Div", 3.0),
     "Dropout": applied("Dropout"),
     "Elu": applied("Elu"),
+    "Expand": expanded,
     "Flatten": lambda: image().node("Flatten").product(3, 256, 3).model(1, 3),
     "Gather": looked_up,
     "Gemm": dense,
@@ -188,8 +209,10 @@ CIRCUITS = {
     "LeakyRelu": applied("LeakyRelu", alpha=0.1),
     "MatMul": attended,
     "MaxPool": of_image("MaxPool", 4, kernel_shape=[2, 2], strides=[2, 2]),
+    "Mean": several("Mean"),
     "Mul": applied("Mul", 0.7),
     "Neg": applied("Neg"),
+    "PRelu": applied("PRelu", np.linspace(0, 0.5, 8)),
     "Pad": moved("Pad", 10, 11, 4, [0, 0, 1, 1, 0, 0, 1, 2]),
     "Quant": lambda: sums(vector()),
     "QuantizeLinear": dequantised,
@@ -206,7 +229,9 @@ CIRCUITS = {
     "SpaceToDepth": moved("SpaceToDepth", 4, 4, 16, blocksize=2),
     "Split": split,
     "Sub": applied("Sub", 0.3),
+    "Sum": several("Sum"),
     "Tanh": applied("Tanh"),
+    "Tile": moved("Tile", 16, 8, 4, [1, 1, 2, 1]),
     "TopK": largest,
     "Transpose": shuffled,
     "Trunc": truncated,

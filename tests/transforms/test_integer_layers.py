@@ -173,8 +173,8 @@ def test_an_image_that_becomes_a_row_turns_the_weights_behind_it():
     ("change", "message"),
     [
         (
-            lambda graph: graph.node("Relu").node("MatMul", graph.weights(np.ones((2, 2)))).quant(4),
-            "no integer layers for node 'matmul2' (MatMul): Relu 'relu0' before it: its results have 32768 levels, "
+            lambda graph: graph.node("Abs").node("MatMul", graph.weights(np.ones((2, 2)))).quant(4),
+            "no integer layers for node 'matmul2' (MatMul): Abs 'abs0' before it: its results have 32769 levels, "
             "more than the 256 that thresholds give: put a quantiser after it",
         ),
         (

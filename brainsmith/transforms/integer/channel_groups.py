@@ -30,6 +30,7 @@ def regrouped_link(link: ChainLink, index: Whole, axis: int) -> ChainLink:
         signs=taken(link.signs),
         factor=taken(link.factor),
         added=taken(link.added),
+        operand=taken(link.operand),
         axis=axis,
     )
 

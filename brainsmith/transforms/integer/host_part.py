@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 OPERATORS = (
     "Add", "ArgMax", "BatchNormalization", "Clip", "Div", "Elu", "Exp", "Flatten", "HardSigmoid", "Identity", "LeakyRelu",
-    "LogSoftmax", "Mul", "Neg", "Relu", "Reshape", "Selu", "Sigmoid", "Softmax", "Softplus", "Sqrt", "Squeeze", "Sub",
-    "Tanh", "TopK", "Transpose", "Unsqueeze",
+    "LogSoftmax", "Mul", "Neg", "PRelu", "Relu", "Reshape", "Selu", "Sigmoid", "Softmax", "Softplus", "Sqrt", "Squeeze",
+    "Sub", "Tanh", "TopK", "Transpose", "Unsqueeze",
 )  # fmt: skip
 """What the host computes of floats: element by element, a class of logits, or the same values in another shape."""
 
@@ -210,8 +210,9 @@ class HostPart:
     def moved(self, tensor: HostTensor, layout: AxisLayout) -> HostTensor:
         """Return a tensor reshaped and transposed."""
         split, order, shape = layout.moves()
-        name = self._graph.reshape(tensor.name, split, None, f"{tensor.name}_shape")
+        name = tensor.name
         if order != tuple(sorted(order)):
+            name = self._graph.reshape(name, split, None, f"{name}_shape")
             sizes = [split[axis] for axis in order]
             name = self._graph.add("Transpose", [name], f"{name}_moved", sizes, perm=list(order))
         return replace(tensor, name=self._graph.reshape(name, shape, None, f"{name}_shape"), shape=shape)
@@ -227,9 +228,14 @@ class HostPart:
 
         A normalisation is a factor and a summand, as ONNX Runtime computes it; so are a bias and a divisor by themselves.
         """
+        ones = (1,) * (0 if link.axis is None else -1 - link.axis)
+        if link.operand is not None:
+            shaped = link.operand.reshape(-1, *ones)
+            stem = f"{link.node.name or link.node.output[0]}_host"
+            name = self._graph.add(link.node.op_type, [tensor.name], stem, tensor.shape, constant=shaped)
+            return HostTensor(name, tensor.shape, tensor.in_front, reason)
         if link.factor is None or link.added is None:
             return self._applied(link.node, tensor, reason)
-        ones = (1,) * (0 if link.axis is None else -1 - link.axis)
         found = tensor
         for op_type, operand, neutral in _operations(link):
             if (operand != neutral).any():

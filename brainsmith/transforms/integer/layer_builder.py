@@ -10,6 +10,7 @@ import numpy as np
 from onnx import helper
 
 from brainsmith.graph.integer_range import ACCUMULATOR_END, FLOAT32_END, IntegerRange, within
+from brainsmith.transforms.integer.clamped_terms import clamped_terms
 from brainsmith.transforms.integer.integer_tensor import (
     IntegerTensor,
     adding,
@@ -91,16 +92,34 @@ class LayerBuilder:
         return self._steps(tensor, found, scale, offset, base)
 
     def integers(self, tensor: IntegerTensor, base: str) -> IntegerTensor:
-        """Return a tensor without pending operators: they become a scale and an offset, or thresholds.
+        """Return a tensor without pending operators: they become a scale and an offset, or thresholds, or a sum.
 
         Raises:
             NoLayerError: Thresholds cannot give them.
         """
+        terms = self.terms(tensor, base)
+        found = terms[0] if len(terms) == 1 else self.sum(terms, base)
+        if not isinstance(found, IntegerTensor):
+            raise NoLayerError("its results have no unit in common", "put a quantiser behind it")
+        return found
+
+    def terms(self, tensor: IntegerTensor, base: str) -> list[IntegerTensor]:
+        """Return tensors without pending operators whose sum a tensor is: itself, or what a clamp of many levels gives.
+
+        Raises:
+            NoLayerError: There are none.
+        """
         plain = tensor.affine()
         if plain is not None:
-            return plain
-        steps, units = evaluated(tabled_values, tensor)
-        return self._signed(tensor, steps, units, np.zeros(1), f"{base}_table")
+            return [plain]
+        try:
+            steps, units = evaluated(tabled_values, tensor)
+        except NoLayerError:
+            terms = clamped_terms(self, tensor, base)
+            if terms is None:
+                raise
+            return terms
+        return [self._signed(tensor, steps, units, np.zeros(1), f"{base}_table")]
 
     def _tabled_levels(
         self, tensor: IntegerTensor, staircase: Staircase, padded: bool, base: str
@@ -319,7 +338,7 @@ class LayerBuilder:
 
     def sum(self, tensors: Sequence[IntegerTensor], base: str) -> IntegerTensor | ScaledSum:
         """Return the sum of tensors of one shape, added from the first on."""
-        plain = [self.integers(each, base) for each in tensors]
+        plain = [term for each in tensors for term in self.terms(each, base)]
         channels = max(each.scale.size for each in plain)
         scales = np.stack([np.broadcast_to(each.scale, (channels,)) for each in plain])
         found = [multiples(scales[:, at]) for at in range(channels)]

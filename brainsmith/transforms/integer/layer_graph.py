@@ -189,6 +189,8 @@ class LayerGraph:
         graph = made.graph
         for value in graph.input:
             made.set_tensor_datatype(value.name, model.get_tensor_datatype(value.name))
+            if len(value.type.tensor_type.shape.dim) not in (2, 3, 4):  # of which QONNX would guess a layout
+                made.set_tensor_layout(value.name, [])
         graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in self.held.items())
         ends = {value.name for value in (*graph.input, *graph.output)}
         for layer in self.layers:

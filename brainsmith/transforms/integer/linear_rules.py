@@ -9,6 +9,7 @@ import numpy as np
 
 from brainsmith.graph.well_formed import node_text
 from brainsmith.transforms.graph_view import attribute, is_standard
+from brainsmith.transforms.integer.broadcasts import Broadcasts
 from brainsmith.transforms.integer.constant_weights import integer_weights
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.moved_tensor import MovedTensor
@@ -55,6 +56,7 @@ class LinearRules:
         self._sums = sums
         self._rows = rows
         self._windows = windows
+        self._broadcasts = Broadcasts(build, layouts)
 
     def has(self, node: NodeProto) -> bool:
         """Tell whether it knows an operator."""
@@ -120,6 +122,8 @@ class LinearRules:
     def _sum(self, node: NodeProto, inputs: Mapping[str, Any], base: str) -> Value:
         """Add two tensors; what the first one is a sum of is added one by one."""
         given = [inputs.get(name) for name in node.input[:2]]
+        if None not in given:
+            given = self._broadcasts.alike(given, base)
         moved = [value for value in given if isinstance(value, MovedTensor)]
         if len(moved) == 2 and moved[0].layout == moved[1].layout:
             found = self._total(node, [value.base for value in moved], base)
@@ -145,8 +149,10 @@ class LinearRules:
                     "one of its terms is a constant, but neither one number nor one for each channel",
                     "add one number, or one for each channel",
                 )
-        if any(each.shape != terms[0].shape or not _same_order(each, terms[0]) for each in terms):
-            raise NoLayerError("its terms have different shapes", "bring them to one shape before it")
+        if any(not _same_order(each, terms[0]) for each in terms):
+            raise NoLayerError(
+                "one of its terms is a flattened image", "add the images before they are flattened"
+            )
         if node.op_type == "Sub":
             last = self._build.integers(terms[-1], base)
             terms[-1] = replace(last, scale=-last.scale, offset=-last.offset)

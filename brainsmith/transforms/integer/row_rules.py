@@ -10,6 +10,7 @@ from onnx import helper
 
 from brainsmith.graph.integer_range import IntegerRange
 from brainsmith.transforms.graph_view import attribute, is_standard
+from brainsmith.transforms.integer.broadcasts import Broadcasts
 from brainsmith.transforms.integer.constant_weights import integer_weights
 from brainsmith.transforms.integer.image_layers import ImageLayers
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
@@ -42,6 +43,7 @@ class RowRules:
         self._build = build
         self._layouts = layouts
         self._images = ImageLayers(build)
+        self._broadcasts = Broadcasts(build, layouts)
 
     def has(self, node: NodeProto, inputs: dict[str, Value]) -> bool:
         """Tell whether it knows an operator with these inputs that are not constant."""
@@ -76,22 +78,12 @@ class RowRules:
         elements: Callable[[Sequence[IntegerTensor], str], IntegerTensor],
     ) -> Value:
         """Return two branches combined element by element, in one shape and layout."""
-        left, right = (inputs[name] for name in node.input)
-        if left.shape != right.shape:
-            left, right = self._repeated(left, right, base), self._repeated(right, left, base)
-        if left.shape != right.shape:
-            raise NoLayerError("its branches have different shapes", "bring them to one shape before it")
+        left, right = self._broadcasts.alike([inputs[name] for name in node.input], base)
         if isinstance(left, MovedTensor) and isinstance(right, MovedTensor) and left.layout == right.layout:
             bases = [self._layouts.settled(each.base, base) for each in (left, right)]
             return replace(left, base=elements(bases, base))
         settled = [self._layouts.settled(each, base, in_order=True) for each in (left, right)]
         return elements(settled, base)
-
-    def _repeated(self, value: Value, like: Value, base: str) -> Value:
-        """Return one pixel as often as another image has pixels, as channels are weighted; anything else as it is."""
-        if len(value.shape) != 4 or value.shape[2:] != (1, 1) or like.shape[:2] != value.shape[:2]:
-            return value
-        return self._images.enlarged(self._layouts.settled(value, base), like.shape[2:], base)
 
     def _products(self, factors: Sequence[IntegerTensor], base: str) -> IntegerTensor:
         left, right = (self._whole(each, f"{base}_{at}") for at, each in enumerate(factors))

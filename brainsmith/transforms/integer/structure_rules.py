@@ -8,6 +8,7 @@ import numpy as np
 
 from brainsmith.execution.fallback.node_session import open_node
 from brainsmith.transforms.graph_view import attribute, is_standard, opset
+from brainsmith.transforms.integer.broadcasts import Broadcasts
 from brainsmith.transforms.integer.image_layers import ImageLayers
 from brainsmith.transforms.integer.no_layer import NoLayerError
 
@@ -36,6 +37,7 @@ class StructureRules:
         self._build = build
         self._layouts = layouts
         self._images = ImageLayers(build)
+        self._broadcasts = Broadcasts(build, layouts)
 
     def has(self, node: NodeProto) -> bool:
         """Tell whether it knows an operator."""
@@ -107,6 +109,20 @@ class StructureRules:
     ) -> Value:
         moved = self._layouts.transposed(self._layouts.reshaped(value, split, base), order, base)
         return self._layouts.reshaped(moved, shape, base)
+
+    # --- again ---
+
+    def _expand(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
+        return self._broadcasts.repeated(self._only(node, inputs), self._view.shape(node.output[0]), base)
+
+    def _tile(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
+        """Repeat one place as often as asked for; several are taken again and again."""
+        value, shape = self._only(node, inputs), self._view.shape(node.output[0])
+        single = [new if old == 1 else old for old, new in zip(value.shape, shape, strict=True)]
+        value = self._broadcasts.repeated(value, single, base)
+        for axis, size in enumerate(shape):
+            value = self._taken(value, axis, np.arange(size) % value.shape[axis], f"{base}_{axis}")
+        return value
 
     # --- parts ---
 
@@ -273,6 +289,7 @@ _MOST_WINDOWS = 16
 _RULES: dict[str, Callable[[StructureRules, NodeProto, dict[str, Value], str], Any]] = {
     "Concat": StructureRules._concat,
     "DepthToSpace": StructureRules._depth_to_space,
+    "Expand": StructureRules._expand,
     "Flatten": StructureRules._reshape,
     "Gather": StructureRules._gather,
     "Pad": StructureRules._pad,
@@ -282,6 +299,7 @@ _RULES: dict[str, Callable[[StructureRules, NodeProto, dict[str, Value], str], A
     "SpaceToDepth": StructureRules._space_to_depth,
     "Split": StructureRules._split,
     "Squeeze": StructureRules._reshape,
+    "Tile": StructureRules._tile,
     "Transpose": StructureRules._transpose,
     "Unsqueeze": StructureRules._reshape,
     "Upsample": StructureRules._resize,

@@ -10,7 +10,7 @@ import numpy as np
 
 from brainsmith.execution.fallback.node_session import open_node
 from brainsmith.transforms.graph_view import is_standard
-from brainsmith.transforms.lattice.links import ChainLink
+from brainsmith.transforms.lattice.links import ChainLink, by_channel
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 FUNCTIONS = (
     "Abs", "Acos", "Asin", "Atan", "Ceil", "Celu", "Cos", "Div", "Erf", "Exp", "Floor", "Gelu", "HardSwish", "LeakyRelu",
-    "Log", "Max", "Min", "Mish", "Pow", "Reciprocal", "Round", "Sign", "Sin", "Softsign", "Sqrt", "ThresholdedRelu",
+    "Log", "Max", "Min", "Mish", "PRelu", "Pow", "Reciprocal", "Round", "Sign", "Sin", "Softsign", "Sqrt",
+    "ThresholdedRelu",
 )  # fmt: skip
 """Functions of each element alone, with numbers as further operands."""
 
@@ -52,29 +53,53 @@ def function_of(view: GraphView, node: NodeProto, given: Mapping[str, Any]) -> T
     """
     if not is_standard(node, *FUNCTIONS, *JOINING) or len(node.output) != 1:
         return None
-    constants = {name: view.constant(name) for name in node.input if name and name not in given}
-    if any(value is None or value.size != 1 for value in constants.values()):
-        return None
-    joins = not constants and len(node.input) == 2
-    if node.op_type not in (JOINING if joins else FUNCTIONS):
-        return None
     tensors = list(given.values())
     if not all(_same_integers(each, tensors[0]) for each in tensors[1:]):
         return None
-    feeds = {name: value.reshape(()) for name, value in constants.items() if value is not None}
+    feeds = _operands(view, node, given)
+    if feeds is None or node.op_type not in (JOINING if not feeds and len(node.input) == 2 else FUNCTIONS):
+        return None
+    operands, several = feeds, max((each.size for each in feeds.values()), default=1)
     sessions: list[Any] = []
     opset = next((each.version for each in view.model.model.opset_import if each.domain == ""), 17)
 
     def apply(x: Singles) -> Singles:
         values = {name: tensor.applied(x) for name, tensor in given.items()}
+        if several > 1:
+            values = {name: np.repeat(each, several // len(each), axis=0) for name, each in values.items()}
         if not sessions:
-            dtypes = {name: value.dtype for name, value in (*values.items(), *feeds.items())}
+            dtypes = {name: value.dtype for name, value in (*values.items(), *operands.items())}
             sessions.append(open_node(node, opset, dtypes, node.output))
-        return np.asarray(sessions[0].run(None, {**values, **feeds})[0])
+        return np.asarray(sessions[0].run(None, {**values, **operands})[0])
 
-    channels = max(tensor.told_apart for tensor in tensors)
+    channels = max(several, *(tensor.told_apart for tensor in tensors))
     axis = tensors[0].axis if channels > 1 else None
     return TabledLink(node, node.input[0], apply, np.ones(channels, np.int64), axis=axis, inputs=dict(given))
+
+
+def _operands(
+    view: GraphView, node: NodeProto, given: Mapping[str, Any]
+) -> dict[str, np.ndarray[Any, Any]] | None:
+    """Return a node's constants, one number, or a column with one for each channel; None if one is neither.
+
+    The channels are those of a tensor that has not moved.
+    """
+    first, tensor = next(iter(given.items()))
+    found: dict[str, np.ndarray[Any, Any]] = {}
+    for name in node.input:
+        if not name or name in given:
+            continue
+        value = view.constant(name)
+        if value is None:
+            return None
+        if value.size == 1:
+            found[name] = value.reshape(())
+            continue
+        channels = by_channel(view, first, value)
+        if channels is None or channels[1] != tensor.axis or view.shape(first) != tensor.shape:
+            return None
+        found[name] = channels[0][:, None]
+    return found
 
 
 def _same_integers(left: Any, right: Any) -> bool:

@@ -69,7 +69,11 @@ class UnknownInputs:
             return None
         name = node.output[0]
         shape = self._view.shape(name)
-        if len(shape) < 2:  # behind an operator whose results have an unknown shape, it is unknown, too
+        if len(shape) not in (
+            2,
+            3,
+            4,
+        ):  # behind an operator whose results have an unknown shape, it is unknown, too
             return None
         ends = within(staircase.low, staircase.high)
         image = self._host.image_shape(shape)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _ARITHMETIC = ("Mul", "Add", "Sub", "Div")
-_PIECEWISE = ("Relu", "Clip", "LeakyRelu", "Neg", "Identity")
+_PIECEWISE = ("Relu", "Clip", "LeakyRelu", "Neg", "PRelu", "Identity")
 _CURVES = ("Elu", "HardSigmoid", "Selu", "Sigmoid", "Softplus", "Tanh")
 
 OPERATORS = (*_ARITHMETIC, "BatchNormalization", *_PIECEWISE, *_CURVES)
@@ -39,6 +39,9 @@ class ChainLink:
         factor: What it multiplies by, as float64; None where it is no multiplication with an addition.
         added: What it adds then.
         axis: Of the channels, from the last one; None where all are treated alike.
+        limits: Between which values it keeps what it gets, where it does nothing else; None of another operator.
+        operand: What the node reads beside its input, one or one for each channel, where that is neither factor nor
+            summand: the slopes of a PRelu.
     """
 
     node: NodeProto
@@ -48,6 +51,8 @@ class ChainLink:
     factor: Doubles | None = None
     added: Doubles | None = None
     axis: int | None = None
+    limits: tuple[float, float] | None = None
+    operand: Singles | None = None
 
     @property
     def channels(self) -> int:
@@ -76,7 +81,7 @@ def _arithmetic(view: GraphView, node: NodeProto) -> ChainLink | None:
     operand = constants[1 - at]
     if operand is None:
         return None
-    found = _by_channel(view, node.input[at], operand)
+    found = by_channel(view, node.input[at], operand)
     if found is None:
         return None
     values, axis = found
@@ -118,8 +123,8 @@ def _linear(
     return ChainLink(node, node.input[at], apply, _signs(factor), factor, added, axis)
 
 
-def _by_channel(view: GraphView, name: str, operand: Any) -> tuple[Singles, int | None] | None:
-    """Return an operand as one number, or one for each channel of one axis; None if it is neither."""
+def by_channel(view: GraphView, name: str, operand: Any) -> tuple[Singles, int | None] | None:
+    """Return an operand as one number, or one for each channel of one axis of a tensor; None if it is neither."""
     shape = view.model.get_tensor_shape(name)
     if operand.dtype != np.float32 or not np.isfinite(operand).all():
         return None
@@ -164,14 +169,36 @@ def _piecewise(view: GraphView, node: NodeProto) -> ChainLink | None:
     if node.op_type == "Neg":
         return ChainLink(node, source, np.negative, -rising, -one, none)
     if node.op_type == "Relu":
-        return ChainLink(node, source, lambda x: np.maximum(x, np.float32(0)), rising)
+        return ChainLink(node, source, lambda x: np.maximum(x, np.float32(0)), rising, limits=(0.0, np.inf))
     if node.op_type == "LeakyRelu":
         slope = np.float32(attribute(node, "alpha", 0.01))
         return (
             ChainLink(node, source, lambda x: np.where(x < 0, x * slope, x), rising) if slope >= 0 else None
         )
+    if node.op_type == "PRelu":
+        return _sloped(view, node)
     limits = _clip_limits(view, node)
-    return None if limits is None else ChainLink(node, source, lambda x: np.clip(x, *limits), rising)
+    if limits is None:
+        return None
+    ends = float(limits[0]), float(limits[1])
+    return ChainLink(node, source, lambda x: np.clip(x, *limits), rising, limits=ends)
+
+
+def _sloped(view: GraphView, node: NodeProto) -> ChainLink | None:
+    slopes = view.constant(node.input[1])
+    found = None if slopes is None else by_channel(view, node.input[0], slopes)
+    if found is None or (found[0] < 0).any():
+        return None
+    values, axis = found
+    column = values[:, None]
+    return ChainLink(
+        node,
+        node.input[0],
+        lambda x: np.where(x < 0, x * column, x),
+        np.ones(values.size, np.int64),
+        axis=axis,
+        operand=values,
+    )
 
 
 def _clip_limits(view: GraphView, node: NodeProto) -> tuple[Any, Any] | None:

@@ -224,6 +224,7 @@ _FUNCTIONS: dict[str, Any] = {
     "LogSoftmax": lambda attributes, x: np.log(_softmax(attributes, x)),
     "Mul": lambda _, a, b: a * b,
     "Neg": lambda _, x: -x,
+    "PRelu": lambda _, x, slopes: np.where(x < 0, x * slopes, x),
     "Quant": quantised,
     "Relu": lambda _, x: np.maximum(x, np.float32(0)),
     "Reshape": _reshaped,
