@@ -35,9 +35,12 @@ def pad_in_front(
     wide = [0, *before, 0], [0, *after, 0]
     padded = [low + size + high for low, size, high in zip(wide[0], shape, wide[1], strict=True)]
     wanted = padded_datatype(given, value)
+    taken, name = {each.name for each in view.graph.node}, f"{node.name}_pad"
+    while name in taken:  # a window that was cropped has been padded for that
+        name = f"{name}_again"
     node.input[0] = view.new_tensor(f"{node.output[0]}_padded", padded, wanted)
     return kernel_node(
-        "PadKernel", [source], [node.input[0]], f"{node.name}_pad", in_shape=shape, within_shape=shape,
+        "PadKernel", [source], [node.input[0]], name, in_shape=shape, within_shape=shape,
         before=wide[0], after=wide[1], value=value, out_shape=padded, inputDataType=given.name,
         outputDataType=wanted.name, SIMD=1,
     )  # fmt: skip

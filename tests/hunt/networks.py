@@ -2,8 +2,9 @@
 
 They hold dense layers and convolutions (stride, padding, dilation, groups, kernels that are not square), pools, Concat,
 Split, residual sums, BatchNorm, ReLU, per-channel factors of any sign and zero, zero points, every rounding mode, 1 to 8
-bits, bipolar and ternary weights, batches, images of one pixel, squeeze-and-excite, and an arg-max or a
-function at the end. In half of them all scales are
+bits, bipolar and ternary weights, batches, images of one pixel, convolutions over one dimension, zero points as ONNX
+Runtime chooses them, functions of branches that join without a quantiser, squeeze-and-excite, and an arg-max or a function
+at the end. In half of them all scales are
 powers of two: their arithmetic is exact in float32, ties are real, and there is one right answer for every bit. Some have
 an inner tensor as a second output, and half are written in other forms (`forms.py`).
 """
@@ -89,10 +90,12 @@ class _Maker:
 
     def network(self) -> Network:
         batch = 1 if self.chance(0.85) else self.number(2, 3)
-        if self.chance(0.55):
+        if self.rare.random() < 0.12:
+            shape: tuple[int, ...] = (batch, self.number(1, 4), self.number(1, 9))
+        elif self.chance(0.55):
             side = 1 if self.chance(0.1) else 0
             size = (1, 1) if side else (self.number(1, 7), self.number(1, 7))
-            shape: tuple[int, ...] = (batch, 1 if self.chance(0.2) else self.number(2, 4), *size)
+            shape = (batch, 1 if self.chance(0.2) else self.number(2, 4), *size)
         else:
             shape = (batch, self.number(1, 8))
         start = Tensor("x", shape)
@@ -124,9 +127,11 @@ class _Maker:
         kind = self.rng.random()
         if self.rare.random() < 0.04 and tensor.is_image:
             return self.quantise(self.squeeze_and_excite(tensor))
+        if self.rare.random() < 0.08:
+            return self.quantise(self.functions(tensor))
         if kind < 0.1:
             branches = [self.quantise(self.linear(tensor)) for _ in range(2)]
-            if tensor.is_image and branches[0].shape[2:] != branches[1].shape[2:]:
+            if branches[0].shape[2:] != branches[1].shape[2:]:
                 return branches[0]
             width = sum(branch.channels for branch in branches)
             self.writer.layers.append("Concat")
@@ -139,6 +144,20 @@ class _Maker:
         if kind < 0.4 and tensor.is_image and max(tensor.shape[2:]) > 1:
             return self.pool(tensor)
         return self.quantise(self.linear(tensor))
+
+    def functions(self, tensor: Tensor) -> Tensor:
+        """Join a tensor, or a product of it, with a function of it, or of another product, without a quantiser between."""
+        inner = tensor if self.rare.random() < 0.5 else self.same_width(tensor, tensor.channels)
+        op_type = str(self.rare.choice(["Relu", "Clip", "LeakyRelu", "Sigmoid", "HardSigmoid"]))
+        other = inner
+        if op_type in ("Relu", "Clip") and self.rare.random() < 0.6:
+            other = self.same_width(tensor, tensor.channels)
+        joins = "Mul" if op_type.endswith("igmoid") else str(self.rare.choice(["Add", "Sub"]))
+        limits = [self.writer.constant(value) for value in (0.0, 6.0)] if op_type == "Clip" else []
+        slope = {"alpha": 0.25} if op_type == "LeakyRelu" else {}
+        found = self.writer.node(op_type, [other.name, *limits], other.shape, **slope)
+        self.writer.layers.append(f"{joins} of a branch of {op_type}")
+        return self.writer.node(joins, [inner.name, found.name], inner.shape)
 
     def squeeze_and_excite(self, tensor: Tensor) -> Tensor:
         """Multiply each channel by a function of the means of all."""
@@ -178,7 +197,7 @@ class _Maker:
 
     def same_size(self, tensor: Tensor, channels: int) -> Tensor:
         """Add a layer that keeps height and width."""
-        if tensor.is_image:
+        if tensor.has_places:
             return self.quantise(self.convolution(tensor, channels, plain=True))
         return self.quantise(self.dense(tensor, channels))
 
@@ -200,7 +219,7 @@ class _Maker:
         return self.quantise(self.writer.node("Add", [end.name for end in ends], ends[0].shape))
 
     def same_width(self, tensor: Tensor, width: int) -> Tensor:
-        return self.convolution(tensor, width, plain=True) if tensor.is_image else self.dense(tensor, width)
+        return self.convolution(tensor, width, plain=True) if tensor.has_places else self.dense(tensor, width)
 
     def pool(self, tensor: Tensor) -> Tensor:
         height, width = tensor.shape[2:]
@@ -231,7 +250,7 @@ class _Maker:
     def linear(self, tensor: Tensor) -> Tensor:
         """Add a convolution or a matrix product, and what networks have behind one."""
         width = 1 if self.chance(0.1) else self.number(2, 5)
-        result = self.convolution(tensor, width) if tensor.is_image else self.dense(tensor, width)
+        result = self.convolution(tensor, width) if tensor.has_places else self.dense(tensor, width)
         if self.chance(0.3):
             result = self.elementwise("Add", result, self.factors(result, zero=True))
         if self.chance(0.25):
@@ -276,8 +295,36 @@ class _Maker:
         weights = self.weights((tensor.channels, width), (1, width))
         return self.writer.node("MatMul", [tensor.name, weights], (tensor.shape[0], width))
 
+    def row_convolution(self, tensor: Tensor, width: int, plain: bool) -> Tensor:
+        """Add a convolution over one dimension; a plain one keeps its length."""
+        size = tensor.shape[2]
+        kernel = 1 if plain else self.number(1, min(4, size))
+        stride, dilation = (1, 1) if plain else (self.number(1, 3), self.number(1, 2))
+        pads = [0, 0] if plain else [self.number(0, kernel - 1), self.number(0, kernel - 1)]
+        if (length := _size(size, kernel, stride, sum(pads), dilation)) < 1:
+            kernel, stride, dilation, pads, length = 1, 1, 1, [0, 0], size
+        group = 1
+        if self.chance(0.25) and not plain:
+            group, width = tensor.channels, tensor.channels * self.number(1, 2)
+        self.writer.layers.append(
+            f"Conv1d {tensor.channels}->{width} {kernel} stride {stride} pad {pads} dilation {dilation} group {group}"
+        )
+        weights = self.weights((width, tensor.channels // group, kernel), (width, 1, 1))
+        return self.writer.node(
+            "Conv",
+            [tensor.name, weights],
+            (tensor.shape[0], width, length),
+            kernel_shape=[kernel],
+            strides=[stride],
+            pads=pads,
+            dilations=[dilation],
+            group=group,
+        )
+
     def convolution(self, tensor: Tensor, width: int, plain: bool = False) -> Tensor:
         """Add a convolution; a plain one keeps height and width."""
+        if tensor.is_row:
+            return self.row_convolution(tensor, width, plain)
         height, breadth = tensor.shape[2:]
         if plain:
             kernel, strides, dilations = [1, 1], [1, 1], [1, 1]
@@ -342,6 +389,9 @@ class _Maker:
         signed = bits > 1 and self.chance(0.55)
         narrow = bits > 1 and self.chance(0.2)
         zero = float(self.number(-3, 3)) if self.chance(0.12) else 0.0
+        if self.rare.random() < 0.06:  # as ONNX Runtime quantises activations
+            bits, narrow = 8, False
+            zero = float(self.rare.integers(-128, 128) if signed else self.rare.integers(0, 256))
         mode = str(self.pick(*MODES)) if self.chance(0.35) else "ROUND"
         self.writer.layers.append(
             f"Quant {'' if signed else 'U'}INT{bits}{' narrow' if narrow else ''} {mode}"
@@ -369,7 +419,7 @@ class _Maker:
 
     def end(self, tensor: Tensor) -> tuple[list[Tensor], tuple[str, ...]]:
         """Add what gives the outputs: a layer's quantised values, float logits, or an arg-max."""
-        if tensor.is_image and self.chance(0.6):
+        if tensor.is_row or (tensor.is_image and self.chance(0.6)):
             size = int(np.prod(tensor.shape[1:]))
             shape = (tensor.shape[0], size)
             self.writer.layers.append("Flatten")
@@ -400,3 +450,8 @@ def _sizes(
         for at in range(2)
     ]
     return found[0], found[1]
+
+
+def _size(size: int, kernel: int, stride: int, padded: int, dilation: int) -> int:
+    """Return the length behind a window of one dimension."""
+    return (size + padded - dilation * (kernel - 1) - 1) // stride + 1

@@ -12,7 +12,7 @@ CUSTOM = "qonnx.custom_op.general"
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor of the graph: its name and shape, (batch, features) or (batch, channels, height, width)."""
+    """A tensor of the graph: its name and shape: (batch, features), or (batch, channels) and places."""
 
     name: str
     shape: tuple[int, ...]
@@ -26,6 +26,16 @@ class Tensor:
     def is_image(self) -> bool:
         """Whether it has height and width."""
         return len(self.shape) == 4
+
+    @property
+    def is_row(self) -> bool:
+        """Whether it has a length alone."""
+        return len(self.shape) == 3
+
+    @property
+    def has_places(self) -> bool:
+        """Whether windows slide over it."""
+        return len(self.shape) > 2
 
     def along_channels(self) -> tuple[int, ...]:
         """Return the shape of a constant with one value for each channel."""

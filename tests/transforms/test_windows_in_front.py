@@ -194,3 +194,12 @@ def test_one_pixel_of_each_step_needs_no_window():
         [1, 4, 2, 2, 3, 3],
         [1, 4, 1, 2, 1, 3],
     )
+
+
+def test_a_window_that_is_cropped_to_two_pixels_is_padded_twice():
+    cropped, modified = assert_same(window_model([2, 1], [2, 1], [3, 1], [1, 0, 0, 0]), CropBetweenWindows())
+    assert modified
+    after, modified = assert_same(cropped, PadWindows())
+    assert modified
+    names = [node.name for node in after.graph.node]
+    assert names == ["window_pad", "window_crop", "window_pad_again", "window"]
