@@ -209,7 +209,7 @@ def _reorders(model: ModelWrapper, node: NodeProto) -> bool:
 def _moves_data_on_chip(model: ModelWrapper, node: NodeProto) -> bool:
     """Tell whether a Transpose lies between hardware layers: the host brings its data into any layout."""
     at_an_end = _belongs_to_host(model, node) or _gets_floats_of_inputs(model, node)
-    return node != model.graph.node[0] and not at_an_end
+    return node.input[0] not in {value.name for value in model.graph.input} and not at_an_end
 
 
 def _tidy(model: ModelWrapper, registry: Registry, listed: list[PluginInfo]) -> ModelWrapper:

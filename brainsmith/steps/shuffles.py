@@ -30,7 +30,7 @@ def shuffle_on_chip(model: ModelWrapper, wanted: Callable[[ModelWrapper, NodePro
     def ours(model: ModelWrapper, node: NodeProto) -> bool:
         return wanted(model, node) and not _exchanges_last(model, node)
 
-    return model.transform(own_transform("InferShuffle")(where=ours))
+    return model.transform(own_transform("InferShuffle")(ends=True, where=ours))
 
 
 def _exchanges_last(model: ModelWrapper, node: NodeProto) -> bool:
