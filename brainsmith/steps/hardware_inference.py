@@ -195,7 +195,7 @@ def _moves(model: ModelWrapper, node: NodeProto) -> bool:
 
 
 def _reorders(model: ModelWrapper, node: NodeProto) -> bool:
-    """Tell whether a node gives all values that come in, in another order, as a row that was an image needs at the end."""
+    """Tell whether a node gives all values that come in, in another order, as a flattened image needs at the end."""
     if node.op_type != "Gather":
         return bool(node.op_type == "Transpose")
     axis = next((each.i for each in node.attribute if each.name == "axis"), 0)

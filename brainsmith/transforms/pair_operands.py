@@ -20,7 +20,7 @@ _OF_TWO = {"Max": "Max", "Mean": "Add", "Min": "Min", "Sum": "Add"}
 
 @transform(
     stage="cleanup",
-    description="Write Sum, Mean, Max and Min of several tensors as Add, Max and Min of two, one behind the other",
+    description="Write Sum, Mean, Max and Min of several tensors as Add, Max and Min of two, one after the other",
     tags=("clean-up",),
 )
 class PairOperands(NodeRewrite):

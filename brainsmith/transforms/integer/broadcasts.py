@@ -53,7 +53,7 @@ class Broadcasts:
         if len(shape) > 4 or any(old not in (1, new) for old, new in zip(value.shape, shape, strict=True)):
             raise NoLayerError(
                 f"values of the shape {list(value.shape)} cannot be repeated to the shape {list(shape)}",
-                "bring them to one shape in front of it",
+                "bring them to one shape before it",
             )
         channels = 1 if len(shape) == 4 else len(shape) - 1
         for axis in sorted(range(len(shape)), key=lambda axis: axis == channels):
@@ -82,7 +82,7 @@ class Broadcasts:
         if rank == 4 or (prod(before) > 1 and prod(behind) > 1):
             raise NoLayerError(
                 f"values of the shape {list(value.shape)} are repeated along axis {axis}, no height, width or channel",
-                "bring it to its shape in front of it",
+                "bring it to its shape before it",
             )
         channels, places = value.shape[-1], prod(before) * prod(behind)
         sizes = (places, 1) if prod(behind) == 1 else (1, places)

@@ -9,12 +9,12 @@ import numpy as np
 
 from brainsmith.transforms.integer.integer_tensor import channels_last
 from brainsmith.transforms.integer.threshold_rows import ThresholdRows
-from brainsmith.transforms.lattice.array_types import one_of_equal
+from brainsmith.transforms.lattice.array_kinds import one_of_equal
 
 if TYPE_CHECKING:
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
     from brainsmith.transforms.integer.layer_builder import LayerBuilder
-    from brainsmith.transforms.lattice.array_types import Doubles, Whole
+    from brainsmith.transforms.lattice.array_kinds import Doubles, Whole
 
 _CLOSE = 1e-9
 """Of a step, by how much a limit may be beside an integer's value and be that all the same: float64 rounded it."""

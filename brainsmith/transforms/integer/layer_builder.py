@@ -100,7 +100,7 @@ class LayerBuilder:
         terms = self.terms(tensor, base)
         found = terms[0] if len(terms) == 1 else self.sum(terms, base)
         if not isinstance(found, IntegerTensor):
-            raise NoLayerError("its results have no unit in common", "put a quantiser behind it")
+            raise NoLayerError("its results have no common unit", "put a quantiser after it")
         return found
 
     def terms(self, tensor: IntegerTensor, base: str) -> list[IntegerTensor]:

@@ -41,6 +41,7 @@ CASES = [
     ("LogSoftmax", (1, 9), [], {}),
     ("Mul", (2, 3), [np.asarray([0.1, 0.2, 0.3])], {}),
     ("Neg", (2, 3), [], {}),
+    ("PRelu", (1, 3, 2, 2), [np.asarray([0.1, -0.3, 2.0]).reshape(3, 1, 1)], {}),
     ("Quant", (1, 9), [np.asarray(v) for v in (0.3, 2.0, 4.0)], {"signed": 1, "narrow": 1, "rounding_mode": "FLOOR"}),
     ("Relu", (1, 9), [], {}),
     ("Reshape", (1, 6), [np.asarray([0, 2, -1])], {}),
