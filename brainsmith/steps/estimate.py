@@ -58,7 +58,7 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         raise BuildError(f"there is nothing to estimate: {advice}")
     cycles = {node.name: _state_cycles(node) for node in model.graph.node if backend_type(node)}
     circuit = with_converters(model, cfg)
-    layers = [_layer(node, part) for node in circuit.graph.node if backend_type(node)]
+    layers = [_layer(node, part, circuit) for node in circuit.graph.node if backend_type(node)]
     interval = max(layer["cycles"] for layer in layers)
     report = {
         "layers": layers,
@@ -83,8 +83,8 @@ def _state_cycles(node: NodeProto) -> int:
     return cycles
 
 
-def _layer(node: NodeProto, part: str) -> dict[str, Any]:
-    """Estimate one layer with its backend's own models."""
+def _layer(node: NodeProto, part: str, model: ModelWrapper) -> dict[str, Any]:
+    """Estimate one layer."""
     from qonnx.custom_op.registry import getCustomOp
 
     layer = getCustomOp(node)
@@ -95,7 +95,7 @@ def _layer(node: NodeProto, part: str) -> dict[str, Any]:
         "op_type": node.op_type,
         "backend": backend_type(node),
         "cycles": cycles,
-        **estimated_resources(layer, part),
+        **estimated_resources(layer, part, model),
         "attributes": {name: _plain(layer.get_nodeattr(name)) for name in ATTRIBUTES if name in known},
     }
 

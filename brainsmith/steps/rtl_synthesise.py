@@ -62,7 +62,7 @@ def _estimates(model: ModelWrapper, part: str) -> dict[str, Estimate]:
 
     found = {}
     for node in model.graph.node:
-        used = estimated_resources(getCustomOp(node), part)
+        used = estimated_resources(getCustomOp(node), part, model)
         # Every layer needs LUTs: none at all is how FINN says that it has no model.
         found[node.name] = Estimate(used["lut"] or None, used["bram18"], used["dsp"])
     return found

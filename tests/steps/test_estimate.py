@@ -53,8 +53,11 @@ def test_every_layer_states_its_backend_resources_and_parallelism(config):
 
 @pytest.mark.slow
 def test_layers_without_a_model_of_their_luts_are_listed(config):
-    report = estimates(specialized(digits_model("mlp"), config), config)
-    assert report["lut_not_modelled"] == ["MVAU_rtl_0", "MVAU_rtl_1", "MVAU_rtl_2"]
+    """On a Versal part FINN's matrix-vector unit is another core, which has no model."""
+    model = specialized(digits_model("mlp"), config)
+    assert estimates(model, config)["lut_not_modelled"] == []
+    config.fpga_part = "xcvc1902-vsva2197-2MP-e-S"
+    assert estimates(model, config)["lut_not_modelled"] == ["MVAU_rtl_0", "MVAU_rtl_1", "MVAU_rtl_2"]
 
 
 @pytest.mark.slow

@@ -1,0 +1,69 @@
+"""The parameters of FINN's layers, as their resource models take them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Attribute = Callable[[str], Any]
+"""Gives an attribute of a node by its name."""
+
+_TAKEN: dict[str, tuple[str, ...]] = {
+    "MVAU_rtl": ("MW", "MH", "SIMD", "PE", "ram_style"),
+    "Thresholding_rtl": ("NumChannels", "PE", "numSteps", "deep_pipeline"),
+    "ConvolutionInputGenerator_rtl": (
+        "ConvKernelDim", "IFMDim", "OFMDim", "Stride", "Dilation", "IFMChannels", "SIMD", "depthwise",
+        "parallel_window", "ram_style",
+    ),
+    "FMPadding_rtl": ("ImgDim", "Padding", "NumChannels", "SIMD"),
+}  # fmt: skip
+"""Attributes that are parameters, by the type of the node."""
+
+_KNOWN: dict[str, dict[str, tuple[Any, ...]]] = {
+    "MVAU_rtl": {
+        "mem_mode": ("internal_decoupled",), "ram_style": ("auto", "block", "distributed"), "pumpedCompute": (0,),
+        "pumpedMemory": (0,), "noActivation": (1,), "TH": (1,), "mlo_max_iter": (0,),
+    },
+    "Thresholding_rtl": {
+        "runtime_writeable_weights": (0,), "depth_trigger_bram": (0,), "depth_trigger_uram": (0,), "deep_pipeline": (0, 1),
+    },
+    "ConvolutionInputGenerator_rtl": {"dynamic_mode": (0,), "ram_style": ("auto", "block", "distributed"), "M": (1,)},
+    "FMPadding_rtl": {"dynamic_mode": (0,)},
+}  # fmt: skip
+"""What attributes must be for a model to hold."""
+
+
+def parameters_of(op_type: str, attribute: Attribute, narrow: bool = False) -> dict[str, Any] | None:
+    """Return the parameters of one layer; None if there is no model of it as it is set.
+
+    Args:
+        op_type: Of the node.
+        attribute: Gives its attributes; raises AttributeError for those that it does not have.
+        narrow: Whether the least weight that its datatype holds does not occur.
+    """
+    if op_type not in _TAKEN or not all(
+        _is_one_of(attribute, name, values) for name, values in _KNOWN[op_type].items()
+    ):
+        return None
+    found = {name: attribute(name) for name in _TAKEN[op_type]}
+    found["input_bits"] = _bits(attribute("inputDataType"))
+    if op_type == "MVAU_rtl":
+        found |= {
+            "weight_bits": _bits(attribute("weightDataType")),
+            "sum_bits": _bits(attribute("accDataType")),
+            "narrow": narrow,
+        }
+    return found
+
+
+def _is_one_of(attribute: Attribute, name: str, values: tuple[Any, ...]) -> bool:
+    try:
+        return attribute(name) in values
+    except AttributeError:
+        return True
+
+
+def _bits(datatype: str) -> int:
+    from qonnx.core.datatype import DataType
+
+    return int(DataType[datatype].bitwidth())

@@ -1,0 +1,147 @@
+"""Models of what FINN's layers need: beside what Yosys made of some 500 of them, which are kept with the benchmark."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brainsmith.plugin.adapters.finn_runtime import prepare_finn
+from brainsmith.rtl.resource_models.memories import (
+    AUTO,
+    BLOCK,
+    DISTRIBUTED,
+    ONE_PORT,
+    ROM,
+    TWO_PORTS,
+    mapped_memory,
+)
+
+prepare_finn()
+
+from qonnx.custom_op.registry import getCustomOp  # noqa: E402
+
+from brainsmith.rtl.cores.trial import Case  # noqa: E402
+from brainsmith.rtl.resource_models.finn_cores import CORES  # noqa: E402
+from brainsmith.rtl.resource_models.finn_parameters import parameters_of  # noqa: E402
+from brainsmith.rtl.resource_models.resource_model import has_model, needs  # noqa: E402
+from brainsmith.rtl.synthesis.fpga_families import family_of  # noqa: E402
+
+KEPT = Path(__file__).parents[3] / "benchmarks" / "calibration"
+
+
+def layer(kernel, attributes):
+    return getCustomOp(Case(kernel, [((1,), "INT4")], attributes).node(0))
+
+
+def synthesised(kernel):
+    """Return parameters, family and figures of each layer of a kernel that was synthesised."""
+    rows = map(json.loads, (KEPT / f"{kernel}.jsonl").read_text("utf-8").splitlines())
+    return [
+        (
+            parameters_of(kernel, layer(kernel, row["attributes"]).get_nodeattr),
+            family_of(row["part"]).name,
+            row["used"],
+        )
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize("kernel", CORES)
+def test_block_rams_and_slices_are_exact_and_logic_is_near(kernel):
+    found = [(needs(kernel, parameters, family), used) for parameters, family, used in synthesised(kernel)]
+    assert len(found) >= 30
+    wrong = [(told, used) for told, used in found if (told.bram18, told.dsp) != (used["bram18"], used["dsp"])]
+    assert wrong == []
+    for kind in ("lut", "ff"):
+        shares = [
+            abs(getattr(told, kind) - used[kind]) / used[kind] for told, used in found if used[kind] >= 100
+        ]
+        assert np.median(shares) < 0.10
+        assert np.percentile(shares, 95) < 0.25
+
+
+FOLDED = {
+    "MVAU_rtl": (("SIMD", "MW"), ("PE", "MH")),
+    "Thresholding_rtl": (("PE", "NumChannels"),),
+    "ConvolutionInputGenerator_rtl": (("SIMD", "IFMChannels"),),
+    "FMPadding_rtl": (("SIMD", "NumChannels"),),
+}
+
+
+@pytest.mark.parametrize("kernel", CORES)
+def test_foldings_together_are_as_each_alone(kernel):
+    parameters, family, _ = next(
+        each
+        for each in synthesised(kernel)
+        if not each[0].get("parallel_window") and each[0][FOLDED[kernel][0][1]] % 4 == 0
+    )
+    random = np.random.default_rng(0)
+    chosen = {}
+    for name, whole in FOLDED[kernel]:
+        divisors = [each for each in range(1, parameters[whole] + 1) if parameters[whole] % each == 0]
+        chosen[name] = random.choice(divisors, 50)
+    together = needs(kernel, {**parameters, **chosen}, family)
+    for at in range(50):
+        alone = needs(
+            kernel, {**parameters, **{name: int(values[at]) for name, values in chosen.items()}}, family
+        )
+        assert [int(each[at]) for each in together] == list(map(int, alone))
+
+
+@pytest.mark.parametrize(
+    ("memory", "lut", "ff", "bram18"),
+    [
+        ((64, 96, ONE_PORT, AUTO), 96, 0, 0),
+        ((192, 24, ONE_PORT, AUTO), 0, 0, 1),
+        ((465, 252, ONE_PORT, DISTRIBUTED), 2016, 0, 0),  # RAM512X1S
+        ((270, 216, ONE_PORT, DISTRIBUTED), 1080, 0, 0),  # five RAM64X1S, and multiplexers
+        ((9472, 32, ONE_PORT, BLOCK), 0, 0, 20),
+        ((4752, 20, ONE_PORT, BLOCK), 0, 0, 8),
+        ((8, 28, TWO_PORTS, AUTO), 16, 0, 0),
+        ((128, 40, TWO_PORTS, AUTO), 96, 0, 0),
+        ((833, 36, TWO_PORTS, AUTO), 0, 0, 2),
+        ((1, 12, TWO_PORTS, AUTO), 0, 12, 0),
+        ((50, 16, ROM, AUTO), 16, 0, 0),
+        ((1024, 16, ROM, AUTO), 0, 0, 1),
+        ((1024, 16, ROM, DISTRIBUTED), 256, 0, 0),
+    ],
+)
+def test_memories_of_ultrascale(memory, lut, ff, bram18):
+    """The first six are what Yosys made of memories of weights."""
+    found = mapped_memory(*memory, "xcup")
+    assert (int(found.lut), int(found.ff), int(found.bram18)) == (lut, ff, bram18)
+
+
+sizes = st.tuples(st.integers(1, 20_000), st.integers(1, 600))
+
+
+@given(
+    st.lists(sizes, min_size=1, max_size=9),
+    st.sampled_from([ROM, ONE_PORT, TWO_PORTS]),
+    st.sampled_from([AUTO, BLOCK]),
+)
+def test_a_memory_holds_all_its_bits(memories, ports, style):
+    words, bits = map(np.array, zip(*memories, strict=True))
+    for family in ("xc7", "xcup"):
+        found = mapped_memory(words, bits, ports, style, family)
+        in_blocks = found.bram18 > 0
+        assert (found.bram18 * 18 * 1024 >= words * bits)[in_blocks].all()
+        assert in_blocks.all() or style == AUTO
+        assert (found.lut * 64 + found.ff >= words * bits)[~in_blocks & (words > 1)].all()
+
+
+def test_layers_that_have_no_model():
+    width = {"MW": 16, "MH": 8, "SIMD": 4, "PE": 2, "inputDataType": "INT4", "weightDataType": "INT4",
+             "outputDataType": "INT12", "accDataType": "INT12", "noActivation": 1}  # fmt: skip
+    modelled = layer("MVAU_rtl", width | {"mem_mode": "internal_decoupled"})
+    assert parameters_of("MVAU_rtl", modelled.get_nodeattr)["sum_bits"] == 12
+    for other in ({"mem_mode": "external"}, {"ram_style": "ultra"}, {"pumpedCompute": 1}):
+        attributes = width | {"mem_mode": "internal_decoupled"} | other
+        assert parameters_of("MVAU_rtl", layer("MVAU_rtl", attributes).get_nodeattr) is None
+    assert parameters_of("Pool_rtl", modelled.get_nodeattr) is None
+    assert has_model("MVAU_rtl", "xcup")
+    assert not has_model("MVAU_rtl", "versal")
+    assert not has_model("Pool_rtl", "xcup")
