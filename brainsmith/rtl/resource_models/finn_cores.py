@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from brainsmith.rtl.resource_models.memories import AUTO, ONE_PORT, ROM, TWO_PORTS, Mapped, mapped_memory
+from brainsmith.rtl.resource_models.memories import AUTO, ONE_PORT, ROM, TWO_PORTS, MemoryCells, mapped_memory
 from brainsmith.rtl.resource_models.sizes import (
     adder_bits,
     ceiling,
@@ -41,7 +41,7 @@ class Makings:
         ff: Sizes that cost flip-flops.
     """
 
-    memory: Mapped
+    memory: MemoryCells
     dsp: Any
     lut: Weighed
     ff: Weighed
@@ -51,21 +51,21 @@ _SHORTEST = 3
 """Stages of the shortest chain of registers that Yosys makes a shift register of."""
 
 
-_NO_MEMORY = Mapped(*(np.zeros((), np.int64) for _ in Mapped._fields))
+_NO_MEMORY = MemoryCells(*(np.zeros((), np.int64) for _ in MemoryCells._fields))
 
 
-def _together(*memories: Mapped) -> Mapped:
-    return Mapped(*(np.asarray(sum(values)) for values in zip(*memories, strict=True)))
+def _together(*memories: MemoryCells) -> MemoryCells:
+    return MemoryCells(*(np.asarray(sum(values)) for values in zip(*memories, strict=True)))
 
 
-def _shift_registers(bits: Any) -> Mapped:
+def _shift_registers(bits: Any) -> MemoryCells:
     """Return queues of up to 16 words as shift registers, one LUT for each bit."""
     none = 0 * bits
-    return Mapped(bits, none, none, none)
+    return MemoryCells(bits, none, none, none)
 
 
-def _times(memory: Mapped, count: Any) -> Mapped:
-    return Mapped(*(count * value for value in memory))
+def _times(memory: MemoryCells, count: Any) -> MemoryCells:
+    return MemoryCells(*(count * value for value in memory))
 
 
 def matrix_vector_unit(p: Parameters, family: str) -> Makings:
@@ -258,7 +258,7 @@ def padding(p: Parameters, family: str) -> Makings:
         "image's counters": counters * np.ones_like(simd),
         "channels' counter": counter_bits(p["NumChannels"] // simd),
     }
-    registers = Mapped(beat, 2 * beat, 0 * beat, 0 * beat)
+    registers = MemoryCells(beat, 2 * beat, 0 * beat, 0 * beat)
     return Makings(registers, 0 * simd, sizes, sizes)
 
 

@@ -39,7 +39,7 @@ _BYTE = 9
 """Bits of a block RAM that are written together."""
 
 
-class Mapped(NamedTuple):
+class MemoryCells(NamedTuple):
     """What memories become.
 
     Attributes:
@@ -127,7 +127,7 @@ _SERIES_7 = {
 _UNITS = {"xc7": _SERIES_7, "xcu": _ULTRASCALE, "xcup": _ULTRASCALE, "versal": _ULTRASCALE}
 
 
-def mapped_memory(words: Any, bits: Any, ports: str, style: str, family: str, used: Any = None) -> Mapped:
+def mapped_memory(words: Any, bits: Any, ports: str, style: str, family: str, used: Any = None) -> MemoryCells:
     """Return what memories become.
 
     Args:
@@ -150,24 +150,24 @@ def mapped_memory(words: Any, bits: Any, ports: str, style: str, family: str, us
             cost, mapped = _cheapest(words, bits, used, ports, kind, family)
             better = cost < best
             best = np.where(better, np.floor(cost), best)
-            found = Mapped(*(np.where(better, new, old) for new, old in zip(mapped, found, strict=True)))
+            found = MemoryCells(*(np.where(better, new, old) for new, old in zip(mapped, found, strict=True)))
     return found
 
 
-def _in_logic(words: Count, bits: Count, ports: str) -> Mapped:
+def _in_logic(words: Count, bits: Count, ports: str) -> MemoryCells:
     """Return a memory of logic: a table of LUTs, or registers with a multiplexer behind."""
     none, one = np.zeros_like(words), np.ones_like(words)
     if ports == ROM:
-        return Mapped(np.where(words > 1, bits * _ceiling(words, 64), 0), none, none, one)
-    return Mapped(bits * _ceiling(words - 1, 3), words * bits, none, one)
+        return MemoryCells(np.where(words > 1, bits * _ceiling(words, 64), 0), none, none, one)
+    return MemoryCells(bits * _ceiling(words - 1, 3), words * bits, none, one)
 
 
 def _cheapest(
     words: Count, bits: Count, used: Count, ports: str, kind: str, family: str
-) -> tuple[NDArray[np.float64], Mapped]:
+) -> tuple[NDArray[np.float64], MemoryCells]:
     """Return the least cost of a memory of LUTs, or of block RAM, and what it is then."""
     cost = np.full(words.shape, np.inf)
-    found = Mapped(*(np.zeros_like(words) for _ in Mapped._fields))
+    found = MemoryCells(*(np.zeros_like(words) for _ in MemoryCells._fields))
     # A memory whose ports share an address may have two ports all the same.
     sorts = (ONE_PORT, TWO_PORTS) if ports == ONE_PORT else (ports,)
     units = [
@@ -180,17 +180,17 @@ def _cheapest(
         own, mapped = _of_unit(words, bits, used, sort, unit)
         better = own < cost
         cost = np.where(better, own, cost)
-        found = Mapped(*(np.where(better, new, old) for new, old in zip(mapped, found, strict=True)))
+        found = MemoryCells(*(np.where(better, new, old) for new, old in zip(mapped, found, strict=True)))
     return cost, found
 
 
 def _of_unit(
     words: Count, bits: Count, used: Count, ports: str, unit: _Unit
-) -> tuple[NDArray[np.float64], Mapped]:
+) -> tuple[NDArray[np.float64], MemoryCells]:
     """Return the cost of a memory of one unit in its best shape; the best cost so far is kept as a whole number."""
     best = np.full(words.shape, np.inf)
     cost = np.full(words.shape, np.inf)
-    found = Mapped(*(np.zeros_like(words) for _ in Mapped._fields))
+    found = MemoryCells(*(np.zeros_like(words) for _ in MemoryCells._fields))
     for depth, width in unit.shapes:
         together = 1 if ports == ROM else width if unit.luts else min(width, _BYTE)
         padded = _ceiling(bits, together) * together
@@ -204,12 +204,12 @@ def _of_unit(
         count = np.where(parts == 1, _ceiling(used, width), count)
         if unit.luts:
             luts = unit.luts[0] * (count if unit.whole else parts * used)
-            mapped = Mapped(luts, np.zeros_like(words), np.zeros_like(words), parts)
+            mapped = MemoryCells(luts, np.zeros_like(words), np.zeros_like(words), parts)
         else:
-            mapped = Mapped(np.zeros_like(words), np.zeros_like(words), unit.bram18 * count, parts)
+            mapped = MemoryCells(np.zeros_like(words), np.zeros_like(words), unit.bram18 * count, parts)
         better = own < best
         best, cost = np.where(better, np.floor(own), best), np.where(better, own, cost)
-        found = Mapped(*(np.where(better, new, old) for new, old in zip(mapped, found, strict=True)))
+        found = MemoryCells(*(np.where(better, new, old) for new, old in zip(mapped, found, strict=True)))
     return cost, found
 
 
