@@ -21,7 +21,7 @@ def read_estimates(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]],
     Returns:
         The layers in order (name, op_type, backend, cycles, lut, bram18, dsp, uram, attributes, and choice: which
         plugin and why, where the step specialize chose it), and
-        `TOTALS` with the names of the layers whose LUTs FINN has no model of (`lut_not_modelled`): it says 0
+        `TOTALS` with the names of the layers of whose LUTs there is no model (`lut_not_modelled`): the file says 0
         for them, the layers here say None. No layers and None if no step made estimates.
     """
     layers, estimate = _read_either(folder, clock_ns)

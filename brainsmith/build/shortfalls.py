@@ -146,6 +146,6 @@ def _figures(report: Fields) -> Iterator[str]:
         return
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(unknown.items()))
     yield (
-        f"the estimate of LUTs is a lower bound: FINN has no model of them for {sum(unknown.values())} of "
+        f"the estimate of LUTs is a lower bound: there is no model of them for {sum(unknown.values())} of "
         f"{len(report['layers'])} layers ({kinds}); `output: synthesised` counts them"
     )

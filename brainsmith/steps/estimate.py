@@ -43,9 +43,10 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Write `report/estimates.json` in `cfg.output_dir`: cycles, rate, latency and resources.
 
     The interval is that of the slowest layer; the latency is the sum along the longest path, as if no layer
-    began before the one in front had finished (FINN's measure, so an upper bound). Resources are the analytic
-    models of the backends. FINN has none for the LUTs of several layers, MVAU_rtl among them: the report lists
-    those under `lut_not_modelled`, so that a total of LUTs is read as a lower bound. The width converters that
+    began before the one in front had finished (FINN's measure, so an upper bound). Resources are what backends of
+    this project state, what calibrated models say of FINN's RTL layers, and FINN's own estimates of all others
+    (`steps/resources.py`). Layers without a model of their LUTs are listed under `lut_not_modelled`, so that a total
+    of LUTs is read as a lower bound. The width converters that
     `rtl_codegen` will insert between layers are counted too, but not in the latency, since they pass on what they
     get. Each layer's attribute `cycles_estimate` is set.
 

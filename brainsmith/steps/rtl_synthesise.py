@@ -25,7 +25,7 @@ FILE = "report/rtl_synthesis.json"
 def rtl_synthesise(model: ModelWrapper, cfg: Any, place: str = "") -> ModelWrapper:
     """Write `report/rtl_synthesis.json` in `cfg.output_dir`: what `cfg.fpga_part` must have for the design.
 
-    Each layer alone (with the memory of its weights) beside FINN's analytic estimate, each FIFO alone, and all of it.
+    Each layer alone (with the memory of its weights) beside its estimate, each FIFO alone, and all of it.
     What was synthesised before, of the same content, costs nothing.
 
     Args:
@@ -55,7 +55,7 @@ def rtl_synthesise(model: ModelWrapper, cfg: Any, place: str = "") -> ModelWrapp
 
 
 def _estimates(model: ModelWrapper, part: str) -> dict[str, Estimate]:
-    """Return FINN's analytic estimates by layer; those of `report/estimates.json`, and of the width converters too."""
+    """Return the estimates by layer; those of `report/estimates.json`, and of the width converters too."""
     from qonnx.custom_op.registry import getCustomOp
 
     from brainsmith.rtl.synthesis.synthesis_report import Estimate

@@ -20,7 +20,7 @@ _CONVERTER = "StreamingDataWidthConverter"
 class DesignLayer:
     """One hardware layer: cycles per frame, and by `RESOURCES` its LUTs, 18 Kb block RAMs, DSPs and UltraRAMs.
 
-    The resources are those of the synthesis if it was synthesised; `estimates` has FINN's in any case.
+    The resources are those of the synthesis if it was synthesised; `estimates` has what was estimated in any case.
     """
 
     index: int

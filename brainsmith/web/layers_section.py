@@ -74,7 +74,7 @@ def _bottleneck(layers: Sequence[DesignLayer], interval: float | None) -> str:
 def _source(layers: Sequence[DesignLayer]) -> str:
     """Say where the resources come from."""
     if not layers[0].synthesised:
-        return " Resources are FINN's estimates."
+        return " Resources are estimates."
     return " Resources were counted by the synthesis, each layer with the memory of its weights; cycles are estimates."
 
 
@@ -126,7 +126,7 @@ def _total(layers: Sequence[DesignLayer], values: Sequence[float | None], key: s
     guesses = [estimates[key] for estimates in estimated]
     bound = " or more" if None in guesses else ""
     guess = figures.count(sum(value or 0 for value in guesses))
-    return f", synthesised: {total}, each part alone; in brackets FINN's estimate, {guess}{bound}"
+    return f", synthesised: {total}, each part alone; in brackets the estimate, {guess}{bound}"
 
 
 def _estimate(layer: DesignLayer, key: str) -> str:

@@ -1,4 +1,4 @@
-"""The section of the synthesis: each layer's figures beside FINN's analytic estimate."""
+"""The section of the synthesis: each layer's figures beside its estimate."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RESOURCES = {
 }  # fmt: skip
 _ESTIMATED = ("lut", "bram18", "dsp")
 _NO_ESTIMATE: Mapping[str, float | None] = MappingProxyType({})
-_MEMORIES = "FINN's estimate of a layer includes the memory of its weights, which has a row of its own here."
+_MEMORIES = "The estimate of a layer includes the memory of its weights, which has a row of its own here."
 _NONE = "The circuit was not synthesised: the build's output does not ask for it, or it ended earlier."
 
 
@@ -50,7 +50,7 @@ def _note(found: Fields, layers: Sequence[Fields]) -> str:
     time = f" in {figures.seconds(seconds)}" if seconds else ""
     return (
         f"{figures.plural(len(layers), 'layer')} synthesised{made}{time}, each alone, without place and route, beside "
-        "FINN's analytic estimates. The whole design is optimised together, so it can need less than the sum of its parts."
+        "their estimates. The whole design is optimised together, so it can need less than the sum of its parts."
     )
 
 

@@ -54,7 +54,7 @@ def test_layers_and_estimate(built):
     assert max(layer["cycles"] for layer in layers) == estimate["interval_cycles"]
     assert estimate["fps"] == pytest.approx(200e6 / estimate["interval_cycles"])
     for key in ("lut", "bram18", "dsp"):
-        # FINN has no model of some layers' LUTs: None.
+        # There is no model of some layers' LUTs: None.
         assert sum(layer[key] or 0 for layer in layers) == estimate[key]
     names = [node.get("layer") for node in first.report["graphs"]["after"]["nodes"]]
     in_graph = [layer["name"] for layer in layers if "WidthConverter" not in layer["op_type"]]

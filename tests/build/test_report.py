@@ -34,7 +34,7 @@ ESTIMATE = {
 }
 RATE = {"fps": 195312.5, "measured": False, "estimate": 195312.5, "target": 200000, "met": False}
 BOUND = (
-    "the estimate of LUTs is a lower bound: FINN has no model of them for 1 of 1 layers (1 MVAU_rtl); "
+    "the estimate of LUTs is a lower bound: there is no model of them for 1 of 1 layers (1 MVAU_rtl); "
     "`output: synthesised` counts them"
 )
 SLOW = (

@@ -28,7 +28,7 @@ NO_RATE = (
     "the target of 5 frames per second was not checked: no step of the build estimates or measures the rate"
 )
 BOUND = (
-    "the estimate of LUTs is a lower bound: FINN has no model of them for 1 of 2 layers (1 MVAU_rtl); "
+    "the estimate of LUTs is a lower bound: there is no model of them for 1 of 2 layers (1 MVAU_rtl); "
     "`output: synthesised` counts them"
 )
 SMALL = {"lut": 0, "ff": 1, "bram18": 0, "uram": 0, "dsp": 1}

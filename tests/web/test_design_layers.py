@@ -56,7 +56,7 @@ def test_a_converter_is_in_the_charts_the_table_and_the_diagram(converted):
     for words in [
         "3 hardware layers, 1 of them a width converter; MVAU_rtl_0 sets the rate with 784 cycles per frame. "
         "Resources were counted by the synthesis",
-        "look-up tables, synthesised: at least 853 in all, each part alone; in brackets FINN's estimate, 6,430",
+        "look-up tables, synthesised: at least 853 in all, each part alone; in brackets the estimate, 6,430",
         f"{CONVERTER} 34",
         "MVAU_rtl_0 810 (5,230)",
         "All FIFOs 9",

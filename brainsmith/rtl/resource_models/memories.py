@@ -127,7 +127,9 @@ _SERIES_7 = {
 _UNITS = {"xc7": _SERIES_7, "xcu": _ULTRASCALE, "xcup": _ULTRASCALE, "versal": _ULTRASCALE}
 
 
-def mapped_memory(words: Any, bits: Any, ports: str, style: str, family: str, used: Any = None) -> MemoryCells:
+def mapped_memory(
+    words: Any, bits: Any, ports: str, style: str, family: str, used: Any = None
+) -> MemoryCells:
     """Return what memories become.
 
     Args:

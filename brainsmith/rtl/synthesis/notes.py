@@ -41,7 +41,7 @@ def notes_on(report: SynthesisReport, family: Family, cells: Mapping[str, int]) 
         )
     names = [layer.name for layer in report.layers if layer.estimate and layer.estimate.lut is None]
     if names:
-        yield f"FINN's estimate has no LUTs for {', '.join(names)}"
+        yield f"there is no estimate of LUTs for {', '.join(names)}"
     apart = _differences(report)
     if apart:
         *others, last = apart

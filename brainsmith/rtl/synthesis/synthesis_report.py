@@ -10,7 +10,7 @@ from brainsmith.rtl.synthesis.cells import Resources
 
 @dataclass(frozen=True)
 class Estimate:
-    """FINN's analytic estimate of a layer; None where it has no model."""
+    """The estimate of a layer; None where there is no model."""
 
     lut: int | None
     bram18: int | None
@@ -25,7 +25,7 @@ class LayerFigures:
         name: Of the layer.
         kernel: Of the layer.
         used: What it needs.
-        estimate: FINN's, if it is known.
+        estimate: Made before, if it is known.
         seconds: Of processor time that its synthesis took, when it was done.
     """
 

@@ -53,7 +53,7 @@ def synthesise(
     Args:
         design: Its FIFOs have their depths.
         part: AMD's name of it.
-        estimates: FINN's, by the names of layers.
+        estimates: Made before, by the names of layers.
 
     Raises:
         BuildError: The part is of no known family, Yosys refuses a layer, or a layer that computes in DSP slices has

@@ -29,7 +29,7 @@ def test_the_digits_network(store, simulations, tmp_path):
     assert used.ff == pytest.approx(alone.ff, rel=0.05)
     assert 700 <= used.lut <= 1100
     assert report.peak_mb < 1500
-    assert "FINN's estimate has no LUTs for MVAU_rtl_0" in report.notes
+    assert "there is no estimate of LUTs for MVAU_rtl_0" in report.notes
     assert any("are shift registers (SRL16E, SRLC32E)" in note for note in report.notes)
     plain = json.loads(json.dumps(report.to_plain()))
     assert Resources(**{name: plain[name] for name in plain["parts_sum"]}) == used

@@ -66,7 +66,7 @@ def test_what_the_figures_hold_and_lack_is_said():
         "LUT6, so it needs fewer",
         "5 LUTs are shift registers (SRL16E, SRLC32E), in FIFOs of up to 33 beats and in the layers' output queues. Yosys "
         "alone counts those with a variable tap as flip-flops, one per bit and stage, and a multiplexer",
-        "FINN's estimate has no LUTs for MVAU_rtl_0",
+        "there is no estimate of LUTs for MVAU_rtl_0",
     )
 
 
