@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from brainsmith.rtl.resource_models.memories import AUTO, ONE_PORT, ROM, TWO_PORTS, MemoryCells, mapped_memory
-from brainsmith.rtl.resource_models.sizes import (
+from brainsmith.rtl.resource_models.circuit_sizes import (
     adder_bits,
     ceiling,
     counter_bits,

@@ -26,7 +26,7 @@ def counter_bits(states: Any) -> Any:
 def adder_bits(terms: Any, bits: Any) -> Any:
     """Return the bits of all adders of a tree (`add_multi.sv`): each level's sums have a bit more than its terms.
 
-    All levels are full, but for the one in front: two terms meet there where they are more than the next level has places.
+    All levels are full but the first one: it adds as many pairs of terms as the second level has too few places for.
 
     Args:
         terms: That are added up.
