@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from brainsmith.rtl.resource_models.memories import AUTO, ONE_PORT, ROM, TWO_PORTS, MemoryCells, mapped_memory
 from brainsmith.rtl.resource_models.circuit_sizes import (
     adder_bits,
     ceiling,
@@ -21,6 +20,7 @@ from brainsmith.rtl.resource_models.circuit_sizes import (
     table_luts,
     waiting_terms,
 )
+from brainsmith.rtl.resource_models.memories import AUTO, ONE_PORT, ROM, TWO_PORTS, MemoryCells, mapped_memory
 from brainsmith.rtl.synthesis.compute_core import dsp_slices, lanes_of
 
 Parameters = Mapping[str, Any]
