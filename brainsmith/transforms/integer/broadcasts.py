@@ -81,7 +81,7 @@ class Broadcasts:
         before, behind = value.shape[:axis], value.shape[axis + 1 : -1]
         if rank == 4 or (prod(before) > 1 and prod(behind) > 1):
             raise NoLayerError(
-                f"values of the shape {list(value.shape)} are repeated along axis {axis}, no height, width or channel",
+                f"values of the shape {list(value.shape)} are repeated along axis {axis}, which is not the height, the width or the channels",
                 "bring it to its shape before it",
             )
         channels, places = value.shape[-1], prod(before) * prod(behind)
