@@ -81,7 +81,8 @@ class Broadcasts:
         before, behind = value.shape[:axis], value.shape[axis + 1 : -1]
         if rank == 4 or (prod(before) > 1 and prod(behind) > 1):
             raise NoLayerError(
-                f"values of the shape {list(value.shape)} are repeated along axis {axis}, which is not the height, the width or the channels",
+                f"values of the shape {list(value.shape)} are repeated along axis {axis}, which is not the height, the "
+                "width or the channels",
                 "bring it to its shape before it",
             )
         channels, places = value.shape[-1], prod(before) * prod(behind)
