@@ -176,12 +176,12 @@ def _full_key(key: Key, settings: Settings, installed: Installed) -> tuple[objec
     return key, settings.key(), tuple(place for place, *_ in installed)
 
 
-def _kept(full_key: tuple[object, ...], settings: Settings) -> Kept:
-    return Kept(settings.cache_dir, "discovery", repr(full_key))
+def _kept(full_key: tuple[object, ...], settings: Settings, kind: str = "discovery") -> Kept:
+    return Kept(settings.cache_dir, kind, f"{full_key!r}|answers as tables")
 
 
 def _definitions(full_key: tuple[object, ...], settings: Settings) -> Kept:
-    return Kept(settings.cache_dir, "definitions", f"{full_key!r}|answers as tables")
+    return _kept(full_key, settings, "definitions")  # of one key, so that what is beside it is found
 
 
 def _save(full_key: tuple[object, ...], settings: Settings, snapshot: Snapshot) -> bool:

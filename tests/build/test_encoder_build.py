@@ -16,7 +16,7 @@ BLUEPRINT = ROOT / "blueprints/encoder_rtl.yaml"
 FRAMES = 40
 KINDS = {
     "DuplicateStreams_rtl": 2, "ElementwiseAddInt_rtl": 2, "GlobalAccPool_rtl": 1, "LayerNormRTL": 2,
-    "MVAU_rtl": 8, "MatMulRTL": 2, "Reshape_rtl": 3, "ShuffleRTL": 4, "SoftmaxRTL": 1,
+    "MVAU_rtl": 8, "MatMulRTL": 2, "Reshape_rtl": 4, "ShuffleRTL": 4, "SoftmaxRTL": 1,
     "StreamingDataWidthConverterAny_rtl": 6, "Thresholding_rtl": 12,
 }  # fmt: skip
 

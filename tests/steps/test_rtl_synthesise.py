@@ -28,7 +28,7 @@ def test_the_figures_are_written(stitched, config, tmp_path, heard):
     assert {layer["kernel"] for layer in report["layers"]} == {node.op_type for node in stitched.graph.node}
     (unit,) = [layer for layer in report["layers"] if layer["kernel"] == "MVAU_rtl"]
     assert unit["dsp"] == unit["estimate"]["dsp"] > 0
-    assert unit["estimate"]["lut"] is None
+    assert abs(unit["estimate"]["lut"] - unit["lut"]) <= 0.25 * unit["lut"]
     assert report["dsp"] == sum(layer["dsp"] for layer in report["layers"])
     assert report["lut"] > 0 < report["ff"]
     assert "place" not in report
