@@ -63,7 +63,7 @@ def test_the_way_to_a_model_in_hls_is_as_shown(tmp_path):
     assert (first[0], first[-1], second[:4], second[-1]) == (
         "numpy",
         "compared with",
-        ["cppsim", "1", "40", "0"],
+        ["cppsim", "1", "41", "0"],
         "equal",
     )
     (shown,) = re.findall(r"```text\nTARGET(.*?)```", PAGE, re.DOTALL)
