@@ -176,12 +176,17 @@ def _full_key(key: Key, settings: Settings, installed: Installed) -> tuple[objec
     return key, settings.key(), tuple(place for place, *_ in installed)
 
 
-def _kept(full_key: tuple[object, ...], settings: Settings, kind: str = "discovery") -> Kept:
-    return Kept(settings.cache_dir, kind, f"{full_key!r}|answers as tables")
+def _kept(full_key: tuple[object, ...], settings: Settings) -> Kept:
+    return Kept(settings.cache_dir, "discovery", _own_key(full_key))
 
 
 def _definitions(full_key: tuple[object, ...], settings: Settings) -> Kept:
-    return _kept(full_key, settings, "definitions")  # of one key, so that what is beside it is found
+    return Kept(settings.cache_dir, "definitions", _own_key(full_key))
+
+
+def _own_key(full_key: tuple[object, ...]) -> str:
+    """Return the key of both entries: what one is beside the other is found by it."""
+    return f"{full_key!r}|answers as tables"
 
 
 def _save(full_key: tuple[object, ...], settings: Settings, snapshot: Snapshot) -> bool:
