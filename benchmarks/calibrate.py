@@ -104,7 +104,7 @@ def fit() -> None:
     layers: dict[str, Any] = {}
     tools: set[str] = set()
     for kernel in CORES:
-        rows = rows_of(kernel)
+        rows = [row | {"drawn": drawn} for drawn in POINTS if drawn.split()[0] == kernel for row in rows_of(drawn)]
         if len(rows) < FEWEST:
             continue
         tools |= {row["tool"] for row in rows}
@@ -129,7 +129,8 @@ def fit() -> None:
 
 
 def _makings(kernel: str, row: dict[str, Any]) -> Any:
-    parameters = parameters_of(kernel, _attribute(kernel, row["attributes"]))
+    held = point(row["drawn"], row["point"]).constants
+    parameters = parameters_of(kernel, _attribute(kernel, row["attributes"]), held[0][0] if held else None)
     if parameters is None:
         raise ValueError(f"there is no model of {kernel} as point {row['point']} has it")
     return CORES[kernel](parameters, family_of(row["part"]).name)

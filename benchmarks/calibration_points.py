@@ -113,6 +113,33 @@ def thresholding(random: Random) -> Case:
     return Case("Thresholding_rtl", fed, attributes, constants=[(np.sort(drawn, axis=1), taken)])
 
 
+def trained_thresholds(random: Random) -> Case:
+    """FINN's thresholds as training leaves them: evenly spaced, of similar channels, or the same ones for all."""
+    channels, taken = sized(random, 1, 256), kind(random, 5, 20)
+    given = min(random.choice((1, 2, 2, 3, 3, 4, 4, 5, 6)), bits(taken) - 2)
+    top, signed = 2 ** bits(taken), taken.startswith("I")
+    steps = 2**given - random.choice((1, 1, 1, 2)) if given > 1 else 1
+    drawn, alike = np.random.default_rng(random.randint(0, 9999)), random.random() < 0.3
+    rows = 1 if alike else channels
+    between_steps = top / 2 ** random.uniform(0.5, 3) / (steps + 1) * drawn.lognormal(0, 0.4, (rows, 1))
+    first = drawn.normal(0, 0.3, (rows, 1)) * between_steps + between_steps / 2
+    first = first - between_steps * steps / 2 * signed * random.randint(0, 1)
+    values = np.ceil(first + between_steps * np.arange(steps))
+    values = np.clip(values, -top // 2 * signed, top // (1 + signed) - 1)
+    held = taken
+    if random.random() < 0.5:  # as FINN minimises it, but never wider than the input
+        most = int(max(values.max(), -values.min()))
+        held = taken.rstrip("0123456789") + str(min(bits(taken), max(most, 1).bit_length() + signed))
+    if not alike or random.random() < 0.5:
+        values = np.broadcast_to(values, (channels, steps))
+    attributes = {
+        "NumChannels": channels, "PE": lanes(random, channels, max(1, 128 // steps)), "numSteps": steps,
+        "inputDataType": taken, "weightDataType": held, "outputDataType": f"UINT{given}", "ActVal": 0,
+        "numInputVectors": list(IMAGE),
+    }  # fmt: skip
+    return Case("Thresholding_rtl", [((*IMAGE, channels), taken)], attributes, constants=[(values, held)])
+
+
 def sliding_window(random: Random) -> Case:
     """FINN's sliding window, a position at a time or the whole window in one beat."""
     channels, taken = sized(random, 1, 128), kind(random, 1, 8)
@@ -316,6 +343,7 @@ def layer_norm(random: Random) -> Case:
 POINTS: dict[str, Callable[[Random], Case]] = {
     "MVAU_rtl": mvau,
     "Thresholding_rtl": thresholding,
+    "Thresholding_rtl trained": trained_thresholds,
     "ConvolutionInputGenerator_rtl": sliding_window,
     "FMPadding_rtl": padding,
     "VVAU_rtl": vvau,

@@ -45,9 +45,12 @@ def waiting_terms(terms: Any) -> Any:
 
 
 def table_luts(words: Any) -> Any:
-    """Return the LUTs of one bit of a table in logic, with the multiplexers between them; none for two words."""
-    leaves = ceiling(words, 1 << _INPUTS)
-    return np.where(np.asarray(words) > 2, leaves + ceiling(leaves - 1, 3), 0)
+    """Return the LUTs of one bit of a table in logic; none for two words.
+
+    Four of them have multiplexers of their own (MUXF7, MUXF8).
+    """
+    leaves = 1 << counter_bits(ceiling(words, 1 << _INPUTS))
+    return np.where(np.asarray(words) > 2, leaves + ceiling(ceiling(leaves, 4) - 1, 3), 0)
 
 
 def distinct_functions(words: Any, bits: Any) -> Any:

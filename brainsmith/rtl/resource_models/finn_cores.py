@@ -16,11 +16,10 @@ from brainsmith.rtl.resource_models.circuit_sizes import (
     adder_bits,
     ceiling,
     counter_bits,
-    distinct_functions,
-    table_luts,
     waiting_terms,
 )
-from brainsmith.rtl.resource_models.memories import AUTO, ONE_PORT, ROM, TWO_PORTS, MemoryCells, mapped_memory
+from brainsmith.rtl.resource_models.memories import AUTO, ONE_PORT, TWO_PORTS, MemoryCells, mapped_memory
+from brainsmith.rtl.resource_models.threshold_tables import known_tables, random_tables
 from brainsmith.rtl.synthesis.compute_core import dsp_slices, lanes_of
 
 Parameters = Mapping[str, Any]
@@ -49,9 +48,6 @@ class Makings:
 
 _SHORTEST = 3
 """Stages of the shortest chain of registers that Yosys makes a shift register of."""
-
-
-_NO_MEMORY = MemoryCells(*(np.zeros((), np.int64) for _ in MemoryCells._fields))
 
 
 def _together(*memories: MemoryCells) -> MemoryCells:
@@ -143,40 +139,43 @@ def thresholding(p: Parameters, family: str) -> Makings:
     """Return what FINN's thresholds are made of: a binary search, a stage for each bit of the result.
 
     Args:
-        p: `NumChannels`, `PE`, `numSteps`, `input_bits`, `deep_pipeline` (whether each stage has two registers).
+        p: `NumChannels`, `PE`, `numSteps`, `input_bits`, `weight_bits`, `deep_pipeline` (whether each stage has two
+            registers); `thresholds` if they are known (`ThresholdValues`), which share more than random ones.
         family: Of the part.
     """
-    pe, bits, stages = np.asarray(p["PE"]), p["input_bits"], int(p["numSteps"]).bit_length()
-    folds, deep = p["NumChannels"] // pe, p["deep_pipeline"]
-    memory = _NO_MEMORY
-    luts = registers = parts = np.zeros(pe.shape)
-    for stage in range(stages):
-        words = folds << stage
-        one = mapped_memory(words, bits, ROM, AUTO, family)
-        memory = _together(memory, _times(one._replace(lut=0 * one.lut), pe))
-        # In the first stage all lanes have one address, in the others each has its own.
-        alike = distinct_functions(words, pe * bits) if stage == 0 else pe * distinct_functions(words, bits)
-        tables = np.where(one.bram18 == 0, alike, 0)
-        luts, registers = luts + tables * table_luts(words), registers + tables
-        parts = parts + pe * (one.parts - 1) * bits
+    pe, bits, stages = np.asarray(p["PE"]), p["weight_bits"], int(p["numSteps"]).bit_length()
+    known, deep = p.get("thresholds"), p["deep_pipeline"]
+    if known is None:
+        tables = random_tables(p["NumChannels"] // pe, pe, stages, bits, family)
+    else:
+        tables = known_tables(known, p["NumChannels"], pe, stages, bits, family)
+    folds = p["NumChannels"] // pe if known is None or len(known.rows) > 1 else np.ones_like(pe)
+    sizes = {"layer": np.ones_like(pe), "lanes": pe, "counter": counter_bits(folds)}
     return Makings(
-        memory,
+        tables.memory,
         np.zeros_like(pe),
-        {
-            "layer": np.ones_like(pe),
-            "lanes": pe,
-            "tables": luts,
-            "parts of tables": parts,
-            "compared bits": pe * stages * bits,
-            "counter": counter_bits(folds),
+        sizes
+        | {
+            "tables": tables.luts,
+            "loose tables": tables.loose,
+            "parts of tables": tables.parts,
+            "compared bits": tables.varying,
+            "bits compared with 0": tables.zeros,
+            "bits compared with 1": tables.ones,
+            "bits of constant comparisons": tables.fixed,
+            "saturated bits": pe * np.where(p["input_bits"] > bits, bits, 0),
+            "bits left out": pe * max(p["input_bits"] - bits, 0),
+            "results": pe * stages,
+            "masked stages": pe * (2**stages - 1 > p["numSteps"]),
         },
         {
             "stages": np.full_like(pe, stages),
-            "tables": registers,
+            "tables": tables.registers,
             "values": pe * (stages * (1 + deep) - deep) * bits,
             "results on their way": pe * (stages * (stages - 1) // 2) * (1 + deep),
             "results": pe * stages,
             "counter": counter_bits(folds) * stages,
+            "masked stages": pe * (2**stages - 1 > p["numSteps"]),
         },
     )
 

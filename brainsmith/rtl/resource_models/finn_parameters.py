@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.rtl.resource_models.threshold_tables import ThresholdValues
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from qonnx.core.datatype import BaseDataType
 
 Attribute = Callable[[str], Any]
 """Gives an attribute of a node by its name."""
@@ -33,13 +41,13 @@ _KNOWN: dict[str, dict[str, tuple[Any, ...]]] = {
 """What attributes must be for a model to hold."""
 
 
-def parameters_of(op_type: str, attribute: Attribute, narrow: bool = False) -> dict[str, Any] | None:
+def parameters_of(op_type: str, attribute: Attribute, held: NDArray[Any] | None = None) -> dict[str, Any] | None:
     """Return the parameters of one layer; None if there is no model of it as it is set.
 
     Args:
         op_type: Of the node.
         attribute: Gives its attributes; raises AttributeError for those that it does not have.
-        narrow: Whether the least weight that its datatype holds does not occur.
+        held: Its constants, the weights of a product or the thresholds, if they are known.
     """
     if op_type not in _TAKEN or not all(
         _is_one_of(attribute, name, values) for name, values in _KNOWN[op_type].items()
@@ -47,13 +55,18 @@ def parameters_of(op_type: str, attribute: Attribute, narrow: bool = False) -> d
         return None
     found = {name: attribute(name) for name in _TAKEN[op_type]}
     found["input_bits"] = _bits(attribute("inputDataType"))
+    if op_type in {"MVAU_rtl", "Thresholding_rtl"}:
+        found["weight_bits"] = _bits(attribute("weightDataType"))
     if op_type == "MVAU_rtl":
-        found |= {
-            "weight_bits": _bits(attribute("weightDataType")),
-            "sum_bits": _bits(attribute("accDataType")),
-            "narrow": narrow,
-        }
+        found |= {"sum_bits": _bits(attribute("accDataType")), "narrow": _is_narrow(attribute, held)}
+    if op_type == "Thresholding_rtl" and held is not None:
+        found["thresholds"] = ThresholdValues(np.asarray(held).astype(np.int64))
     return found
+
+
+def _is_narrow(attribute: Attribute, held: NDArray[Any] | None) -> bool:
+    """Tell whether the least weight that its datatype holds does not occur in a product's weights."""
+    return held is not None and bool(held.min() > _datatype(attribute("weightDataType")).min())
 
 
 def _is_one_of(attribute: Attribute, name: str, values: tuple[Any, ...]) -> bool:
@@ -64,6 +77,10 @@ def _is_one_of(attribute: Attribute, name: str, values: tuple[Any, ...]) -> bool
 
 
 def _bits(datatype: str) -> int:
+    return int(_datatype(datatype).bitwidth())
+
+
+def _datatype(name: str) -> BaseDataType:
     from qonnx.core.datatype import DataType
 
-    return int(DataType[datatype].bitwidth())
+    return DataType[name]

@@ -55,6 +55,9 @@ class MemoryCells(NamedTuple):
     parts: Count
 
 
+NO_MEMORY = MemoryCells(*(np.zeros((), np.int64) for _ in MemoryCells._fields))
+
+
 @dataclass(frozen=True)
 class _Unit:
     """A primitive in one of its modes.

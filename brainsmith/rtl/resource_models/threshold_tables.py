@@ -1,0 +1,235 @@
+"""What the tables of FINN's thresholds are made of: as their values are, or as random ones would be.
+
+Each stage of the binary search has a table for each lane. Yosys builds no bit that is the same in all of its words, each
+bit that is another's equal once, and the tables of lanes with the same address together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainsmith.rtl.resource_models.circuit_sizes import distinct_functions, table_luts
+from brainsmith.rtl.resource_models.memories import AUTO, NO_MEMORY, ROM, MemoryCells, mapped_memory
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_INPUTS = 64
+"""Words of a table that is one LUT."""
+
+
+@dataclass(frozen=True)
+class ThresholdTables:
+    """Sizes of the tables of all stages and lanes.
+
+    Attributes:
+        memory: Block RAMs.
+        luts: That hold tables.
+        loose: Of tables in the first stage that Yosys builds of smaller ones, in LUTs that one of them would take at least.
+        registers: Behind the tables that LUTs hold.
+        parts: Bits of multiplexers behind memories that are cut by their addresses.
+        varying: Bits that are compared with a bit of a table.
+        zeros: Bits that are compared with a 0.
+        ones: Bits that are compared with a 1.
+        fixed: Bits of comparisons with one threshold.
+    """
+
+    memory: MemoryCells
+    luts: Any = 0
+    loose: Any = 0
+    registers: Any = 0
+    parts: Any = 0
+    varying: Any = 0
+    zeros: Any = 0
+    ones: Any = 0
+    fixed: Any = 0
+
+    def __add__(self, other: ThresholdTables) -> ThresholdTables:
+        memory = MemoryCells(*(one + two for one, two in zip(self.memory, other.memory, strict=True)))
+        rest = (field.name for field in fields(self) if field.name != "memory")
+        return ThresholdTables(memory, **{name: getattr(self, name) + getattr(other, name) for name in rest})
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdValues:
+    """The thresholds of a layer.
+
+    Attributes:
+        values: (channels or 1, steps), sorted along the last axis.
+    """
+
+    values: NDArray[np.int64]
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """The thresholds by channels; one row if all channels have the same."""
+        alike = (self.values == self.values[:1]).all()
+        return self.values[:1] if alike else self.values
+
+    def words(self, stage: int, stages: int) -> NDArray[np.int64]:
+        """Return what the tables of a stage hold, (channels, words of a channel); beyond the last step there are zeros."""
+        step = 1 << stages - stage
+        padded = np.zeros((len(self.rows), 1 << stages), np.int64)
+        padded[:, : self.rows.shape[1]] = self.rows
+        return padded[:, step // 2 - 1 :: step]
+
+
+def random_tables(folds: Any, pe: Any, stages: int, bits: int, family: str) -> ThresholdTables:
+    """Return the tables of thresholds that share no more than random ones do, for arrays of foldings.
+
+    Args:
+        folds: Channels of a lane.
+        pe: Lanes.
+        stages: Of the search.
+        bits: Of a threshold.
+        family: Of the part.
+    """
+    found = ThresholdTables(NO_MEMORY)
+    for stage in range(stages):
+        words = folds << stage
+        one = mapped_memory(words, bits, ROM, AUTO, family)
+        memory = MemoryCells(*(pe * each for each in one._replace(lut=0 * one.lut)))
+        # In the first stage all lanes have one address, in the others each has its own.
+        alike = distinct_functions(words, pe * bits) if stage == 0 else pe * distinct_functions(words, bits)
+        tables, single = np.where(one.bram18 == 0, alike, 0), words == 1
+        loose = (stage == 0) & is_loose(words)
+        same = 2.0 ** (1 - np.minimum(words, 64)) * pe * bits  # with one word, or by chance
+        found += ThresholdTables(
+            memory,
+            luts=np.where(loose, 0, tables * table_luts(words)),
+            loose=np.where(loose, tables * table_luts(words), 0),
+            registers=tables,
+            parts=pe * (one.parts - 1) * bits,
+            varying=np.where(single, 0, pe * bits - same),
+            zeros=np.where(single, 0, same / 2),
+            ones=np.where(single, 0, same / 2),
+            fixed=np.where(single, pe * bits, 0),
+        )
+    return found
+
+
+def known_tables(
+    known: ThresholdValues, channels: int, pe: Any, stages: int, bits: int, family: str
+) -> ThresholdTables:
+    """Return the tables of known thresholds.
+
+    Args:
+        known: The thresholds.
+        channels: Of the layer.
+        pe: Lanes, an array for many foldings.
+        stages: Of the search.
+        bits: Of a threshold.
+        family: Of the part.
+    """
+    each = [_of_folding(known, channels, int(lanes), stages, bits, family) for lanes in np.ravel(pe)]
+    names = [field.name for field in fields(ThresholdTables) if field.name != "memory"]
+    memory = MemoryCells(
+        *(np.reshape([one.memory[at] for one in each], np.shape(pe)) for at in range(len(NO_MEMORY)))
+    )
+    return ThresholdTables(
+        memory, **{name: np.reshape([getattr(one, name) for one in each], np.shape(pe)) for name in names}
+    )
+
+
+def _of_folding(
+    known: ThresholdValues, channels: int, pe: int, stages: int, bits: int, family: str
+) -> ThresholdTables:
+    folds = 1 if len(known.rows) == 1 else channels // pe
+    found = ThresholdTables(NO_MEMORY)
+    for stage in range(stages):
+        words = known.words(stage, stages)
+        # (lanes, folds, words of a channel): channels go round the lanes.
+        by_lane = np.broadcast_to(words, (folds * pe, words.shape[1])).reshape(folds, pe, -1).swapaxes(0, 1)
+        found += _of_stage(by_lane.reshape(pe, -1), bits, stage == 0, family)
+    return found
+
+
+def _of_stage(words: NDArray[np.int64], bits: int, one_address: bool, family: str) -> ThresholdTables:
+    """Return the tables of a stage.
+
+    Args:
+        words: (lanes, words of a table).
+        bits: Of a word.
+        one_address: Whether all lanes have the same one.
+        family: Of the part.
+    """
+    lanes, depth = words.shape
+    if depth == 1:
+        return ThresholdTables(NO_MEMORY, fixed=lanes * bits)
+    columns = (words[:, None] >> np.arange(bits)[:, None] & 1).astype(np.uint64)  # lane, bit, word
+    ones, zeros = columns.all(-1), ~columns.any(-1)
+    varying = ~(ones | zeros)
+    cells = mapped_memory(depth, varying.sum(1), ROM, AUTO, family)
+    in_logic = varying & (cells.bram18 == 0)[:, None]
+    groups = [in_logic] if one_address else [in_logic & (np.arange(lanes) == at)[:, None] for at in range(lanes)]
+    counted = [_distinct(columns[chosen]) for chosen in groups]
+    leaves, loose, tables = (sum(each) for each in zip(*counted, strict=True))
+    if one_address and is_loose(depth):
+        leaves = 0
+    else:
+        loose = 0
+    return ThresholdTables(
+        MemoryCells(*(each.sum() for each in cells._replace(lut=0 * cells.lut))),
+        luts=leaves,
+        loose=loose,
+        registers=tables,
+        parts=int(((cells.parts - 1) * varying.sum(1)).sum()),
+        varying=int(varying.sum()),
+        zeros=int(zeros.sum()),
+        ones=int(ones.sum()),
+    )
+
+
+def is_loose(words: Any) -> Any:
+    """Tell whether Yosys builds tables of the first stage of several small LUTs each.
+
+    ABC may take longer for them than for the counter of their addresses, and then their area is what it sees less of: so
+    it was for each number of words that is a multiple of 4, and for no other one.
+    """
+    return (np.asarray(words) > _INPUTS // 2) & (np.asarray(words) % 4 == 0)
+
+
+def _distinct(columns: NDArray[np.uint64]) -> tuple[int, int, int]:
+    """Return the LUTs of tables of one bit with one address, those of all in full, and the registers behind them.
+
+    A table that is a bit of its address needs neither: that one has a register too.
+
+    Args:
+        columns: (tables, words), zeros and ones.
+    """
+    if not len(columns):
+        return 0, 0, 0
+    full = np.unique(columns, axis=0)[:, _read(columns.shape[1])]
+    count, depth = full.shape
+    address = np.arange(depth) >> np.arange(max(depth.bit_length() - 1, 1))[:, None] & 1
+    registers = count - int((full[:, None] == address).all(-1).any(-1).sum())
+    in_full = count * int(table_luts(depth))
+    if depth <= _INPUTS:
+        return int((_arguments(full) > 1).sum()), in_full, registers
+    leaves = full.reshape(-1, _INPUTS)
+    distinct = len(np.unique(leaves, axis=0))
+    return distinct + in_full - count * (depth // _INPUTS), in_full, registers
+
+
+def _read(words: int) -> NDArray[np.int64]:
+    """Return what each address of a table reads, (power of two,): where both halves would be one, its bit is left out."""
+    bits = (words - 1).bit_length()
+    found = np.zeros(1 << bits, np.int64)
+    for bit in reversed(range(bits)):
+        chosen = found | (np.arange(1 << bits) & 1 << bit)
+        found = np.where(chosen < words, chosen, found)
+    return found
+
+
+def _arguments(tables: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return on how many bits of their address tables of a power of two of words depend."""
+    count, depth = tables.shape
+    found = np.zeros(count, np.int64)
+    for bit in range(depth.bit_length() - 1):
+        halves = tables.reshape(count, -1, 2, 1 << bit)
+        found += (halves[:, :, 0] != halves[:, :, 1]).any((1, 2))
+    return found
