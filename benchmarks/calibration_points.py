@@ -177,6 +177,29 @@ def padding(random: Random) -> Case:
     return Case("FMPadding_rtl", [((1, *image, channels), taken)], attributes)
 
 
+def fifo(random: Random) -> Case:
+    """FINN's FIFO, which chooses its memory by depth and width."""
+    width = between(random, 1, 256)
+    depth = between(random, 2, random.choice((64, 512, 4096, 20000)))
+    attributes = {
+        "depth": depth, "folded_shape": [1, 16, 1], "normal_shape": [1, 16], "dataType": f"UINT{width}",
+    }  # fmt: skip
+    return Case("StreamingFIFO_rtl", [((1, 16, 1), f"UINT{width}")], attributes)
+
+
+def finn_width_converter(random: Random) -> Case:
+    """FINN's own width converter."""
+    narrow, wide = between(random, 1, 128), between(random, 2, 64 if random.random() < 0.7 else 8)
+    widths = [narrow, narrow * wide]
+    if random.random() < 0.2:
+        widths = [between(random, 1, 64), between(random, 1, 64)]
+        widths[1] += widths[0] == widths[1]
+    random.shuffle(widths)
+    shape = [1, widths[0] * widths[1]]
+    attributes = {"inShape": shape, "outShape": shape, "inWidth": widths[0], "outWidth": widths[1], "dataType": "BINARY"}
+    return Case("StreamingDataWidthConverter_rtl", [(shape, "BINARY")], attributes)
+
+
 def duplicate_streams(random: Random) -> Case:
     """A fork."""
     channels, taken = sized(random, 1, 256), kind(random, 1, 12)
@@ -347,6 +370,8 @@ POINTS: dict[str, Callable[[Random], Case]] = {
     "ConvolutionInputGenerator_rtl": sliding_window,
     "FMPadding_rtl": padding,
     "VVAU_rtl": vvau,
+    "StreamingFIFO_rtl": fifo,
+    "StreamingDataWidthConverter_rtl": finn_width_converter,
     "DuplicateStreams_rtl": duplicate_streams,
     "ElementwiseInt_rtl": elementwise,
     "BipolarThresholding_rtl": bipolar_thresholding,

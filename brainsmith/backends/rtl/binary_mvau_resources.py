@@ -6,13 +6,14 @@ from typing import Any
 
 from brainsmith.backends.rtl.page_memory import storage_luts
 from brainsmith.rtl.cores.costs import block_rams
+from brainsmith.rtl.resource_models.circuit_sizes import distinct_functions
 from brainsmith.rtl.synthesis.cells import Resources
 
 LARGEST_LUT_ROM = 128
 """Words; of more, a block RAM holds the weights unless the node says otherwise."""
 
-ROM_BITS_PER_LUT = 16
-"""Of a memory of constants. It could be 64; Yosys shares parts of tables between outputs, and ends with more."""
+ROM_LUTS, ROM_BITS_PER_LUT = 0.6, 17
+"""Of a column of a memory of constants: it could be 64 bits in a LUT; Yosys builds it of smaller tables that it shares."""
 
 GROUP, GROUP_BITS = 9, 4
 """Products that are counted at once, and the bits of their count."""
@@ -57,8 +58,8 @@ def _weights(node: Any) -> Resources:
     bits, words = simd * pe, beats * folds
     if in_block_ram(node):
         return Resources(bram18=block_rams(words, bits))
-    columns = bits if words > 8 else min(bits, 2**words - 2)
-    return Resources(lut=columns * words // ROM_BITS_PER_LUT, ff=columns)
+    columns = round(float(distinct_functions(words, bits)))
+    return Resources(lut=round(columns * (ROM_LUTS + words / ROM_BITS_PER_LUT)), ff=columns)
 
 
 def _rows(node: Any, counts: bool) -> Resources:
@@ -73,7 +74,7 @@ def _rows(node: Any, counts: bool) -> Resources:
             lut=sum(-(-per_group * size // GROUP) for size in groups) * sets,
             ff=sum(size.bit_length() for size in groups) * sets,
         )
-        tree, bits = _tree(len(groups), GROUP_BITS, sets)
+        tree, bits = _tree(len(groups), min(GROUP_BITS, simd.bit_length()), sets)
     else:
         # An adder's own LUTs take the masks of one of its two numbers.
         terms = Resources(lut=0 if constant else pe * simd * int(kind.bitwidth()) // 2)
@@ -81,7 +82,9 @@ def _rows(node: Any, counts: bool) -> Resources:
     if not counts:
         bits += 1
         tree += Resources(lut=bits, ff=bits).times(pe)
-    each = Resources(ff=min(bits, given)) if beats == 1 else Resources(lut=given, ff=2 * given)
+    # What is added to an unsigned number has fewer bits, and above them a carry needs no LUT.
+    added = min(bits, given) if counts else given
+    each = Resources(ff=min(bits, given)) if beats == 1 else Resources(lut=added, ff=2 * given)
     return terms + tree + each.times(pe)
 
 
@@ -106,7 +109,7 @@ def _tree(count: int, bits: int, sets: int, constant: bool = False) -> tuple[Res
 def _control(node: Any) -> Resources:
     """Return the counters of words and beats, the handshakes, and what gives vectors again."""
     _, _, beats, folds = _folding(node)
-    return _counters([beats * folds, beats]) + Resources(lut=4, ff=8) + replay_control(beats, folds)
+    return _counters([beats * folds, beats]) + Resources(ff=8) + replay_control(beats, folds)
 
 
 def replay_control(beats: int, folds: int) -> Resources:

@@ -10,6 +10,9 @@ from brainsmith.backends.rtl.elementwise_backend import ElementwiseBackend
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.costs import comparator_luts
 
+NIBBLE, SHARED = 4, 2
+"""Of more bits, a comparator shares so many LUTs with the choices behind it."""
+
 FEW = 3
 """Up to so many bits of both operands a bit of the result is a LUT."""
 
@@ -41,5 +44,5 @@ class ElementwiseMaxRTL(ElementwiseBackend, ElementwiseMax):
         if bits <= FEW:
             return float(bits), 0
         if narrow.signed():
-            return float(comparator_luts(bits) + bits), 0
+            return float(comparator_luts(bits) + bits - (SHARED if bits > NIBBLE else 0)), 0
         return float(comparator_luts(few) + few + ceil((bits - few) / 5)), 0

@@ -64,16 +64,21 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
         }
 
     def core_resources(self) -> Resources:
-        """Return the best and their numbers, these twice, and for each value and place a comparator and a choice."""
+        """Return the best and their numbers, these twice, and for each value and place a comparator and a choice.
+
+        Where a beat is the whole frame, no value meets more of them than values are in front of it.
+        """
         lanes, top = self.get_nodeattr("PE"), self.get_nodeattr("K")
         bits = self.get_input_datatype().bitwidth()
         label = max((self.get_nodeattr("Labels") - 1).bit_length(), 1)
-        choices = bits * (lanes * top - int(lanes == 1))
+        whole = lanes == self.get_nodeattr("Labels")
+        compared = sum(min(lane, top) if whole else top for lane in range(lanes))
+        choices = bits * (compared - int(lanes == 1 and not whole))
         if top == 1:
             choices += (lanes - 1) * (lanes - 1).bit_length()
         else:
-            choices += top * label * (lanes + 2)
+            choices += label * (compared + 2 * top)
         return Resources(
-            lut=2 * label + 8 + lanes * top * comparator_luts(bits) + choices,
+            lut=2 * label + 8 + compared * comparator_luts(bits) + choices,
             ff=top * (bits + 2 * label + 2) + label,
         )

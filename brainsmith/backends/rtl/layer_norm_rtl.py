@@ -57,16 +57,16 @@ def layer_norm_resources(node: LayerNormKernel) -> Resources:
     adders = arithmetic.size.bit_count() - 1  # of a product with the size
     count = 2 * (arithmetic.size // simd - 1).bit_length()
     serial = Resources(
-        lut=5 * remainder + (2 + adders) * deviation,
+        lut=6 * remainder + (2 + adders) * deviation - 38,
         ff=2 * total + squares + 2 * deviation + 2 * remainder + root + 10,
     ) + multiplier(total, total)
     shared = Resources(lut=14 + count, ff=2 * total + squares + 2 * root + count + 8)
     # Bits above these are copies of the sign.
     given = min(arithmetic.output_bits, centred + root + 1 - width["drop"])
     lane = Resources(
-        lut=total + squares + (1 + adders) * centred + given + 2,
+        lut=total + squares + centred + given + 2,
         ff=bits + centred + (centred + root + 1) + given,
     )
-    square = Resources(lut=2 * bits, ff=2 * bits) if 2 * bits < DSP_PRODUCT else Resources(dsp=1)
+    square = Resources(lut=bits) if 2 * bits < DSP_PRODUCT else Resources(dsp=1)
     lane = lane + square + multiplier(max(centred, root + 1), min(centred, root + 1))
     return serial + shared + lane.times(simd) + queue_resources(*_queue(node))

@@ -81,12 +81,12 @@ def softmax_resources(node: SoftmaxKernel) -> Resources:
     total, power, reciprocal = width["sum_bits"], width["power_bits"], width["reciprocal_bits"]
     count = 3 * (arithmetic.size // simd - 1).bit_length()
     given = arithmetic.output_bits
-    division = Resources(lut=3 * total + 7, ff=2 * total + 1 + reciprocal + (reciprocal - 1).bit_length() + 2)
+    division = Resources(lut=total + 25, ff=2 * total + 1 + reciprocal + (reciprocal - 1).bit_length() + 3)
     shared = Resources(lut=20 + count, ff=3 * bits + total + reciprocal + count + 14)
     chosen = 3 * bits // 2 + 1  # the greater of two
     lane = Resources(
-        lut=chosen + bits + width["address_bits"] + total + given + 2,
-        ff=width["address_bits"] + power + reciprocal + given,
+        lut=chosen + bits + width["address_bits"] + total + given - 3,
+        ff=width["address_bits"] + reciprocal + given,
     )
     lane += multiplier(power, reciprocal) + _table(node).resources()
     inputs, powers = _queues(node)

@@ -9,13 +9,11 @@ import numpy as np
 
 from brainsmith.errors import BuildError
 from brainsmith.rtl.cores.costs import block_rams
+from brainsmith.rtl.resource_models.circuit_sizes import table_luts
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-LUT_WORDS = 64
-"""How many bits a LUT holds: those of as many words, one of each."""
 
 FEW_WORDS, FEW_BITS = 32, 1024
 """A table of no more of either is better kept in LUTs than in a block RAM."""
@@ -36,7 +34,7 @@ class Table:
     style: str
 
     def resources(self) -> Resources:
-        """Return what it needs: 64 words in a LUT of each bit and its register, or the fewest block RAMs.
+        """Return what it needs: 64 words in a LUT of each bit, what chooses of more, and its register, or the fewest block RAMs.
 
         Columns of bits that are equal are stored once, and those of only 0 or only 1 need nothing: n words have at most
         2^n - 2 others.
@@ -45,7 +43,7 @@ class Table:
             return Resources()
         if self.style == "distributed":
             different = min(self.bits, (1 << self.depth) - 2)
-            return Resources(lut=different * -(-self.depth // LUT_WORDS), ff=different)
+            return Resources(lut=different * max(int(table_luts(self.depth)), 1), ff=different)
         return Resources(bram18=block_rams(self.depth, self.bits))
 
 

@@ -47,10 +47,10 @@ def waiting_terms(terms: Any) -> Any:
 def table_luts(words: Any) -> Any:
     """Return the LUTs of one bit of a table in logic; none for two words.
 
-    Four of them have multiplexers of their own (MUXF7, MUXF8).
+    Up to four have multiplexers of their own (MUXF7, MUXF8).
     """
     leaves = 1 << counter_bits(ceiling(words, 1 << _INPUTS))
-    return np.where(np.asarray(words) > 2, leaves + ceiling(ceiling(leaves, 4) - 1, 3), 0)
+    return np.where(np.asarray(words) > 2, leaves + np.where(leaves > 4, ceiling(leaves, 3), 0), 0)
 
 
 def distinct_functions(words: Any, bits: Any) -> Any:
