@@ -38,6 +38,9 @@ LARGE = 100
 FEWEST = 20
 """Points of a kernel that are fitted."""
 
+WIRES = ("Reshape_rtl",)
+"""Kernels without logic: there is nothing to fit."""
+
 LEAST = 30
 """Errors are measured in shares of a figure, but at least of this one: small layers are not what matters."""
 
@@ -104,7 +107,11 @@ def fit() -> None:
     layers: dict[str, Any] = {}
     tools: set[str] = set()
     for kernel in CORES:
-        rows = [row | {"drawn": drawn} for drawn in POINTS if drawn.split()[0] == kernel for row in rows_of(drawn)]
+        rows = [
+            row | {"drawn": drawn} for drawn in POINTS if drawn.split()[0] == kernel for row in rows_of(drawn)
+        ]
+        if kernel in WIRES:
+            layers[kernel] = dict.fromkeys(KINDS, {})
         if len(rows) < FEWEST:
             continue
         tools |= {row["tool"] for row in rows}
@@ -174,7 +181,7 @@ def _errors(rows: Any, makings: Any, by: dict[str, Any], chosen: Any) -> dict[st
             "95 %": round(float(np.percentile(shares, 95)), 4),
             "greatest": round(float(max(shares)), 4),
         }
-    for kind in ("bram18", "dsp"):
+    for kind in ("bram18", "dsp", "uram"):
         found[f"{kind} not exact"] = sum(
             int(getattr(told, kind)) != row["used"][kind] for told, row in zip(foretold, rows, strict=True)
         )

@@ -196,7 +196,13 @@ def finn_width_converter(random: Random) -> Case:
         widths[1] += widths[0] == widths[1]
     random.shuffle(widths)
     shape = [1, widths[0] * widths[1]]
-    attributes = {"inShape": shape, "outShape": shape, "inWidth": widths[0], "outWidth": widths[1], "dataType": "BINARY"}
+    attributes = {
+        "inShape": shape,
+        "outShape": shape,
+        "inWidth": widths[0],
+        "outWidth": widths[1],
+        "dataType": "BINARY",
+    }
     return Case("StreamingDataWidthConverter_rtl", [(shape, "BINARY")], attributes)
 
 

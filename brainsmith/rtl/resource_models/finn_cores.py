@@ -1,13 +1,12 @@
 """What FINN's RTL layers are made of: memories and DSP slices to the last one, and the sizes of what coefficients weigh.
 
 The source is FINN's library of RTL (finn-plus 1.6): `mvu_vvu_axi.sv`, `mvu.sv`, `replay_buffer.sv`, `memstream.sv`,
-`thresholding.sv`, the templates of `swg`, `fmpadding.sv`.
+`thresholding.sv`, the templates of `swg`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,50 +17,18 @@ from brainsmith.rtl.resource_models.circuit_sizes import (
     counter_bits,
     waiting_terms,
 )
-from brainsmith.rtl.resource_models.memories import AUTO, ONE_PORT, TWO_PORTS, MemoryCells, mapped_memory
+from brainsmith.rtl.resource_models.finn_streams import fifo, padding, width_converter, wires
+from brainsmith.rtl.resource_models.makings import (
+    SHORTEST,
+    Makings,
+    Parameters,
+    shift_registers,
+    times,
+    together,
+)
+from brainsmith.rtl.resource_models.memories import AUTO, ONE_PORT, TWO_PORTS, mapped_memory
 from brainsmith.rtl.resource_models.threshold_tables import known_tables, random_tables
 from brainsmith.rtl.synthesis.compute_core import dsp_slices, lanes_of
-
-Parameters = Mapping[str, Any]
-"""What describes a layer, by names: numbers, or arrays of them for many foldings."""
-
-Weighed = Mapping[str, Any]
-"""Sizes by what they are of; a coefficient for each says what one costs."""
-
-
-@dataclass(frozen=True)
-class Makings:
-    """What a layer is made of.
-
-    Attributes:
-        memory: All its memories together.
-        dsp: DSP slices.
-        lut: Sizes that cost LUTs.
-        ff: Sizes that cost flip-flops.
-    """
-
-    memory: MemoryCells
-    dsp: Any
-    lut: Weighed
-    ff: Weighed
-
-
-_SHORTEST = 3
-"""Stages of the shortest chain of registers that Yosys makes a shift register of."""
-
-
-def _together(*memories: MemoryCells) -> MemoryCells:
-    return MemoryCells(*(np.asarray(sum(values)) for values in zip(*memories, strict=True)))
-
-
-def _shift_registers(bits: Any) -> MemoryCells:
-    """Return queues of up to 16 words as shift registers, one LUT for each bit."""
-    none = 0 * bits
-    return MemoryCells(bits, none, none, none)
-
-
-def _times(memory: MemoryCells, count: Any) -> MemoryCells:
-    return MemoryCells(*(count * value for value in memory))
 
 
 def matrix_vector_unit(p: Parameters, family: str) -> Makings:
@@ -80,7 +47,7 @@ def matrix_vector_unit(p: Parameters, family: str) -> Makings:
     weights = mapped_memory(terms * rows, padded, ONE_PORT, p["ram_style"], family, stream)
     once = rows == 1
     replayed = mapped_memory(1 << np.maximum(counter_bits(terms), 1), simd * taken, TWO_PORTS, AUTO, family)
-    replay = _times(replayed, np.where(once, 0, 1))
+    replay = times(replayed, np.where(once, 0, 1))
     lanes = lanes_of(family, weight, taken, given, p["narrow"])
     joints = pe - ceiling(pe, len(lanes))
     sums = _sums(lanes, pe, simd, given)
@@ -92,7 +59,7 @@ def matrix_vector_unit(p: Parameters, family: str) -> Makings:
         "counters": counter_bits(terms) + counter_bits(rows) + counter_bits(terms * rows),
     } | {name: sums[name] for name in ("adders", "adders of overflows", "overflows")}
     return Makings(
-        _together(weights, replay, _shift_registers(stream), _shift_registers(pe * given)),
+        together(weights, replay, shift_registers(stream), shift_registers(pe * given)),
         dsp_slices(family, pe, simd, weight, taken, p["narrow"]),
         sizes | {"parts of weights": (weights.parts - 1) * stream, "overflow signs": sums["overflow signs"]},
         sizes
@@ -200,20 +167,20 @@ def sliding_window(p: Parameters, family: str) -> Makings:
         lines = np.where(words > 0, lines, 0)
         counters = counter_bits(rows) + counter_bits(columns) + counter_bits(folds)
         gap = by_column * folds
-        registers = np.where(gap < _SHORTEST, gap, 0)
-        shifted = tall * (broad - 1) * beat * np.where(gap < _SHORTEST, 0, ceiling(gap, 32))
+        registers = np.where(gap < SHORTEST, gap, 0)
+        shifted = tall * (broad - 1) * beat * np.where(gap < SHORTEST, 0, ceiling(gap, 32))
         addresses = lines * counter_bits(words + 1)
         sizes = {"all at once": one, "counters, all at once": counters, "elements, all at once": last,
                  "addresses of lines": addresses}  # fmt: skip
         return Makings(
-            _together(_times(line, lines), _shift_registers(shifted)),
+            together(times(line, lines), shift_registers(shifted)),
             0 * one,
             sizes | {"lines": lines * one, "parts of lines": lines * (line.parts - 1) * beat},
             sizes
             | {
                 "held values": tall * (1 + (broad - 1) * registers) * beat,
                 "lines": lines * beat,
-                "gaps": np.where(gap < _SHORTEST, 0, tall * (broad - 1) * beat),
+                "gaps": np.where(gap < SHORTEST, 0, tall * (broad - 1) * beat),
             },
         )
     words = ((tall - 1) * by_row * wide + (broad - 1) * by_column + 1) * folds
@@ -242,29 +209,13 @@ def sliding_window(p: Parameters, family: str) -> Makings:
     )
 
 
-def padding(p: Parameters, family: str) -> Makings:
-    """Return what FINN's padding is made of: three counters, and two registers of a beat.
-
-    Args:
-        p: `ImgDim`, `Padding`, `NumChannels`, `SIMD`, `input_bits`.
-        family: Of the part.
-    """
-    (high, wide), edges, simd = p["ImgDim"], p["Padding"], np.asarray(p["SIMD"])
-    counters = counter_bits(high + edges[0] + edges[2]) + counter_bits(wide + edges[1] + edges[3])
-    beat = simd * p["input_bits"]
-    sizes = {
-        "layer": np.ones_like(simd),
-        "image's counters": counters * np.ones_like(simd),
-        "channels' counter": counter_bits(p["NumChannels"] // simd),
-    }
-    registers = MemoryCells(beat, 2 * beat, 0 * beat, 0 * beat)
-    return Makings(registers, 0 * simd, sizes, sizes)
-
-
 CORES: dict[str, Callable[[Parameters, str], Makings]] = {
     "MVAU_rtl": matrix_vector_unit,
     "Thresholding_rtl": thresholding,
     "ConvolutionInputGenerator_rtl": sliding_window,
     "FMPadding_rtl": padding,
+    "StreamingFIFO_rtl": fifo,
+    "StreamingDataWidthConverter_rtl": width_converter,
+    "Reshape_rtl": wires,
 }
 """By the type of the node."""

@@ -24,6 +24,9 @@ _TAKEN: dict[str, tuple[str, ...]] = {
         "parallel_window", "ram_style",
     ),
     "FMPadding_rtl": ("ImgDim", "Padding", "NumChannels", "SIMD"),
+    "StreamingFIFO_rtl": ("depth",),
+    "StreamingDataWidthConverter_rtl": (),
+    "Reshape_rtl": (),
 }  # fmt: skip
 """Attributes that are parameters, by the type of the node."""
 
@@ -37,11 +40,16 @@ _KNOWN: dict[str, dict[str, tuple[Any, ...]]] = {
     },
     "ConvolutionInputGenerator_rtl": {"dynamic_mode": (0,), "ram_style": ("auto", "block", "distributed"), "M": (1,)},
     "FMPadding_rtl": {"dynamic_mode": (0,)},
+    "StreamingFIFO_rtl": {"ram_style": ("auto",), "impl_style": ("rtl",), "depth_monitor": (0,)},
+    "StreamingDataWidthConverter_rtl": {},
+    "Reshape_rtl": {},
 }  # fmt: skip
 """What attributes must be for a model to hold."""
 
 
-def parameters_of(op_type: str, attribute: Attribute, held: NDArray[Any] | None = None) -> dict[str, Any] | None:
+def parameters_of(
+    op_type: str, attribute: Attribute, held: NDArray[Any] | None = None
+) -> dict[str, Any] | None:
     """Return the parameters of one layer; None if there is no model of it as it is set.
 
     Args:
@@ -54,6 +62,12 @@ def parameters_of(op_type: str, attribute: Attribute, held: NDArray[Any] | None 
     ):
         return None
     found = {name: attribute(name) for name in _TAKEN[op_type]}
+    if op_type == "StreamingFIFO_rtl":
+        return found | {"bits": attribute("folded_shape")[-1] * _bits(attribute("dataType"))}
+    if op_type == "StreamingDataWidthConverter_rtl":
+        return found | {"taken": attribute("inWidth"), "given": attribute("outWidth")}
+    if op_type == "Reshape_rtl":
+        return found
     found["input_bits"] = _bits(attribute("inputDataType"))
     if op_type in {"MVAU_rtl", "Thresholding_rtl"}:
         found["weight_bits"] = _bits(attribute("weightDataType"))

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 ROM, ONE_PORT, TWO_PORTS = "rom", "one port", "two ports"
 """What reads and writes: nothing writes; reads and writes share their address; each has its own."""
 
-AUTO, BLOCK, DISTRIBUTED = "auto", "block", "distributed"
-"""What the sources ask for: Yosys' choice, block RAM, LUTs."""
+AUTO, BLOCK, DISTRIBUTED, ULTRA = "auto", "block", "distributed", "ultra"
+"""What the sources ask for: Yosys' choice, block RAM, LUTs, UltraRAM (block RAM where the family has none)."""
 
 _MUX = 0.5
 """Cost of a bit of a multiplexer behind, or of a decoder in front of, the parts of a memory."""
@@ -47,12 +47,14 @@ class MemoryCells(NamedTuple):
         ff: Flip-flops that hold the contents, where nothing else is worth while.
         bram18: Block RAMs of 18 Kbit.
         parts: Into how many a memory is cut by its addresses, with a multiplexer behind them; 1 for a table in logic.
+        uram: UltraRAMs.
     """
 
     lut: Count
     ff: Count
     bram18: Count
     parts: Count
+    uram: Count
 
 
 NO_MEMORY = MemoryCells(*(np.zeros((), np.int64) for _ in MemoryCells._fields))
@@ -69,6 +71,7 @@ class _Unit:
         luts: LUTs of one, by its words; none if it is block RAM.
         whole: Whether bits that are not used cost LUTs all the same.
         bram18: Block RAMs of one.
+        uram: UltraRAMs of one.
     """
 
     cost: int
@@ -77,6 +80,12 @@ class _Unit:
     luts: tuple[int, ...] = ()
     whole: bool = False
     bram18: int = 0
+    uram: int = 0
+
+    @property
+    def style(self) -> str:
+        """Which style asks for it."""
+        return DISTRIBUTED if self.luts else ULTRA if self.uram else BLOCK
 
 
 def _block(bram18: int, address: int, widths: Iterable[int], cost: int) -> _Unit:
@@ -127,7 +136,10 @@ _SERIES_7 = {
         _Unit(257, 0, ((512, 72),), bram18=2),
     ),
 }
-_UNITS = {"xc7": _SERIES_7, "xcu": _ULTRASCALE, "xcup": _ULTRASCALE, "versal": _ULTRASCALE}
+_ULTRASCALE_PLUS = _ULTRASCALE | {
+    TWO_PORTS: (*_ULTRASCALE[TWO_PORTS], _Unit(1024, 0, ((4096, 72),), uram=1)),
+}
+_UNITS = {"xc7": _SERIES_7, "xcu": _ULTRASCALE, "xcup": _ULTRASCALE_PLUS, "versal": _ULTRASCALE_PLUS}
 
 
 def mapped_memory(
@@ -139,19 +151,22 @@ def mapped_memory(
         words: How many each has, an array or one number.
         bits: Of a word.
         ports: `ROM`, `ONE_PORT` or `TWO_PORTS`.
-        style: `AUTO`, `BLOCK` or `DISTRIBUTED`.
+        style: `AUTO`, `BLOCK`, `DISTRIBUTED` or `ULTRA`.
         family: Of the part, such as `xcup`.
         used: Bits of a word that anything reads, if not all are: the others are weighed, and not built.
     """
     given = (np.asarray(each, np.int64) for each in (words, bits, bits if used is None else used))
     words, bits, used = np.broadcast_arrays(*given)
+    if style == ULTRA and not any(unit.uram for unit in _UNITS[family][TWO_PORTS]):
+        style = BLOCK
     logic = words * bits * (_ROM_BIT if ports == ROM else 1.0)
     best = np.floor(logic) if style == AUTO else np.full(words.shape, np.inf)
     if style == DISTRIBUTED and ports == ROM:
         best = np.zeros(words.shape)  # prune_rom: tables are logic
     found = _in_logic(words, used, ports)
-    for kind in (DISTRIBUTED, BLOCK):
-        if style in {AUTO, kind} and not (kind == DISTRIBUTED and ports == ROM):
+    for kind in (DISTRIBUTED, BLOCK, ULTRA):
+        asked = style == kind or (style == AUTO and kind != ULTRA)
+        if asked and not (kind == DISTRIBUTED and ports == ROM):
             cost, mapped = _cheapest(words, bits, used, ports, kind, family)
             better = cost < best
             best = np.where(better, np.floor(cost), best)
@@ -163,8 +178,8 @@ def _in_logic(words: Count, bits: Count, ports: str) -> MemoryCells:
     """Return a memory of logic: a table of LUTs, or registers with a multiplexer behind."""
     none, one = np.zeros_like(words), np.ones_like(words)
     if ports == ROM:
-        return MemoryCells(np.where(words > 1, bits * _ceiling(words, 64), 0), none, none, one)
-    return MemoryCells(bits * _ceiling(words - 1, 3), words * bits, none, one)
+        return MemoryCells(np.where(words > 1, bits * _ceiling(words, 64), 0), none, none, one, none)
+    return MemoryCells(bits * _ceiling(words - 1, 3), words * bits, none, one, none)
 
 
 def _cheapest(
@@ -175,12 +190,7 @@ def _cheapest(
     found = MemoryCells(*(np.zeros_like(words) for _ in MemoryCells._fields))
     # A memory whose ports share an address may have two ports all the same.
     sorts = (ONE_PORT, TWO_PORTS) if ports == ONE_PORT else (ports,)
-    units = [
-        (sort, unit)
-        for sort in sorts
-        for unit in _UNITS[family][sort]
-        if bool(unit.luts) == (kind == DISTRIBUTED)
-    ]
+    units = [(sort, unit) for sort in sorts for unit in _UNITS[family][sort] if unit.style == kind]
     for sort, unit in units:
         own, mapped = _of_unit(words, bits, used, sort, unit)
         better = own < cost
@@ -209,9 +219,9 @@ def _of_unit(
         count = np.where(parts == 1, _ceiling(used, width), count)
         if unit.luts:
             luts = unit.luts[0] * (count if unit.whole else parts * used)
-            mapped = MemoryCells(luts, np.zeros_like(words), np.zeros_like(words), parts)
         else:
-            mapped = MemoryCells(np.zeros_like(words), np.zeros_like(words), unit.bram18 * count, parts)
+            luts = np.zeros_like(words)
+        mapped = MemoryCells(luts, np.zeros_like(words), unit.bram18 * count, parts, unit.uram * count)
         better = own < best
         best, cost = np.where(better, np.floor(own), best), np.where(better, own, cost)
         found = MemoryCells(*(np.where(better, new, old) for new, old in zip(mapped, found, strict=True)))

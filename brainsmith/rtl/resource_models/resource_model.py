@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from brainsmith.rtl.resource_models.finn_cores import CORES, Makings, Parameters, Weighed
+from brainsmith.rtl.resource_models.finn_cores import CORES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from brainsmith.rtl.resource_models.makings import Makings, Parameters, Weighed
 
 FILE = Path(__file__).with_name("coefficients.json")
 """Coefficients by the type of the node and `lut` or `ff`; `benchmarks/calibrate.py` makes them."""
@@ -28,6 +30,7 @@ class Needs(NamedTuple):
     ff: Any
     bram18: Any
     dsp: Any
+    uram: Any = 0
 
 
 @cache
@@ -75,7 +78,9 @@ def weighed(makings: Makings, by: dict[str, dict[str, float]]) -> Needs:
     memory = makings.memory
     lut = memory.lut + _sum(makings.lut, by["lut"])
     ff = memory.ff + _sum(makings.ff, by["ff"])
-    return Needs(np.rint(lut).astype(np.int64), np.rint(ff).astype(np.int64), memory.bram18, makings.dsp)
+    return Needs(
+        np.rint(lut).astype(np.int64), np.rint(ff).astype(np.int64), memory.bram18, makings.dsp, memory.uram
+    )
 
 
 def _sum(sizes: Weighed, by: dict[str, float]) -> Any:

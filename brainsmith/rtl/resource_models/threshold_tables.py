@@ -165,7 +165,9 @@ def _of_stage(words: NDArray[np.int64], bits: int, one_address: bool, family: st
     varying = ~(ones | zeros)
     cells = mapped_memory(depth, varying.sum(1), ROM, AUTO, family)
     in_logic = varying & (cells.bram18 == 0)[:, None]
-    groups = [in_logic] if one_address else [in_logic & (np.arange(lanes) == at)[:, None] for at in range(lanes)]
+    groups = (
+        [in_logic] if one_address else [in_logic & (np.arange(lanes) == at)[:, None] for at in range(lanes)]
+    )
     counted = [_distinct(columns[chosen]) for chosen in groups]
     leaves, loose, tables = (sum(each) for each in zip(*counted, strict=True))
     if one_address and is_loose(depth):

@@ -1,0 +1,54 @@
+"""What a layer is made of: memories and DSP slices to the last one, and the sizes of what coefficients weigh."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from brainsmith.rtl.resource_models.memories import MemoryCells
+
+Parameters = Mapping[str, Any]
+"""What describes a layer, by names: numbers, or arrays of them for many foldings."""
+
+Weighed = Mapping[str, Any]
+"""Sizes by what they are of; a coefficient for each says what one costs."""
+
+
+@dataclass(frozen=True)
+class Makings:
+    """What a layer is made of.
+
+    Attributes:
+        memory: All its memories together.
+        dsp: DSP slices.
+        lut: Sizes that cost LUTs.
+        ff: Sizes that cost flip-flops.
+    """
+
+    memory: MemoryCells
+    dsp: Any
+    lut: Weighed
+    ff: Weighed
+
+
+SHORTEST = 3
+"""Stages of the shortest chain of registers that Yosys makes a shift register of."""
+
+
+def together(*memories: MemoryCells) -> MemoryCells:
+    """Return what several memories become."""
+    return MemoryCells(*(np.asarray(sum(values)) for values in zip(*memories, strict=True)))
+
+
+def shift_registers(bits: Any) -> MemoryCells:
+    """Return queues of up to 16 words as shift registers, one LUT for each bit."""
+    none = 0 * bits
+    return MemoryCells(bits, none, none, none, none)
+
+
+def times(memory: MemoryCells, count: Any) -> MemoryCells:
+    """Return what several equal memories become."""
+    return MemoryCells(*(count * value for value in memory))
