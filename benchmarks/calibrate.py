@@ -26,7 +26,7 @@ from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.info import FINN_RTL
 from brainsmith.rtl.resource_models.finn_cores import CORES
 from brainsmith.rtl.resource_models.finn_parameters import parameters_of
-from brainsmith.rtl.resource_models.resource_model import FILE, weighed
+from brainsmith.rtl.resource_models.resource_model import FILE, calibrated_as, weighed
 from brainsmith.rtl.synthesis.fpga_families import family_of
 
 PART = "xczu7ev-ffvc1156-2-e"
@@ -106,37 +106,39 @@ def fit() -> None:
     """Write the coefficients of all kernels that were synthesised, and print their errors."""
     layers: dict[str, Any] = {}
     tools: set[str] = set()
-    for kernel in CORES:
-        rows = [
-            row | {"drawn": drawn} for drawn in POINTS if drawn.split()[0] == kernel for row in rows_of(drawn)
-        ]
-        if kernel in WIRES:
-            layers[kernel] = dict.fromkeys(KINDS, {})
+    for name, rows in sorted(_rows_by_model().items()):
         if len(rows) < FEWEST:
             continue
         tools |= {row["tool"] for row in rows}
-        makings = [_makings(kernel, row) for row in rows]
+        makings = [_makings(row) for row in rows]
         even = np.array([row["point"] % 2 == 0 for row in rows])
         by: dict[str, Any] = {}
         for kind in KINDS:
             sizes = [getattr(one, kind) for one in makings]
-            rest = np.array(
-                [
-                    row["used"][kind] - float(getattr(one.memory, kind))
-                    for row, one in zip(rows, makings, strict=True)
-                ]
-            )
+            memories = np.array([float(getattr(one.memory, kind)) for one in makings])
             whole = np.array([float(row["used"][kind]) for row in rows])
-            by[kind] = _coefficients(sizes, rest, whole, even)
-        layers[kernel] = by | {"error": _errors(rows, makings, by, ~even)}
-        print(kernel, len(rows), json.dumps(layers[kernel]["error"]))
+            by[kind] = _coefficients(sizes, whole - memories, whole, even)
+        layers[name] = by | {"error": _errors(rows, makings, by, ~even)}
+        print(name, len(rows), json.dumps(layers[name]["error"]))
+    layers |= {kernel: {kind: {} for kind in KINDS} for kernel in WIRES}
     if len(tools) > 1:
         sys.exit(f"the points were synthesised by several tools: {', '.join(sorted(tools))}")
     FILE.write_text(json.dumps({"tool": tools.pop(), "layers": layers}, indent=1) + "\n", "utf-8")
 
 
-def _makings(kernel: str, row: dict[str, Any]) -> Any:
-    held = point(row["drawn"], row["point"]).constants
+def _rows_by_model() -> dict[str, list[dict[str, Any]]]:
+    """Return what was synthesised by the name under which its coefficients are kept."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for drawn in POINTS:
+        kernel = drawn.split()[0]
+        for row in rows_of(drawn) if kernel in CORES else ():
+            name = calibrated_as(kernel, family_of(row["part"]).name)
+            found.setdefault(name, []).append(row | {"drawn": drawn})
+    return found
+
+
+def _makings(row: dict[str, Any]) -> Any:
+    kernel, held = row["drawn"].split()[0], point(row["drawn"], row["point"]).constants
     parameters = parameters_of(kernel, _attribute(kernel, row["attributes"]), held[0][0] if held else None)
     if parameters is None:
         raise ValueError(f"there is no model of {kernel} as point {row['point']} has it")

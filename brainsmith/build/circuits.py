@@ -216,7 +216,7 @@ _DESIGN = {
     "inputs": [_stream],
     "outputs": [_stream],
 }
-_ESTIMATE = _numbers("lut", "bram18", "dsp")
+_ESTIMATE = _numbers("lut", "ff", "bram18", "uram", "dsp")
 _SYNTHESIS = {
     "family": _text,
     "tool": _text,

@@ -25,7 +25,7 @@ def device_use(
     Args:
         device: What the build is for.
         synthesis: The report's `synthesis`.
-        estimate: The report's `estimate`; it has no flip-flops, and UltraRAMs only for the layers.
+        estimate: The report's `estimate`.
         layers: The report's `layers`.
 
     Returns:
@@ -41,8 +41,8 @@ def device_use(
         source, used = "synthesis", synthesis
     elif estimate is not None:
         source = "estimate"
-        used = {**estimate, "ff": None, "uram": sum(layer.get("uram") or 0 for layer in layers)}
-        lower_bound = ["lut"] if estimate.get("lut_not_modelled") else []
+        used = estimate
+        lower_bound = [key for key in ("lut", "ff") if any(layer.get(key) is None for layer in layers)]
     return {
         "name": device.name,
         "declared": device.declared,

@@ -8,7 +8,7 @@ from typing import Any
 from brainsmith.steps.resources import RESOURCES
 from brainsmith.steps.step_reports import read_report
 
-TOTALS = ("interval_cycles", "latency_cycles", "fps", "lut", "bram18", "dsp")
+TOTALS = ("interval_cycles", "latency_cycles", "fps", *RESOURCES)
 
 
 def read_estimates(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
@@ -19,18 +19,15 @@ def read_estimates(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]],
         clock_ns: Clock period, for the frames per second of FINN's cycles.
 
     Returns:
-        The layers in order (name, op_type, backend, cycles, lut, bram18, dsp, uram, attributes, and choice: which
+        The layers in order (name, op_type, backend, cycles, lut, ff, bram18, dsp, uram, attributes, and choice: which
         plugin and why, where the step specialize chose it), and
-        `TOTALS` with the names of the layers of whose LUTs there is no model (`lut_not_modelled`): the file says 0
-        for them, the layers here say None. No layers and None if no step made estimates.
+        `TOTALS` with the names of the layers of whose LUTs there is no model (`lut_not_modelled`); their `lut` is None,
+        and so is the `ff` of those without a model of their flip-flops. No layers and None if no step made estimates.
     """
     layers, estimate = _read_either(folder, clock_ns)
     _add_choices(layers, folder)
     if estimate is not None:
-        unknown = [layer for layer in layers if not layer.get("lut")]
-        estimate["lut_not_modelled"] = [layer["name"] for layer in unknown]
-        for layer in unknown:
-            layer["lut"] = None
+        estimate["lut_not_modelled"] = [layer["name"] for layer in layers if layer.get("lut") is None]
     return layers, estimate
 
 
@@ -51,7 +48,8 @@ def _read_either(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]], d
         "interval_cycles": interval,
         "latency_cycles": network.get("critical_path_cycles", sum(cycles.values())),
         "fps": 1e9 / (interval * clock_ns) if interval else None,
-        **{name: sum(layer[name] for layer in layers) for name in ("lut", "bram18", "dsp")},
+        **{name: sum(layer[name] or 0 for layer in layers) for name in RESOURCES if name != "ff"},
+        "ff": None,
     }
 
 
@@ -76,5 +74,7 @@ def _finn_layer(name: str, cycles: int, resources: dict[str, Any]) -> dict[str, 
         "backend": backend if backend in ("hls", "rtl") else "",
         "cycles": cycles,
         **{name: int(resources.get(key, 0)) for name, key in RESOURCES.items()},
+        "lut": int(resources.get("LUT", 0)) or None,  # 0 is how FINN says that it has no model
+        "ff": None,
         "attributes": {},
     }

@@ -66,8 +66,8 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         "interval_cycles": interval,
         "latency_cycles": _latency(model, cycles),
         "fps": 1e9 / (max(interval, 1) * cfg.synth_clk_period_ns),
-        **{name: sum(layer[name] for layer in layers) for name in RESOURCES},
-        "lut_not_modelled": [layer["name"] for layer in layers if not layer["lut"]],
+        **{name: sum(layer[name] or 0 for layer in layers) for name in RESOURCES},
+        "lut_not_modelled": [layer["name"] for layer in layers if layer["lut"] is None],
     }
     write_report(cfg, "report/estimates.json", report)
     return model

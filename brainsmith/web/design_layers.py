@@ -12,13 +12,13 @@ from brainsmith.figures import number
 from brainsmith.rtl.stitching.design import MEMORY
 from brainsmith.web.report_fields import Fields, fields, first_text, items
 
-RESOURCES = ("lut", "bram18", "dsp", "uram")
+RESOURCES = ("lut", "ff", "bram18", "dsp", "uram")
 _CONVERTER = "StreamingDataWidthConverter"
 
 
 @dataclass(frozen=True)
 class DesignLayer:
-    """One hardware layer: cycles per frame, and by `RESOURCES` its LUTs, 18 Kb block RAMs, DSPs and UltraRAMs.
+    """One hardware layer: cycles per frame, and by `RESOURCES` its LUTs, flip-flops, 18 Kb block RAMs, DSPs and UltraRAMs.
 
     The resources are those of the synthesis if it was synthesised; `estimates` has what was estimated in any case.
     """

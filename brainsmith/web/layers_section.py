@@ -142,7 +142,7 @@ def _table(layers: Sequence[DesignLayer], places: Mapping[int, str]) -> Markup:
     sums = [_sum([layer.resources[key] for layer in layers]) for key in RESOURCES]
     label = [tag("td"), tag("th", "All layers", scope="row"), tag("td", colspan=5)]
     foot = tag("tfoot", tag("tr", label, [cell(total) for total in sums], tag("td")))
-    return table("Layers", _COLUMNS, rows, {0, *range(4, 11)}, foot)
+    return table("Layers", _COLUMNS, rows, {0, *range(4, 12)}, foot)
 
 
 def _sum(values: Sequence[float | None]) -> str:

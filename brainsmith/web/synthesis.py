@@ -15,7 +15,7 @@ from brainsmith.web.report_fields import Fields, fields, first_text, items, numb
 RESOURCES = {
     "lut": "LUT", "lutram": "LUTRAM", "ff": "FF", "bram18": "BRAM18", "uram": "URAM", "dsp": "DSP",
 }  # fmt: skip
-_ESTIMATED = ("lut", "bram18", "dsp")
+_ESTIMATED = ("lut", "ff", "bram18", "uram", "dsp")
 _NO_ESTIMATE: Mapping[str, float | None] = MappingProxyType({})
 _MEMORIES = "The estimate of a layer includes the memory of its weights, which has a row of its own here."
 _NONE = "The circuit was not synthesised: the build's output does not ask for it, or it ended earlier."

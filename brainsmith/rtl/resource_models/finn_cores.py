@@ -26,9 +26,9 @@ from brainsmith.rtl.resource_models.makings import (
     times,
     together,
 )
-from brainsmith.rtl.resource_models.memories import AUTO, ONE_PORT, TWO_PORTS, mapped_memory
+from brainsmith.rtl.resource_models.memories import AUTO, NO_MEMORY, ONE_PORT, TWO_PORTS, MemoryCells, mapped_memory
 from brainsmith.rtl.resource_models.threshold_tables import known_tables, random_tables
-from brainsmith.rtl.synthesis.compute_core import dsp_slices, lanes_of
+from brainsmith.rtl.synthesis.compute_core import adds_in_slices, dsp_slices, lanes_of, slices_of_row
 
 
 def matrix_vector_unit(p: Parameters, family: str) -> Makings:
@@ -41,34 +41,64 @@ def matrix_vector_unit(p: Parameters, family: str) -> Makings:
     """
     simd, pe = np.asarray(p["SIMD"]), np.asarray(p["PE"])
     terms, rows = p["MW"] // simd, p["MH"] // pe
-    weight, taken, given = p["weight_bits"], p["input_bits"], p["sum_bits"]
-    stream = pe * simd * weight
+    taken = simd * p["input_bits"]
+    replayed = mapped_memory(1 << np.maximum(counter_bits(terms), 1), taken, TWO_PORTS, AUTO, family)
+    replay = times(replayed, np.where(rows == 1, 0, 1))
+    kinds = p["weight_bits"], p["input_bits"], p["narrow"]
+    sums: dict[str, Any] = {}
+    if not adds_in_slices(family, *kinds):
+        lanes = lanes_of(family, p["weight_bits"], p["input_bits"], p["sum_bits"], p["narrow"])
+        joints = pe - ceiling(pe, len(lanes))
+        sums = _sums(lanes, pe, simd, p["sum_bits"]) | {"products across lanes": joints * simd}
+    return _products(
+        p, family, terms, rows, replay, np.where(rows == 1, 0, taken), dsp_slices(family, pe, simd, *kinds), sums
+    )
+
+
+def vector_vector_unit(p: Parameters, family: str) -> Makings:
+    """Return what a VVAU of FINN is made of, with the memory of its weights: each channel has its own inputs.
+
+    Args:
+        p: `Channels`, `Kernel`, and as an MVAU has them `SIMD`, `PE`, `weight_bits`, `input_bits`, `sum_bits`, `ram_style`.
+        family: Of the part, which has DSP58 slices.
+    """
+    simd, pe = np.asarray(p["SIMD"]), np.asarray(p["PE"])
+    terms, rows = p["Kernel"][0] * p["Kernel"][1] // simd, p["Channels"] // pe
+    slices = pe * slices_of_row(simd)
+    return _products(p, family, terms, rows, NO_MEMORY, pe * simd * p["input_bits"], slices, {})
+
+
+def _products(
+    p: Parameters, family: str, terms: Any, rows: Any, replay: MemoryCells, held: Any, slices: Any, sums: dict[str, Any]
+) -> Makings:
+    """Return what any unit of products is made of.
+
+    Args:
+        p: Its parameters.
+        family: Of the part.
+        terms: Beats of a sum.
+        rows: Sums, one after the other.
+        replay: The memory of its inputs.
+        held: Bits of inputs in registers.
+        slices: DSP slices.
+        sums: Sizes of what adds up products beside the slices; empty if these do.
+    """
+    simd, pe = np.asarray(p["SIMD"]), np.asarray(p["PE"])
+    stream, given = pe * simd * p["weight_bits"], pe * p["sum_bits"]
     padded = ceiling(stream, 8) * 8
     weights = mapped_memory(terms * rows, padded, ONE_PORT, p["ram_style"], family, stream)
-    once = rows == 1
-    replayed = mapped_memory(1 << np.maximum(counter_bits(terms), 1), simd * taken, TWO_PORTS, AUTO, family)
-    replay = times(replayed, np.where(once, 0, 1))
-    lanes = lanes_of(family, weight, taken, given, p["narrow"])
-    joints = pe - ceiling(pe, len(lanes))
-    sums = _sums(lanes, pe, simd, given)
     sizes = {
         "layer": np.ones_like(pe),
         "weight stream": stream,
-        "output": pe * given,
-        "products across lanes": joints * simd,
+        "output": given,
         "counters": counter_bits(terms) + counter_bits(rows) + counter_bits(terms * rows),
-    } | {name: sums[name] for name in ("adders", "adders of overflows", "overflows")}
+    }
+    logic = {name: size for name, size in sums.items() if name != "waiting terms"}
     return Makings(
-        together(weights, replay, shift_registers(stream), shift_registers(pe * given)),
-        dsp_slices(family, pe, simd, weight, taken, p["narrow"]),
-        sizes | {"parts of weights": (weights.parts - 1) * stream, "overflow signs": sums["overflow signs"]},
-        sizes
-        | {
-            "weights in LUTs": stream * (weights.bram18 == 0),
-            "input": np.where(once, 0, simd * taken),
-            "waiting terms": sums["waiting terms"],
-            "overflow signs": sums["overflow signs"],
-        },
+        together(weights, replay, shift_registers(stream), shift_registers(given)),
+        slices,
+        sizes | logic | {"parts of weights": (weights.parts - 1) * stream},
+        sizes | sums | {"weights in LUTs": stream * (weights.bram18 == 0), "input": held},
     )
 
 
@@ -211,6 +241,7 @@ def sliding_window(p: Parameters, family: str) -> Makings:
 
 CORES: dict[str, Callable[[Parameters, str], Makings]] = {
     "MVAU_rtl": matrix_vector_unit,
+    "VVAU_rtl": vector_vector_unit,
     "Thresholding_rtl": thresholding,
     "ConvolutionInputGenerator_rtl": sliding_window,
     "FMPadding_rtl": padding,

@@ -18,6 +18,7 @@ Attribute = Callable[[str], Any]
 
 _TAKEN: dict[str, tuple[str, ...]] = {
     "MVAU_rtl": ("MW", "MH", "SIMD", "PE", "ram_style"),
+    "VVAU_rtl": ("Channels", "Kernel", "SIMD", "PE", "ram_style"),
     "Thresholding_rtl": ("NumChannels", "PE", "numSteps", "deep_pipeline"),
     "ConvolutionInputGenerator_rtl": (
         "ConvKernelDim", "IFMDim", "OFMDim", "Stride", "Dilation", "IFMChannels", "SIMD", "depthwise",
@@ -34,6 +35,9 @@ _KNOWN: dict[str, dict[str, tuple[Any, ...]]] = {
     "MVAU_rtl": {
         "mem_mode": ("internal_decoupled",), "ram_style": ("auto", "block", "distributed"), "pumpedCompute": (0,),
         "pumpedMemory": (0,), "noActivation": (1,), "TH": (1,), "mlo_max_iter": (0,),
+    },
+    "VVAU_rtl": {
+        "mem_mode": ("internal_decoupled",), "ram_style": ("auto", "block", "distributed"), "noActivation": (1,),
     },
     "Thresholding_rtl": {
         "runtime_writeable_weights": (0,), "depth_trigger_bram": (0,), "depth_trigger_uram": (0,), "deep_pipeline": (0, 1),
@@ -69,9 +73,9 @@ def parameters_of(
     if op_type == "Reshape_rtl":
         return found
     found["input_bits"] = _bits(attribute("inputDataType"))
-    if op_type in {"MVAU_rtl", "Thresholding_rtl"}:
+    if op_type in {"MVAU_rtl", "VVAU_rtl", "Thresholding_rtl"}:
         found["weight_bits"] = _bits(attribute("weightDataType"))
-    if op_type == "MVAU_rtl":
+    if op_type in {"MVAU_rtl", "VVAU_rtl"}:
         found |= {"sum_bits": _bits(attribute("accDataType")), "narrow": _is_narrow(attribute, held)}
     if op_type == "Thresholding_rtl" and held is not None:
         found["thresholds"] = ThresholdValues(np.asarray(held).astype(np.int64))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from brainsmith.rtl.resource_models.finn_cores import CORES
+from brainsmith.rtl.synthesis.compute_core import KERNELS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
 FILE = Path(__file__).with_name("coefficients.json")
 """Coefficients by the type of the node and `lut` or `ff`; `benchmarks/calibrate.py` makes them."""
 
-SIX_INPUTS = ("xc7", "xcu", "xcup")
+SIX_INPUTS = ("xc7", "xcu", "xcup", "versal")
 """Families that share coefficients: their LUTs have six inputs, and Yosys maps logic to them alike."""
+
+OTHER_SLICES = "versal"
+"""The family whose DSP slice makes other cores of matrix-vector units, with coefficients of their own."""
 
 
 class Needs(NamedTuple):
@@ -39,9 +43,14 @@ def coefficients() -> dict[str, Any]:
     return dict(json.loads(FILE.read_text("utf-8")))
 
 
+def calibrated_as(op_type: str, family: str) -> str:
+    """Return under which name a kernel's coefficients for a family are kept."""
+    return f"{op_type} {family}" if op_type in KERNELS and family == OTHER_SLICES else op_type
+
+
 def has_model(op_type: str, family: str) -> bool:
     """Tell whether there is a model of a type of node for a family of parts."""
-    return family in SIX_INPUTS and op_type in coefficients()["layers"]
+    return family in SIX_INPUTS and calibrated_as(op_type, family) in coefficients()["layers"]
 
 
 def needs(op_type: str, parameters: Parameters, family: str) -> Needs:
@@ -54,18 +63,22 @@ def needs(op_type: str, parameters: Parameters, family: str) -> Needs:
         family: Of the part.
     """
     arrays = {name: value for name, value in parameters.items() if isinstance(value, np.ndarray)}
-    by = coefficients()["layers"][op_type]
+    by = coefficients()["layers"][calibrated_as(op_type, family)]
     if not arrays:
         return weighed(CORES[op_type](parameters, family), by)
     # A layer has few foldings, however often each is asked for.
-    first, back = _distinct(list(arrays.values()))
+    first, back = distinct(list(arrays.values()))
     few = {**parameters, **{name: values[first] for name, values in arrays.items()}}
     found = weighed(CORES[op_type](few, family), by)
     return Needs(*(np.broadcast_to(each, first.shape)[back] for each in found))
 
 
-def _distinct(arrays: list[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where each combination of values of some arrays stands first, and which of these each entry is."""
+def distinct(arrays: list[NDArray[np.int64]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where each combination of values of some arrays stands first, and which of these each entry is.
+
+    Args:
+        arrays: Of whole numbers, none below 0, all of one length.
+    """
     key = np.zeros_like(arrays[0])
     for values in arrays:
         key = key * (int(values.max()) + 1) + values

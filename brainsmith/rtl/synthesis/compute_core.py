@@ -13,6 +13,9 @@ _NEEDED = (
     "IS_MVU", "VERSION", "PUMPED_COMPUTE", "PE", "SIMD", "ACTIVATION_WIDTH", "WEIGHT_WIDTH", "NARROW_WEIGHTS",
 )  # fmt: skip
 _INT8_LANES, _INT8_WEIGHT, _INT8_ACTIVATION = 3, 8, 9
+_WITHOUT_INT8 = 2
+"""The last version of the core whose slice has no mode for three products."""
+
 _VERSIONS = {"xc7": 1, "xcu": 2, "xcup": 2, "versal": 3}
 """Of the core, by the part's family: for DSP48E1, DSP48E2, DSP58."""
 
@@ -47,6 +50,23 @@ def dsp_slices(family: str, pe: Any, simd: Any, weight: int, activation: int, na
         narrow: Whether the least weight that its datatype holds does not occur.
     """
     return _slices(_VERSIONS[family], pe, simd, weight, activation, narrow, one_input=True)
+
+
+def adds_in_slices(family: str, weight: int, activation: int, narrow: bool) -> bool:
+    """Tell whether the slices of a matrix-vector unit add up products themselves, three each, as a DSP58 can.
+
+    Args:
+        family: Of the part.
+        weight: Bits of a weight.
+        activation: Bits of an input.
+        narrow: Whether the least weight does not occur.
+    """
+    return _adds_in_slices(_VERSIONS[family], weight, activation, narrow)
+
+
+def slices_of_row(columns: Any) -> Any:
+    """Return how many slices that add up three products each a row takes."""
+    return -(-columns // _INT8_LANES)
 
 
 def lanes_of(family: str, weight: int, activation: int, total: int, narrow: bool) -> list[int]:
@@ -86,8 +106,11 @@ def _slices(
     version: int, rows: Any, columns: Any, weight: int, activation: int, narrow: bool, one_input: bool
 ) -> Any:
     """Return the slices; the DSP58's INT8 mode adds three products instead (`mvu.sv`, `mvu_vvu_8sx9_dsp58.sv`)."""
-    lanes = _lanes(version, weight, activation, narrow)
+    if not one_input or _adds_in_slices(version, weight, activation, narrow):
+        return rows * slices_of_row(columns)
+    return -(-rows // _lanes(version, weight, activation, narrow)) * columns
+
+
+def _adds_in_slices(version: int, weight: int, activation: int, narrow: bool) -> bool:
     fits = weight <= _INT8_WEIGHT and activation <= _INT8_ACTIVATION
-    if not one_input or (version > 2 and lanes <= _INT8_LANES and fits):
-        return rows * -(-columns // _INT8_LANES)
-    return -(-rows // lanes) * columns
+    return version > _WITHOUT_INT8 and fits and _lanes(version, weight, activation, narrow) <= _INT8_LANES
