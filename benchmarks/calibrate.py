@@ -24,10 +24,12 @@ from scipy.optimize import nnls  # type: ignore[import-untyped]
 
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.info import FINN_RTL
+from brainsmith.rtl.resource_models.drift import fixed_layers
 from brainsmith.rtl.resource_models.finn_cores import CORES
 from brainsmith.rtl.resource_models.finn_parameters import parameters_of
 from brainsmith.rtl.resource_models.resource_model import FILE, calibrated_as, weighed
 from brainsmith.rtl.synthesis.fpga_families import family_of
+from brainsmith.rtl.synthesis.yosys import find_yosys
 
 PART = "xczu7ev-ffvc1156-2-e"
 FOLDER = Path(__file__).parent / "calibration"
@@ -87,7 +89,6 @@ def one_row(kernel: str, number: int, part: str) -> dict[str, Any]:
     """Return the parameters of a point, and what Yosys made of it."""
     from brainsmith.rtl.cores.trial import make_design
     from brainsmith.rtl.synthesis.synthesise import synthesise_layers
-    from brainsmith.rtl.synthesis.yosys import find_yosys
 
     case = point(kernel, number)
     with tempfile.TemporaryDirectory(prefix="brainsmith-calibrate-") as folder:
@@ -123,7 +124,13 @@ def fit() -> None:
     layers |= {kernel: {kind: {} for kind in KINDS} for kernel in WIRES}
     if len(tools) > 1:
         sys.exit(f"the points were synthesised by several tools: {', '.join(sorted(tools))}")
-    FILE.write_text(json.dumps({"tool": tools.pop(), "layers": layers}, indent=1) + "\n", "utf-8")
+    tool = tools.pop()
+    if tool != find_yosys():
+        sys.exit(
+            f"the points were synthesised by {tool}, and {find_yosys()} is installed: synthesise them again"
+        )
+    kept = {"tool": tool, "layers": layers, "fixed layers": fixed_layers()}
+    FILE.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
 
 
 def _rows_by_model() -> dict[str, list[dict[str, Any]]]:

@@ -217,14 +217,31 @@ _DESIGN = {
     "outputs": [_stream],
 }
 _ESTIMATE = _numbers("lut", "ff", "bram18", "uram", "dsp")
+_ERROR = _numbers("lut", "ff")
 _SYNTHESIS = {
     "family": _text,
     "tool": _text,
     **_numbers(*RESOURCES),
     "notes": lambda notes: [str(note) for note in items(notes)],
     "place": _placed,
+    "estimate": _ESTIMATE,
+    "error": _ERROR,
     "layers": [
-        {"name": _text, "kernel": _text, **_numbers(*RESOURCES), "estimate": fields, "seconds": _number}
+        {
+            "name": _text,
+            "kernel": _text,
+            **_numbers(*RESOURCES),
+            "estimate": fields,
+            "error": _ERROR,
+            "seconds": _number,
+        }
     ],
-    "fifos": [{"name": _text, **_numbers("bits", "depth", *RESOURCES)}],
+    "fifos": [
+        {
+            "name": _text,
+            **_numbers("bits", "depth", *RESOURCES),
+            "estimate": _ESTIMATE,
+            "error": _ERROR,
+        }
+    ],
 }

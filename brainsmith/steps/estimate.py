@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BuildError
 from brainsmith.plugin.core import step
 from brainsmith.rtl.cores.frame_cycles import frame_cycles
+from brainsmith.rtl.resource_models.resource_model import coefficients
 from brainsmith.steps.converters import with_converters
 from brainsmith.steps.hardware_nodes import backend_type
+from brainsmith.steps.layers_alone import synthesised_alone
 from brainsmith.steps.resources import RESOURCES, estimated_resources
 from brainsmith.steps.step_reports import write_report
 
@@ -39,7 +41,7 @@ ATTRIBUTES = (
 
 
 @step(description="Estimate cycles and resources of every layer and of the whole accelerator")
-def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
+def estimate(model: ModelWrapper, cfg: Any, synthesise: bool = False) -> ModelWrapper:
     """Write `report/estimates.json` in `cfg.output_dir`: cycles, rate, latency and resources.
 
     The interval is that of the slowest layer; the latency is the sum along the longest path, as if no layer
@@ -50,8 +52,14 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     `rtl_codegen` will insert between layers are counted too, but not in the latency, since they pass on what they
     get. Each layer's attribute `cycles_estimate` is set.
 
+    Args:
+        model: Its layers have backends.
+        cfg: Gives the output folder, the part and the clock.
+        synthesise: Whether an RTL layer without a model is synthesised, alone; `counted` lists those.
+
     Raises:
-        BuildError: The model has no specialised layer.
+        BuildError: The model has no specialised layer, or Yosys refuses one that is synthesised.
+        ToolError: A layer is to be synthesised, and pyosys is missing.
     """
     part = cfg._resolve_fpga_part()
     if not any(map(backend_type, model.graph.node)):
@@ -60,6 +68,7 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     cycles = {node.name: _state_cycles(node) for node in model.graph.node if backend_type(node)}
     circuit = with_converters(model, cfg)
     layers = [_layer(node, part, circuit) for node in circuit.graph.node if backend_type(node)]
+    counted = _count(layers, circuit, cfg) if synthesise else []
     interval = max(layer["cycles"] for layer in layers)
     report = {
         "layers": layers,
@@ -68,6 +77,8 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         "fps": 1e9 / (max(interval, 1) * cfg.synth_clk_period_ns),
         **{name: sum(layer[name] or 0 for layer in layers) for name in RESOURCES},
         "lut_not_modelled": [layer["name"] for layer in layers if layer["lut"] is None],
+        "counted": counted,
+        "calibrated_with": coefficients()["tool"],
     }
     write_report(cfg, "report/estimates.json", report)
     return model
@@ -99,6 +110,17 @@ def _layer(node: NodeProto, part: str, model: ModelWrapper) -> dict[str, Any]:
         **estimated_resources(layer, part, model),
         "attributes": {name: _plain(layer.get_nodeattr(name)) for name in ATTRIBUTES if name in known},
     }
+
+
+def _count(layers: list[dict[str, Any]], model: ModelWrapper, cfg: Any) -> list[str]:
+    """Synthesise RTL layers without a model, each alone, and return their names."""
+    nodes = {node.name: node for node in model.graph.node}
+    unknown = [layer for layer in layers if layer["lut"] is None and layer["backend"] == "rtl"]
+    for layer in unknown:
+        layer |= synthesised_alone(
+            nodes[layer["name"]], model, cfg._resolve_fpga_part(), cfg.synth_clk_period_ns
+        )
+    return [layer["name"] for layer in unknown]
 
 
 def _plain(value: Any) -> Any:

@@ -26,7 +26,8 @@ def rtl_synthesise(model: ModelWrapper, cfg: Any, place: str = "") -> ModelWrapp
     """Write `report/rtl_synthesis.json` in `cfg.output_dir`: what `cfg.fpga_part` must have for the design.
 
     Each layer alone (with the memory of its weights) beside its estimate, each FIFO alone, and all of it.
-    What was synthesised before, of the same content, costs nothing.
+    What was synthesised before, of the same content, costs nothing. Estimates that were calibrated with another version of
+    Yosys are noted, with how far its figures are from that one's.
 
     Args:
         model: Generated and stitched, its FIFOs sized.
@@ -40,6 +41,7 @@ def rtl_synthesise(model: ModelWrapper, cfg: Any, place: str = "") -> ModelWrapp
         OutputError: The file cannot be written.
         ToolError: pyosys is missing, or nextpnr where the design is placed.
     """
+    from brainsmith.rtl.resource_models.drift import drift_note
     from brainsmith.rtl.synthesis import placement
     from brainsmith.rtl.synthesis.synthesise import synthesise
 
@@ -48,6 +50,8 @@ def rtl_synthesise(model: ModelWrapper, cfg: Any, place: str = "") -> ModelWrapp
     if place:
         placement.check(place)
     report = synthesise(design, part, estimates=_estimates(model, part)).to_plain()
+    note = drift_note(report["tool"])
+    report["notes"] += [note] if note else []
     if place:
         report["place"] = asdict(placement.place(design, place, cfg.synth_clk_period_ns))
     write_report(cfg, FILE, report)
@@ -60,9 +64,7 @@ def _estimates(model: ModelWrapper, part: str) -> dict[str, Estimate]:
 
     from brainsmith.rtl.synthesis.synthesis_report import Estimate
 
-    found = {}
-    for node in model.graph.node:
-        used = estimated_resources(getCustomOp(node), part, model)
-        # Every layer needs LUTs: none at all is how FINN says that it has no model.
-        found[node.name] = Estimate(used["lut"] or None, used["bram18"], used["dsp"])
-    return found
+    return {
+        node.name: Estimate(**estimated_resources(getCustomOp(node), part, model))
+        for node in model.graph.node
+    }

@@ -75,10 +75,10 @@ def _table(found: Fields, layers: Sequence[Fields], device: Fields) -> Markup:
     sums = [("All layers", _figures(_totals(layers), _estimates(layers)))]
     fifos = [fields(fifo) for fifo in items(found.get("fifos"))]
     if fifos:
-        sums.append(("All FIFOs", _figures(_totals(fifos))))
+        sums.append(("All FIFOs", _figures(_totals(fifos), _estimates(fifos))))
     whole = numbers(found, *RESOURCES)
     if set(whole) != {None}:
-        sums.append(("Whole design", _figures(whole)))
+        sums.append(("Whole design", _figures(whole, _estimate(found))))
         if first_text(device, "name") and first_text(device, "source") == "synthesis":
             resources = fields(device.get("resources"))
             shares = [number(fields(resources.get(key)).get("share")) for key in RESOURCES]
@@ -105,14 +105,22 @@ def _figures(
     estimate: Mapping[str, float | None] = _NO_ESTIMATE,
     show: Callable[[float | None], str] = figures.count,
 ) -> list[Markup]:
-    """Write the cells of all resources, each with its estimate beside it if FINN makes one."""
+    """Write the cells of all resources, each with its estimate beside it, and by how much that misses."""
     cells = []
     for key, value in zip(RESOURCES, values, strict=True):
         cells.append(cell(show(value), value))
         if key in _ESTIMATED:
             other = estimate.get(key)
-            cells.append(tag("td", figures.count(other), class_="number beside", data_order=sort_key(other)))
+            cells.append(tag("td", _beside(other, value), class_="number beside", data_order=sort_key(other)))
     return cells
+
+
+def _beside(estimate: float | None, counted: float | None) -> str:
+    """Write an estimate; where it is not what was counted, also by which share it is above or below."""
+    told = figures.count(estimate)
+    if estimate is None or not counted or estimate == counted:
+        return told
+    return f"{told} ({'+' if estimate > counted else '-'}{figures.share(abs(estimate - counted) / counted)})"
 
 
 def _share(value: float | None) -> str:

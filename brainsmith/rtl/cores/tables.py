@@ -34,7 +34,7 @@ class Table:
     style: str
 
     def resources(self) -> Resources:
-        """Return what it needs: 64 words in a LUT of each bit, what chooses of more, and its register, or the fewest block RAMs.
+        """Return what it needs: LUTs of 64 words of each bit and its register, or the fewest block RAMs.
 
         Columns of bits that are equal are stored once, and those of only 0 or only 1 need nothing: n words have at most
         2^n - 2 others.

@@ -26,7 +26,14 @@ from brainsmith.rtl.resource_models.makings import (
     times,
     together,
 )
-from brainsmith.rtl.resource_models.memories import AUTO, NO_MEMORY, ONE_PORT, TWO_PORTS, MemoryCells, mapped_memory
+from brainsmith.rtl.resource_models.memories import (
+    AUTO,
+    NO_MEMORY,
+    ONE_PORT,
+    TWO_PORTS,
+    MemoryCells,
+    mapped_memory,
+)
 from brainsmith.rtl.resource_models.threshold_tables import known_tables, random_tables
 from brainsmith.rtl.synthesis.compute_core import adds_in_slices, dsp_slices, lanes_of, slices_of_row
 
@@ -51,7 +58,14 @@ def matrix_vector_unit(p: Parameters, family: str) -> Makings:
         joints = pe - ceiling(pe, len(lanes))
         sums = _sums(lanes, pe, simd, p["sum_bits"]) | {"products across lanes": joints * simd}
     return _products(
-        p, family, terms, rows, replay, np.where(rows == 1, 0, taken), dsp_slices(family, pe, simd, *kinds), sums
+        p,
+        family,
+        terms,
+        rows,
+        replay,
+        np.where(rows == 1, 0, taken),
+        dsp_slices(family, pe, simd, *kinds),
+        sums,
     )
 
 
@@ -69,7 +83,14 @@ def vector_vector_unit(p: Parameters, family: str) -> Makings:
 
 
 def _products(
-    p: Parameters, family: str, terms: Any, rows: Any, replay: MemoryCells, held: Any, slices: Any, sums: dict[str, Any]
+    p: Parameters,
+    family: str,
+    terms: Any,
+    rows: Any,
+    replay: MemoryCells,
+    held: Any,
+    slices: Any,
+    sums: dict[str, Any],
 ) -> Makings:
     """Return what any unit of products is made of.
 

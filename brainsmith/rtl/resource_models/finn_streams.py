@@ -32,6 +32,9 @@ _SHIFTED, _NARROW_SHIFTED, _NARROW = 33, 64, 12
 _DISTRIBUTED, _BLOCK, _NARROWEST = 257, 2028, 5
 """Up to this depth it is LUTs, and so it is for fewer bits than the third; up to the second block RAM, else UltraRAM."""
 
+_ROTATED = 13
+"""Places of an input beat in a width converter from which on rotating it by one more costs nothing more, nearly."""
+
 _QUEUE = 16
 """Beats behind UltraRAM."""
 
@@ -156,15 +159,14 @@ def width_converter(p: Parameters, family: str) -> Makings:
     unit = gcd(taken, given)
     ins, outs = taken // unit, given // unit
     places = ins + outs
-    turn = int(counter_bits(ins)) + 1 if outs % ins else 0
+    turn = int(counter_bits(ins)) + 1 if ins > 1 and outs % ins else 0
     return Makings(
         NO_MEMORY,
         0,
         {
             "layer": 1,
-            "rotated by some": taken * ins if ins > 1 and turn else 0,
-            "rotated": taken if ins > 1 and turn else 0,
-            "deposited": taken,
+            "rotated": unit * places * min(ins, _ROTATED) if turn else 0,
+            "deposited": 0 if turn else taken,
             "places": places,
         },
         {"registers": unit * places + places + int(counter_bits(max(ins, outs) + 1)) + 1 + turn},

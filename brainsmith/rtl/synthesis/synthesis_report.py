@@ -10,11 +10,13 @@ from brainsmith.rtl.synthesis.cells import Resources
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimate of a layer; None where there is no model."""
+    """The estimate of a layer, a FIFO or a design; None where there is no model."""
 
     lut: int | None
     bram18: int | None
     dsp: int | None
+    ff: int | None = None
+    uram: int | None = None
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,14 @@ class FifoFigures:
         bits: Of a beat.
         depth: In beats.
         used: What it needs.
+        estimate: Of its depth and width, if there is a model.
     """
 
     name: str
     bits: int
     depth: int
     used: Resources
+    estimate: Estimate | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,16 @@ class SynthesisReport:
         used = [layer.used for layer in self.layers] + [fifo.used for fifo in self.fifos]
         return sum(used, Resources())
 
+    @property
+    def estimate(self) -> Estimate:
+        """Return the estimates of all layers and FIFOs together; None of what one of them has no model of."""
+        parts = [each.estimate or _UNKNOWN for each in (*self.layers, *self.fifos)]
+        found: dict[str, int | None] = {}
+        for name in asdict(_UNKNOWN):
+            values = [getattr(part, name) for part in parts]
+            found[name] = None if None in values else sum(values)
+        return Estimate(**found)
+
     def to_plain(self) -> dict[str, Any]:
         """Return all of it as JSON can hold it: the figures of `used` lie beside the names."""
         return {
@@ -93,6 +107,8 @@ class SynthesisReport:
             "tool": self.tool,
             **asdict(self.used),
             "parts_sum": asdict(self.parts_sum),
+            "estimate": asdict(self.estimate),
+            "error": _errors(self.estimate, self.used),
             "notes": list(self.notes),
             "layers": [_flat(layer) for layer in self.layers],
             "fifos": [_flat(fifo) for fifo in self.fifos],
@@ -101,6 +117,21 @@ class SynthesisReport:
         }
 
 
+_UNKNOWN = Estimate(None, None, None)
+_SHARED = ("lut", "ff")
+"""What estimates miss by a share; of all others they are exact, or wrong."""
+
+
 def _flat(figures: LayerFigures | FifoFigures) -> dict[str, Any]:
     fields = asdict(figures)
-    return {**fields.pop("used"), **fields}
+    error = _errors(figures.estimate, figures.used)
+    return {**fields.pop("used"), **fields, "error": error}
+
+
+def _errors(estimate: Estimate | None, used: Resources) -> dict[str, float | None]:
+    """Return by which share of what is used the estimate is above it (0.1 is a tenth too high)."""
+    found: dict[str, float | None] = {}
+    for name in _SHARED:
+        told, real = getattr(estimate or _UNKNOWN, name), getattr(used, name)
+        found[name] = None if told is None or not real else round((told - real) / real, 4)
+    return found

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 from brainsmith.plugin.processes import Workers
 from brainsmith.progress import Task, carried, wait_for
 from brainsmith.rtl.library.sources import find_library
+from brainsmith.rtl.resource_models.resource_model import needs
 from brainsmith.rtl.synthesis.cells import cost
 from brainsmith.rtl.synthesis.for_synthesis import altered_design
 from brainsmith.rtl.synthesis.fpga_families import family_of
 from brainsmith.rtl.synthesis.notes import notes_on
 from brainsmith.rtl.synthesis.pieces import fifo_piece, layer_pieces, whole
 from brainsmith.rtl.synthesis.synthesis_checks import check_slices, check_whole
-from brainsmith.rtl.synthesis.synthesis_report import FifoFigures, LayerFigures, SynthesisReport
+from brainsmith.rtl.synthesis.synthesis_report import Estimate, FifoFigures, LayerFigures, SynthesisReport
 from brainsmith.rtl.synthesis.yosys import default_store, find_yosys, map_piece, plan_job
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from brainsmith.rtl.stitching.design import Design
+    from brainsmith.rtl.stitching.design import Design, Link
     from brainsmith.rtl.synthesis.cells import Resources
     from brainsmith.rtl.synthesis.fpga_families import Family
     from brainsmith.rtl.synthesis.pieces import Piece
-    from brainsmith.rtl.synthesis.synthesis_report import Estimate
     from brainsmith.rtl.synthesis.yosys import Job, Mapped
 
 PROCESSES = 2
@@ -75,7 +75,7 @@ def synthesise(
         used=done[-1].used,
         layers=tuple(_layer(one, estimates or {}) for one in done[: len(layers)]),
         fifos=tuple(
-            FifoFigures(link.name, link.bits, link.depth, one.used)
+            FifoFigures(link.name, link.bits, link.depth, one.used, _fifo_estimate(link, family))
             for link, one in zip(links, done[len(layers) : -1], strict=True)
         ),
         notes=(),
@@ -118,6 +118,11 @@ def _run(pieces: Sequence[Piece], family: Family, tool: str) -> list[_Done]:
         tasks = {key: pool.submit(carried(map_one), job) for key, job in reversed(distinct.items())}
         found = {key: wait_for(tasks[key]) for key in distinct}
     return [_Done(piece, found[job.key()]) for piece, job in zip(pieces, jobs, strict=True)]
+
+
+def _fifo_estimate(link: Link, family: Family) -> Estimate:
+    needed = needs("StreamingFIFO_rtl", {"depth": link.depth, "bits": link.bits}, family.name)
+    return Estimate(**{name: int(value) for name, value in needed._asdict().items()})
 
 
 def _layer(done: _Done, estimates: Mapping[str, Estimate]) -> LayerFigures:
