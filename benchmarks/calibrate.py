@@ -40,6 +40,9 @@ LARGE = 100
 FEWEST = 20
 """Points of a kernel that are fitted."""
 
+WORST = 0.3
+"""A model whose error's 95th percentile is above it is not kept: none is better."""
+
 WIRES = ("Reshape_rtl",)
 """Kernels without logic: there is nothing to fit."""
 
@@ -119,8 +122,12 @@ def fit() -> None:
             memories = np.array([float(getattr(one.memory, kind)) for one in makings])
             whole = np.array([float(row["used"][kind]) for row in rows])
             by[kind] = _coefficients(sizes, whole - memories, whole, even)
-        layers[name] = by | {"error": _errors(rows, makings, by, ~even)}
-        print(name, len(rows), json.dumps(layers[name]["error"]))
+        error = _errors(rows, makings, by, ~even)
+        print(name, len(rows), json.dumps(error))
+        if max(error[kind]["95 %"] for kind in KINDS) > WORST:
+            print(f"  {name} is left without a model: it misses by more than {WORST:.0%} too often")
+        else:
+            layers[name] = by | {"error": error}
     layers |= {kernel: {kind: {} for kind in KINDS} for kernel in WIRES}
     if len(tools) > 1:
         sys.exit(f"the points were synthesised by several tools: {', '.join(sorted(tools))}")
