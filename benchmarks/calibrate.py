@@ -2,6 +2,7 @@
 
     python benchmarks/calibrate.py synthesise [KERNEL...] [--points 100] [--part PART]      # what is missing of it
     python benchmarks/calibrate.py fit      # coefficients from the even points, and their error on the odd ones
+    python benchmarks/calibrate.py accept [KERNEL...] [--points 12] [--from 1000]   # the error on points of no calibration
 
 The points are drawn by their numbers (`calibration_points.py`), so the same ones each time. What was synthesised stands in
 `benchmarks/calibration/`, a line for each, so an interrupted run goes on; the coefficients go to `coefficients.json` of
@@ -14,12 +15,14 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from calibration_points import POINTS, point
+from measure import row
 from scipy.optimize import nnls  # type: ignore[import-untyped]
 
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
@@ -27,18 +30,23 @@ from brainsmith.plugin.info import FINN_RTL
 from brainsmith.rtl.resource_models.drift import fixed_layers
 from brainsmith.rtl.resource_models.finn_cores import CORES
 from brainsmith.rtl.resource_models.finn_parameters import parameters_of
-from brainsmith.rtl.resource_models.resource_model import FILE, calibrated_as, weighed
+from brainsmith.rtl.resource_models.layer_needs import layer_needs
+from brainsmith.rtl.resource_models.resource_model import FILE, Needs, calibrated_as, weighed
 from brainsmith.rtl.synthesis.fpga_families import family_of
 from brainsmith.rtl.synthesis.yosys import find_yosys
 
 PART = "xczu7ev-ffvc1156-2-e"
 FOLDER = Path(__file__).parent / "calibration"
-KINDS = ("lut", "ff")
+VERSAL = "xcvc1902-vsva2197-2MP-e-S"
+KINDS, EXACT = ("lut", "ff"), ("bram18", "uram", "dsp")
 LARGE = 100
 """Layers of so many LUTs, or flip-flops, and more count for the error."""
 
 FEWEST = 20
 """Points of a kernel that are fitted."""
+
+MISS = 0.25
+"""An estimate that is farther from what Yosys found is listed."""
 
 WORST = 0.3
 """A model whose error's 95th percentile is above it is not kept: none is better."""
@@ -53,19 +61,25 @@ LEAST = 30
 def main() -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", choices=("synthesise", "fit"))
+    parser.add_argument("what", choices=("synthesise", "fit", "accept"))
     parser.add_argument("kernels", nargs="*", help=f"of {', '.join(POINTS)}; those with a model by default")
     parser.add_argument("--points", type=int, default=100, help="how many of each")
+    parser.add_argument(
+        "--from", type=int, default=1000, dest="first", help="the first point that is accepted by"
+    )
     parser.add_argument("--part", default=PART)
     options = parser.parse_args()
     unknown = sorted(set(options.kernels) - set(POINTS))
     if unknown:
         sys.exit(f"no kernel is named {unknown[0]!r}; there are {', '.join(POINTS)}")
     prepare_finn()
-    kernels = options.kernels or list(CORES)
     if options.what == "fit":
         fit()
         return
+    if options.what == "accept":
+        accept(options.kernels or list(POINTS), range(options.first, options.first + options.points))
+        return
+    kernels = options.kernels or [name for name in POINTS if name.split()[0] in CORES]
     for kernel in kernels:
         synthesise(kernel, options.points, options.part)
 
@@ -140,14 +154,61 @@ def fit() -> None:
     FILE.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
 
 
+def accept(kernels: Sequence[str], points: Sequence[int]) -> None:
+    """Synthesise points that no coefficient was fitted to, compare them with their estimates, and list every miss.
+
+    Nothing is written: what was synthesised is kept by Yosys' own store, so an interrupted run goes on.
+    """
+    shares: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    inexact = 0
+    for kernel in kernels:
+        part = VERSAL if kernel == "VVAU_rtl" else PART
+        for number in points:
+            used = one_row(kernel, number, part)["used"]
+            told = told_of(kernel, number, part)
+            inexact += any(getattr(told, kind) != used[kind] for kind in EXACT)
+            for kind in KINDS:
+                if used["lut"] < LARGE or not used[kind]:
+                    continue
+                share = (int(getattr(told, kind)) - used[kind]) / used[kind]
+                shares[kind].append(abs(share))
+                if abs(share) > MISS:
+                    print(
+                        f"  missed: {kernel} {number}, {kind} {used[kind]}, estimated {share:+.0%}",
+                        flush=True,
+                    )
+            if any(getattr(told, kind) != used[kind] for kind in EXACT):
+                print(f"  not exact: {kernel} {number}, {used}, estimated {told}", flush=True)
+    for kind, found in shares.items():
+        row(
+            f"{kind} of {len(found)} layers of {LARGE} LUT and more, median and 95th percentile",
+            f"{np.median(found):.1%}, {np.percentile(found, 95):.1%}",
+            "10 %, 25 %",
+            reached=bool(np.median(found) <= 0.1 and np.percentile(found, 95) <= 0.25),
+        )
+    row("layers whose block RAM, UltraRAM, DSP are not exact", str(inexact), "0", reached=not inexact)
+
+
+def told_of(kernel: str, number: int, part: str) -> Needs:
+    """Return the estimate of a point."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    case = point(kernel, number)
+    held = np.asarray(case.constants[0][0]) if case.constants else None
+    told = layer_needs(getCustomOp(case.node(0)), family_of(part).name, held)
+    if told is None:
+        raise ValueError(f"there is no model of {kernel} as point {number} has it")
+    return told
+
+
 def _rows_by_model() -> dict[str, list[dict[str, Any]]]:
     """Return what was synthesised by the name under which its coefficients are kept."""
     found: dict[str, list[dict[str, Any]]] = {}
     for drawn in POINTS:
         kernel = drawn.split()[0]
-        for row in rows_of(drawn) if kernel in CORES else ():
-            name = calibrated_as(kernel, family_of(row["part"]).name)
-            found.setdefault(name, []).append(row | {"drawn": drawn})
+        for each in rows_of(drawn) if kernel in CORES else ():
+            name = calibrated_as(kernel, family_of(each["part"]).name)
+            found.setdefault(name, []).append(each | {"drawn": drawn})
     return found
 
 
@@ -197,7 +258,7 @@ def _errors(rows: Any, makings: Any, by: dict[str, Any], chosen: Any) -> dict[st
             "95 %": round(float(np.percentile(shares, 95)), 4),
             "greatest": round(float(max(shares)), 4),
         }
-    for kind in ("bram18", "dsp", "uram"):
+    for kind in EXACT:
         found[f"{kind} not exact"] = sum(
             int(getattr(told, kind)) != row["used"][kind] for told, row in zip(foretold, rows, strict=True)
         )

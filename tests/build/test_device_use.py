@@ -26,11 +26,13 @@ def test_synthesised_figures_come_first():
 
 
 def test_estimates_count_where_nothing_was_synthesised():
-    use = device_use(DEVICE, None, ESTIMATE, [{"uram": 2}, {"uram": None}, {}])
+    use = device_use(DEVICE, None, ESTIMATE | {"ff": 352, "uram": 2}, [{"lut": 176, "ff": 352}, {"lut": None, "ff": None}])
     assert {key: held["used"] for key, held in use["resources"].items()} == {
-        "lut": 176, "ff": None, "bram18": 6, "uram": 2, "dsp": 4,
+        "lut": 176, "ff": 352, "bram18": 6, "uram": 2, "dsp": 4,
     }  # fmt: skip
-    assert device_line(use) == "xc7z010: at least 1.0 % of LUT, 5.0 % of BRAM18, 5.0 % of DSP (estimated)"
+    assert device_line(use) == (
+        "xc7z010: at least 1.0 % of LUT, at least 1.0 % of FF, 5.0 % of BRAM18, 5.0 % of DSP (estimated)"
+    )
     assert beyond_text(use) == (
         "the design does not fit xc7z010: by the estimate it needs too much of URAM (2 of 0); lower the target rate, or "
         "take a larger part"

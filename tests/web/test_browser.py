@@ -40,7 +40,7 @@ def test_the_script_adds_its_tools_to_both_graphs_and_to_the_tables(report, tmp_
     shown = [a for a in parsed.all("div") if a.get("class") == "tools" and "hidden" not in a]
     assert [a["data-tools"] for a in shown] == ["before", "after"]
     assert len(parsed.all("input", type="search")) == 2
-    assert len([a for a in parsed.all("button") if a.get("title") == "Sort"]) == 7 + 12
+    assert len([a for a in parsed.all("button") if a.get("title") == "Sort"]) == 7 + 13
     assert [a["id"] for a in parsed.all("g", tabindex="0")] == ["before-0", "after-0"]
 
 

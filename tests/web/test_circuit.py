@@ -70,11 +70,11 @@ def test_the_synthesis_is_on_the_page(synthesised):
     text = whole(synthesised).text
     for words in [
         "2 layers synthesised by Yosys 0.70 for the family xcup in 9.00 s, each alone, without place and route",
-        "# Layer LUT estimate LUTRAM FF BRAM18 estimate URAM DSP estimate Time",
-        "1 MVAU_rtl_0 810 – 0 1,239 0 11 0 8 16 7.20 s",
-        "All layers 1,310 – 64 1,338 3 11 2 8 16",
-        "All FIFOs 9 – 8 7 0 – 0 0 –",
-        "Whole design 4,312 – 64 5,120 3 – 2 8 –",
+        "# Layer LUT estimate LUTRAM FF estimate BRAM18 estimate URAM estimate DSP estimate Time",
+        "1 MVAU_rtl_0 810 – 0 1,239 1,301 (+5.0 %) 0 11 0 – 8 16 (+100.0 %) 7.20 s",
+        "All layers 1,310 – 64 1,338 1,301 (-2.8 %) 3 11 (+266.7 %) 2 – 8 16 (+100.0 %)",
+        "All FIFOs 9 – 8 7 – 0 – 0 – 0 –",
+        "Whole design 4,312 – 64 5,120 – 3 – 2 – 8 –",
         "a shallow FIFO counts as flip-flops",
         "Placed and routed on ecp5-85k the design reaches 61.4 MHz, with 5,210 LUTs of four inputs, 4,821 flip-flops, 6 "
         "block RAMs, 12 multipliers. This does not predict the clock on the part that it was built for.",
@@ -86,7 +86,7 @@ def test_the_synthesis_is_on_the_page(synthesised):
 def test_estimates_are_added_up_only_where_each_layer_has_one(synthesised):
     other = {**synthesised["synthesis"]["layers"][0], "name": "MVAU_rtl_1"}
     synthesised["synthesis"]["layers"].append({**other, "estimate": {"lut": 5, "bram18": None, "dsp": 4}})
-    assert "All layers 2,120 – 64 2,577 3 – 2 16 20" in whole(synthesised).text
+    assert "All layers 2,120 – 64 2,577 – 3 – 2 – 16 20 (+25.0 %)" in whole(synthesised).text
 
 
 def test_a_design_that_was_not_placed_has_no_clock(synthesised):

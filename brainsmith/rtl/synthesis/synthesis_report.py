@@ -92,7 +92,8 @@ class SynthesisReport:
     @property
     def estimate(self) -> Estimate:
         """Return the estimates of all layers and FIFOs together; None of what one of them has no model of."""
-        parts = [each.estimate or _UNKNOWN for each in (*self.layers, *self.fifos)]
+        made = [layer.estimate for layer in self.layers] + [fifo.estimate for fifo in self.fifos]
+        parts = [each or _UNKNOWN for each in made]
         found: dict[str, int | None] = {}
         for name in asdict(_UNKNOWN):
             values = [getattr(part, name) for part in parts]
