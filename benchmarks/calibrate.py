@@ -193,9 +193,10 @@ def told_of(kernel: str, number: int, part: str) -> Needs:
     """Return the estimate of a point."""
     from qonnx.custom_op.registry import getCustomOp
 
-    case = point(kernel, number)
-    held = np.asarray(case.constants[0][0]) if case.constants else None
-    told = layer_needs(getCustomOp(case.node(0)), family_of(part).name, held)
+    from brainsmith.rtl.cores.trial import make_model
+
+    model = make_model([point(kernel, number)])
+    told = layer_needs(getCustomOp(model.graph.node[0]), part, model)
     if told is None:
         raise ValueError(f"there is no model of {kernel} as point {number} has it")
     return told
@@ -214,7 +215,9 @@ def _rows_by_model() -> dict[str, list[dict[str, Any]]]:
 
 def _makings(row: dict[str, Any]) -> Any:
     kernel, held = row["drawn"].split()[0], point(row["drawn"], row["point"]).constants
-    parameters = parameters_of(kernel, _attribute(kernel, row["attributes"]), held[0][0] if held else None)
+    parameters = parameters_of(
+        kernel, _attribute(kernel, row["attributes"]), held=held[0][0] if held else None
+    )
     if parameters is None:
         raise ValueError(f"there is no model of {kernel} as point {row['point']} has it")
     return CORES[kernel](parameters, family_of(row["part"]).name)

@@ -171,7 +171,9 @@ def _steps(steps: list[dict[str, Any]]) -> str:
 
 def _estimate(estimate: dict[str, Any]) -> list[tuple[str, str]]:
     resources = (("LUT", "lut"), ("FF", "ff"), ("BRAM18", "bram18"), ("DSP", "dsp"))
-    known = [(name, estimate.get(key)) for name, key in resources if key != "ff" or estimate.get(key) is not None]
+    known = [
+        (name, estimate.get(key)) for name, key in resources if key != "ff" or estimate.get(key) is not None
+    ]
     figures = ", ".join(f"{count(value)} {name}" for name, value in known)
     cycles = f"{count(estimate['interval_cycles'])} per frame, {count(estimate['latency_cycles'])} latency (estimated)"
     return [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.rtl.resource_models.layer_needs import layer_needs
-from brainsmith.rtl.synthesis.fpga_families import family_of
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -28,9 +27,7 @@ def estimated_resources(layer: Any, part: str, model: ModelWrapper) -> dict[str,
     Raises:
         BuildError: The part is of no known family.
     """
-    inputs = layer.onnx_node.input
-    held = model.get_initializer(inputs[1]) if len(inputs) > 1 else None
-    foretold = layer_needs(layer, family_of(part).name, held)
+    foretold = layer_needs(layer, part, model)
     if foretold is not None:
         return {name: int(value) for name, value in foretold._asdict().items()}
     used = layer.node_res_estimation(part)

@@ -120,7 +120,9 @@ def _beside(estimate: float | None, counted: float | None) -> str:
     told = figures.count(estimate)
     if estimate is None or not counted or estimate == counted:
         return told
-    return f"{told} ({'+' if estimate > counted else '-'}{figures.share(abs(estimate - counted) / counted, 1)})"
+    return (
+        f"{told} ({'+' if estimate > counted else '-'}{figures.share(abs(estimate - counted) / counted, 1)})"
+    )
 
 
 def _share(value: float | None) -> str:

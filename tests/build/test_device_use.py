@@ -26,7 +26,9 @@ def test_synthesised_figures_come_first():
 
 
 def test_estimates_count_where_nothing_was_synthesised():
-    use = device_use(DEVICE, None, ESTIMATE | {"ff": 352, "uram": 2}, [{"lut": 176, "ff": 352}, {"lut": None, "ff": None}])
+    use = device_use(
+        DEVICE, None, ESTIMATE | {"ff": 352, "uram": 2}, [{"lut": 176, "ff": 352}, {"lut": None, "ff": None}]
+    )
     assert {key: held["used"] for key, held in use["resources"].items()} == {
         "lut": 176, "ff": 352, "bram18": 6, "uram": 2, "dsp": 4,
     }  # fmt: skip

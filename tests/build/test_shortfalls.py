@@ -56,7 +56,10 @@ def same(model, cfg):
 
 def estimated(model, cfg):
     totals = {"interval_cycles": 1000, "latency_cycles": 2000, "fps": 2e5, "lut": 1, "bram18": 0, "dsp": 0}
-    layers = [{"name": "a", "op_type": "MVAU_rtl", "lut": None}, {"name": "b", "op_type": "Pool_hls", "lut": 4}]
+    layers = [
+        {"name": "a", "op_type": "MVAU_rtl", "lut": None},
+        {"name": "b", "op_type": "Pool_hls", "lut": 4},
+    ]
     (cfg.get_report_directory() / "estimates.json").write_text(json.dumps({"layers": layers, **totals}))
     return model
 

@@ -52,14 +52,15 @@ _KNOWN: dict[str, dict[str, tuple[Any, ...]]] = {
 
 
 def parameters_of(
-    op_type: str, attribute: Attribute, held: NDArray[Any] | None = None
+    op_type: str, attribute: Attribute, narrow: bool = False, held: NDArray[Any] | None = None
 ) -> dict[str, Any] | None:
     """Return the parameters of one layer; None if there is no model of it as it is set.
 
     Args:
         op_type: Of the node.
         attribute: Gives its attributes; raises AttributeError for those that it does not have.
-        held: Its constants, the weights of a product or the thresholds, if they are known.
+        narrow: Whether the least weight that its datatype holds does not occur.
+        held: Its thresholds, (channels or 1, steps), if they are known.
     """
     if op_type not in _TAKEN or not all(
         _is_one_of(attribute, name, values) for name, values in _KNOWN[op_type].items()
@@ -76,15 +77,10 @@ def parameters_of(
     if op_type in {"MVAU_rtl", "VVAU_rtl", "Thresholding_rtl"}:
         found["weight_bits"] = _bits(attribute("weightDataType"))
     if op_type in {"MVAU_rtl", "VVAU_rtl"}:
-        found |= {"sum_bits": _bits(attribute("accDataType")), "narrow": _is_narrow(attribute, held)}
+        found |= {"sum_bits": _bits(attribute("accDataType")), "narrow": narrow}
     if op_type == "Thresholding_rtl" and held is not None:
         found["thresholds"] = ThresholdValues(np.asarray(held).astype(np.int64))
     return found
-
-
-def _is_narrow(attribute: Attribute, held: NDArray[Any] | None) -> bool:
-    """Tell whether the least weight that its datatype holds does not occur in a product's weights."""
-    return held is not None and bool(held.min() > _datatype(attribute("weightDataType")).min())
 
 
 def _is_one_of(attribute: Attribute, name: str, values: tuple[Any, ...]) -> bool:

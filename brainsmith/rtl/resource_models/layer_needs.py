@@ -10,9 +10,11 @@ import numpy as np
 
 from brainsmith.rtl.resource_models.finn_parameters import parameters_of
 from brainsmith.rtl.resource_models.resource_model import Needs, distinct, has_model, needs
+from brainsmith.rtl.synthesis.fpga_families import family_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.rtl.synthesis.cells import Resources
 
@@ -20,25 +22,43 @@ Foldings = Mapping[str, "NDArray[np.int64]"]
 """Values of a layer's attributes, (foldings,) of each."""
 
 
-def layer_needs(
-    layer: Any, family: str, held: NDArray[Any] | None = None, foldings: Foldings | None = None
-) -> Needs | None:
+def layer_needs(layer: Any, part: str, model: ModelWrapper, foldings: Foldings | None = None) -> Needs | None:
     """Return what a layer needs; None if there is neither a statement of its backend nor a model.
 
     A backend with `core_resources` states it: one of this project, of a project that uses it, or of a package.
 
     Args:
         layer: QONNX's instance of the node; it is not changed.
-        family: Of the part.
-        held: Its constants, the weights of a product or the thresholds, if they are known.
+        part: The FPGA.
+        model: Holds the layer's constants.
         foldings: Of what folding changes, such as `PE`, many values; then so many of each need are returned.
+
+    Raises:
+        BuildError: The part is of no known family.
     """
     foldings = foldings or {}
     if hasattr(layer, "core_resources"):
         return _stated_for(layer, foldings) if foldings else _needs(layer.core_resources())
-    op_type = layer.onnx_node.op_type
-    parameters = parameters_of(op_type, layer.get_nodeattr, held) if has_model(op_type, family) else None
-    return None if parameters is None else needs(op_type, parameters | dict(foldings), family)
+    parameters = modelled_parameters(layer, part, model)
+    if parameters is None:
+        return None
+    return needs(layer.onnx_node.op_type, parameters | dict(foldings), family_of(part).name)
+
+
+def modelled_parameters(layer: Any, part: str, model: ModelWrapper) -> dict[str, Any] | None:
+    """Return the parameters of a layer of which there is a calibrated model; None for any other.
+
+    Args:
+        layer: QONNX's instance of the node.
+        part: The FPGA.
+        model: Holds the layer's constants.
+    """
+    node = layer.onnx_node
+    if hasattr(layer, "core_resources") or not has_model(node.op_type, family_of(part).name):
+        return None
+    held = model.get_initializer(node.input[1]) if len(node.input) > 1 else None
+    narrow = held is not None and bool(held.min() > layer.get_input_datatype(1).min())
+    return parameters_of(node.op_type, layer.get_nodeattr, narrow, held)
 
 
 def _stated_for(layer: Any, foldings: Foldings) -> Needs:

@@ -27,10 +27,12 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 from calibration_points import POINTS, point  # noqa: E402
 from qonnx.custom_op.registry import getCustomOp  # noqa: E402
 
-from brainsmith.rtl.cores.trial import Case  # noqa: E402
+from brainsmith.rtl.cores.trial import Case, make_model  # noqa: E402
+from brainsmith.rtl.resource_models import drift  # noqa: E402
 from brainsmith.rtl.resource_models.finn_cores import CORES  # noqa: E402
 from brainsmith.rtl.resource_models.finn_parameters import parameters_of  # noqa: E402
-from brainsmith.rtl.resource_models.resource_model import has_model, needs  # noqa: E402
+from brainsmith.rtl.resource_models.layer_needs import layer_needs  # noqa: E402
+from brainsmith.rtl.resource_models.resource_model import coefficients, has_model, needs  # noqa: E402
 from brainsmith.rtl.synthesis.fpga_families import family_of  # noqa: E402
 
 KEPT = Path(__file__).parents[3] / "benchmarks" / "calibration"
@@ -56,7 +58,7 @@ def synthesised(kernel):
         for row in map(json.loads, (KEPT / f"{drawn}.jsonl").read_text("utf-8").splitlines()):
             held = point(drawn, row["point"]).constants
             attribute = layer(kernel, row["attributes"]).get_nodeattr
-            parameters = parameters_of(kernel, attribute, held[0][0] if held else None)
+            parameters = parameters_of(kernel, attribute, held=held[0][0] if held else None)
             found.append((parameters, family_of(row["part"]).name, row["used"]))
     return found
 
@@ -162,3 +164,94 @@ def test_layers_that_have_no_model():
     assert not has_model("MVAU_rtl", "versal")
     assert not has_model("VVAU_rtl", "xcup")
     assert not has_model("Pool_rtl", "xcup")
+
+
+def thresholds(values, lanes, bits=12):
+    kind = f"INT{bits}"
+    attributes = {
+        "NumChannels": len(values), "PE": lanes, "numSteps": values.shape[1], "inputDataType": kind,
+        "weightDataType": kind, "outputDataType": "UINT3", "ActVal": 0, "numInputVectors": [1],
+    }  # fmt: skip
+    return Case("Thresholding_rtl", [((1, len(values)), kind)], attributes, constants=[(values, kind)])
+
+
+def needed(case, part="xczu7ev-ffvc1156-2-e", foldings=None):
+    model = make_model([case])
+    return layer_needs(getCustomOp(model.graph.node[0]), part, model, foldings)
+
+
+def test_thresholds_that_share_bits_need_fewer_luts():
+    """Random ones share nothing; multiples of 256 have eight bits that are 0, and equal channels need no counter."""
+    drawn = np.sort(np.random.default_rng(0).integers(-2048, 2048, (48, 7)), axis=1)
+    random, coarse, alike = (
+        needed(thresholds(values, 4))
+        for values in (drawn, drawn // 256 * 256, np.broadcast_to(drawn[:1], drawn.shape))
+    )
+    unknown = needs("Thresholding_rtl", parameters_of(
+        "Thresholding_rtl", getCustomOp(thresholds(drawn, 4).node(0)).get_nodeattr), "xcup")  # fmt: skip
+    assert abs(random.lut - unknown.lut) < 0.1 * unknown.lut
+    assert max(alike.lut, coarse.lut) < 0.8 * random.lut
+    assert alike.ff < coarse.ff < random.ff
+
+
+def test_known_thresholds_are_counted_for_all_foldings_at_once():
+    drawn = np.sort(np.random.default_rng(0).integers(-40, 40, (24, 7)), axis=1)
+    lanes = np.array([1, 2, 3, 4, 6, 8, 12, 24] * 3)
+    together = needed(thresholds(drawn, 1), foldings={"PE": lanes})
+    for at, count in enumerate(lanes):
+        assert [int(each[at]) for each in together] == list(map(int, needed(thresholds(drawn, int(count)))))
+
+
+def test_a_backend_that_states_its_resources_is_asked_once_for_foldings_that_are_alike(monkeypatch):
+    case = point("LabelSelect_rtl", 0)
+    node = case.node(0)
+    asked = []
+    stated = type(getCustomOp(node)).core_resources
+    monkeypatch.setattr(
+        type(getCustomOp(node)), "core_resources", lambda self: asked.append(1) or stated(self)
+    )
+    lanes = np.array([1, 2, 4, 8] * 1000)
+    found = needed(case, foldings={"PE": lanes})
+    assert len(asked) == 4
+    assert found.lut.shape == found.ff.shape == (4000,)
+    assert found.lut[3] > found.lut[0]
+    assert (found.lut[:4] == found.lut[4:8]).all()
+
+
+@pytest.mark.parametrize(
+    ("depth", "bits", "family", "memory"),
+    [
+        (33, 8, "xcup", (0, 0)), (64, 8, "xcup", (0, 0)), (257, 64, "xcup", (0, 0)), (300, 16, "xcup", (1, 0)),
+        (3427, 52, "xcup", (0, 1)), (9449, 14, "xcup", (2, 1)), (3000, 4, "xc7", (2, 0)), (3427, 52, "xc7", (14, 0)),
+    ],
+)  # fmt: skip
+def test_memories_of_fifos(depth, bits, family, memory):
+    """The first six are what Yosys made of them."""
+    found = needs("StreamingFIFO_rtl", {"depth": depth, "bits": bits}, family)
+    assert (int(found.bram18), int(found.uram)) == memory
+
+
+def test_a_reshape_is_wires():
+    parameters = parameters_of(
+        "Reshape_rtl", getCustomOp(Case("Reshape_rtl", [], {}, 0).node(0)).get_nodeattr
+    )
+    assert list(map(int, needs("Reshape_rtl", parameters, "xc7"))) == [0, 0, 0, 0, 0]
+
+
+def test_coefficients_of_another_yosys_are_said_with_how_far_its_figures_are(monkeypatch):
+    kept = {"MVAU_rtl": {"lut": 1000, "ff": 1000}, "FMPadding_rtl": {"lut": 40, "ff": 50}}
+    monkeypatch.setattr(drift, "coefficients", lambda: {"tool": "Yosys 0.60", "fixed layers": kept})
+    now = {"MVAU_rtl": {"lut": 1010, "ff": 1000}, "FMPadding_rtl": {"lut": 44, "ff": 50}}
+    monkeypatch.setattr(drift, "fixed_layers", lambda: now)
+    assert drift.drift_note("Yosys 0.60") == ""
+    assert drift.drift_note("Yosys 0.70") == (
+        "Estimates were calibrated with Yosys 0.60, and this is Yosys 0.70: of 2 fixed layers its LUTs and flip-flops "
+        "differ by 0.5 % at the median and 10.0 % at most. `python benchmarks/calibrate.py synthesise` and `fit` "
+        "calibrate anew"
+    )
+
+
+@pytest.mark.slow
+def test_the_fixed_layers_are_as_kept():
+    assert drift.fixed_layers() == coefficients()["fixed layers"]
+    assert drift.drift_note() == ""
