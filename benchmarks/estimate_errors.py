@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from calibration_points import point
 from example_orders import EXAMPLES
+from export_builds import INPUTS
 from measure import ROOT, row
 
 LARGE, MISS = 100, 0.25
@@ -33,7 +34,8 @@ FOLDED = {
 """What each attribute of a folding divides."""
 
 PART = "xczu7ev-ffvc1156-2-e"
-TFC = "tfc_w1a1"
+EXPORTS = ("tfc_1w1a", "tfc_2w2a", "cnv_2w2a")
+FPS = 20_000
 FRONT = ["cleanup", "integer", "hardware_inference", "specialize", "fold", "estimate"]
 CIRCUIT = ["rtl_codegen", "rtl_stitch", "rtl_synthesise"]
 EXACT = ("bram18", "uram", "dsp")
@@ -55,14 +57,13 @@ class Network:
 
 
 def networks(folder: Path | None) -> dict[str, Network]:
-    """Return the examples, and of the exports in a folder TFC and a CNV, if they are there."""
+    """Return the examples, and of the exports in a folder `EXPORTS`, those that are there."""
     found = {
         name: Network(ROOT / "examples" / f"{name}.onnx", ROOT / "blueprints" / f"{blueprint}.yaml")
         for name, blueprint in EXAMPLES.items()
     }
     if folder is not None:
-        found[TFC] = Network(folder / f"{TFC}.onnx", ROOT / "blueprints" / f"{TFC}_rtl.yaml")
-        found["cnv_2w2a"] = Network(folder / "cnv_2w2a.onnx", datatype="UINT8")
+        found |= {name: Network(folder / f"{name}.onnx", datatype=INPUTS.get(name)) for name in EXPORTS}
     return {name: each for name, each in found.items() if each.model.is_file()}
 
 
@@ -164,7 +165,7 @@ def synthesised(network: Network) -> dict[str, Any]:
         blueprint = network.blueprint
         if blueprint is None:
             blueprint = Path(made) / "network.yaml"
-            target = {"part": PART, "clock": "5 ns", "fps": 1000}
+            target = {"part": PART, "clock": "5 ns", "fps": FPS}
             blueprint.write_text(json.dumps({"hw_compiler": {"target": target}}))  # JSON is YAML
         done = build(
             network.model, blueprint, Path(made) / "out", steps=[*FRONT, *CIRCUIT], verify=False, report=False,

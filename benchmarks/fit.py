@@ -1,7 +1,7 @@
 """Print how well designs are foretold: each row alone, or all.
 
 python benchmarks/fit.py                                 # the examples; minutes
-python benchmarks/fit.py FOLDER                          # and of benchmarks/exports.py a CNV, and TFC
+python benchmarks/fit.py FOLDER                          # and of benchmarks/exports.py TFC and a CNV
 python benchmarks/fit.py FOLDER digits/cnn --only estimates   # this network alone
 """
 

@@ -11,11 +11,13 @@ from brainsmith.figures import plural
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
-from brainsmith.rtl.cores.turns import multiplexer_luts
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+FOUR = 4
+"""Windows of which a LUT chooses one."""
 
 PAIR = 2
 
@@ -62,10 +64,21 @@ class WidthConverterRTL(CoreBackend, StreamingDataWidthConverter):
         return unit, taken // unit, given // unit
 
 
+def _window_luts(count: int) -> float:
+    """Return the LUTs of one bit that is chosen of so many windows.
+
+    Four of them share what lies behind LUTs, multiplexers of their own (MUXF7, MUXF8). A number that is no power of two
+    leaves places over, and they are shared less well.
+    """
+    if count <= FOUR:
+        return float(count > 1)
+    return count / FOUR + 0.25 if count & (count - 1) == 0 else count / 5 + 1.5
+
+
 def _wider(unit: int, taken: int, given: int) -> Resources:
     """Return what gathers beats: a window for each number of units that may be beyond it, and the beat that waits."""
     count = (given - 1).bit_length()
-    moved = unit * taken + ceil(unit * given * multiplexer_luts(taken))
+    moved = unit * taken + ceil(unit * given * _window_luts(taken))
     return Resources(lut=moved + count + 6, ff=unit * (given + 2 * taken - 1) + count + 2)
 
 
@@ -73,7 +86,7 @@ def _narrower(unit: int, taken: int, given: int) -> Resources:
     """Return what serves a beat in parts: it shifts, its rest gets behind the next, and the beat that waits."""
     beats, place = (taken // given + 1).bit_length(), (given - 1).bit_length()
     chosen = (
-        multiplexer_luts(given) + 1 if given > PAIR else 1
+        _window_luts(given) + 1 if given > PAIR else 1
     )  # a LUT chooses of two, and whether the beat waits
     moved = unit * (taken - 1) + ceil(unit * given * chosen)
     return Resources(

@@ -35,10 +35,16 @@ def turn_resources(beats: Sequence[int]) -> Resources:
 
 
 def multiplexer_luts(count: int) -> float:
-    """Return the LUTs of one bit that is chosen of several: one for up to 4, which have multiplexers of their own behind.
+    """Return the LUTs of one bit that is chosen of several: one for up to 4, else midway between two circuits.
 
-    A number that is no power of two leaves places over, and they are shared less well.
+    A tree has a LUT for each 4 inputs, and again for what these choose. With decoded selects there is one for each pair
+    of inputs. Yosys finds what is between the two.
     """
     if count <= FOUR:
         return float(count > 1)
-    return count / FOUR + 0.25 if count & (count - 1) == 0 else count / 5 + 1.5
+    return (_tree(count) + count // 2) / 2
+
+
+def _tree(count: int) -> int:
+    fours = -(-count // FOUR)
+    return fours + _tree(fours) if count > 1 else 0
