@@ -10,8 +10,8 @@ from tests.steps.conftest import digits_model
 from tests.steps.test_fold import specialized
 
 
-def estimates(model, config):
-    steps.estimate(model, config)
+def estimates(model, config, **options):
+    steps.estimate(model, config, **options)
     return json.loads((Path(config.output_dir) / "report" / "estimates.json").read_text())
 
 
@@ -47,7 +47,8 @@ def test_every_layer_states_its_backend_resources_and_parallelism(config):
         "MW": 64,
         "MH": 64,
     }
-    for name in ("lut", "bram18", "dsp", "uram"):
+    assert layer["ff"] > 100
+    for name in ("lut", "ff", "bram18", "dsp", "uram"):
         assert report[name] == sum(entry[name] for entry in report["layers"])
 
 
@@ -58,6 +59,16 @@ def test_layers_without_a_model_of_their_luts_are_listed(config):
     assert estimates(model, config)["lut_not_modelled"] == []
     config.fpga_part = "xcvc1902-vsva2197-2MP-e-S"
     assert estimates(model, config)["lut_not_modelled"] == ["MVAU_rtl_0", "MVAU_rtl_1", "MVAU_rtl_2"]
+
+
+@pytest.mark.slow
+def test_layers_without_a_model_are_counted_alone_if_asked(config):
+    config.fpga_part = "xcvc1902-vsva2197-2MP-e-S"
+    report = estimates(specialized(digits_model("mlp"), config), config, synthesise=True)
+    assert report["counted"] == ["MVAU_rtl_0", "MVAU_rtl_1", "MVAU_rtl_2"]
+    assert report["lut_not_modelled"] == []
+    counted = [layer for layer in report["layers"] if layer["name"] in report["counted"]]
+    assert all(layer["lut"] > 50 and layer["ff"] > 50 and layer["dsp"] > 0 for layer in counted)
 
 
 @pytest.mark.slow

@@ -79,3 +79,18 @@ def test_slices_that_got_lost_in_the_whole_design_are_refused():
     )
     check_whole(report(Resources(dsp=7), Resources(dsp=8)))
     check_whole(report(Resources(lut=100), Resources(lut=100)))
+
+
+def test_estimates_are_beside_what_was_counted_with_the_error():
+    found = report(Resources(lut=1000, ff=500, dsp=8), Resources(lut=900, ff=400, dsp=8), Resources(lut=50))
+    (layer,), (fifo,) = found.layers, found.fifos
+    estimated = replace(
+        found,
+        layers=(replace(layer, estimate=Estimate(990, 0, 8, 380, 0)),),
+        fifos=(replace(fifo, estimate=Estimate(50, 0, 0, 20, 0)),),
+    ).to_plain()
+    assert estimated["layers"][0]["error"] == {"lut": 0.1, "ff": -0.05}
+    assert estimated["fifos"][0]["error"] == {"lut": 0.0, "ff": None}
+    assert estimated["estimate"] == {"lut": 1040, "bram18": 0, "dsp": 8, "ff": 400, "uram": 0}
+    assert estimated["error"] == {"lut": 0.04, "ff": -0.2}
+    assert set(found.to_plain()["estimate"].values()) == {None}
