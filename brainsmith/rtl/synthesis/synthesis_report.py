@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from brainsmith.rtl.synthesis.cells import Resources
+from brainsmith.rtl.synthesis.slowest_path import SlowestPath
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class LayerFigures:
         kernel: Of the layer.
         used: What it needs.
         estimate: Made before, if it is known.
+        path: Its slowest.
         seconds: Of processor time that its synthesis took, when it was done.
     """
 
@@ -33,6 +35,7 @@ class LayerFigures:
     kernel: str
     used: Resources
     estimate: Estimate | None
+    path: SlowestPath | None
     seconds: float
 
 

@@ -122,4 +122,6 @@ def _run(pieces: Sequence[Piece], family: Family, tool: str) -> list[_Done]:
 
 def _layer(done: _Done, estimates: Mapping[str, Estimate]) -> LayerFigures:
     piece = done.piece
-    return LayerFigures(piece.name, piece.kernel, done.used, estimates.get(piece.name), done.mapped.seconds)
+    return LayerFigures(
+        piece.name, piece.kernel, done.used, estimates.get(piece.name), done.mapped.path, done.mapped.seconds
+    )
