@@ -27,6 +27,7 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
     """Arg-max, and the K greatest: `PE` values a beat, the lower number first where values are equal."""
 
     core = "label_select_core"
+    parts = ("label_select_order.sv",)
     parallel: ClassVar[Mapping[str, str]] = {"PE": "Labels"}
 
     @classmethod

@@ -27,7 +27,7 @@ class MatMulRTL(CoreBackend, MatMulKernel):
     """Two right-hand matrices in memory, one left-hand row, and `PE` sums of `SIMD` products."""
 
     core = "mat_mul_core"
-    parts = ("integer_product.sv", "page_memory.sv")
+    parts = ("binary_mvau_sum.sv", "integer_product.sv", "page_memory.sv")
     parallelism = MatMulKernel.parallelism
 
     @classmethod
