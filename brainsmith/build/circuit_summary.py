@@ -32,6 +32,14 @@ def synthesis_line(synthesis: dict[str, Any]) -> str:
     return f"{figures} ({made})" if made else figures
 
 
+def clock_line(clock: dict[str, Any]) -> str:
+    """Return the clock that a design reaches by estimate; `clock` as in `report.json`'s `synthesis`."""
+    line = f"{count(clock['fmax_mhz'])} MHz estimated, {count(clock['target_mhz'])} asked for"
+    if clock["to_mvau"] is not None:
+        line += f"; {clock['to_mvau']:g} x FINN's matrix-vector unit"
+    return line + (f"; slowest layer {clock['layer']}" if clock["layer"] else "")
+
+
 def _verdict(rtl: dict[str, Any]) -> str:
     made_up = "random " if rtl["random"] else ""
     text = _outcome(rtl["frames"], rtl["mismatches"], made_up)

@@ -25,7 +25,7 @@ class LayerNormRTL(RowBackend, LayerNormKernel):
     """`SIMD` elements a beat; a row takes its beats or its root's bits and 4 cycles, whichever is more."""
 
     core = "layer_norm_core"
-    parts = ("page_memory.sv", "row_queue.sv", "layer_norm_root.sv")
+    parts = ("binary_mvau_sum.sv", "page_memory.sv", "row_queue.sv", "layer_norm_root.sv")
 
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the sizes of a row, the widths of the integers, and the queue."""
@@ -40,7 +40,8 @@ class LayerNormRTL(RowBackend, LayerNormKernel):
 def _queue(node: LayerNormKernel) -> tuple[int, int]:
     """Return the depth and the width of the queue in which rows wait for their roots."""
     arithmetic = node.arithmetic()
-    depth = queue_depth(arithmetic.size // node.get_nodeattr("SIMD"), arithmetic.serial_cycles)
+    simd = node.get_nodeattr("SIMD")
+    depth = queue_depth(arithmetic.size // simd, arithmetic.serial_cycles) + (simd - 1).bit_length()
     return depth, node.get_instream_width()
 
 

@@ -31,7 +31,10 @@ class SoftmaxRTL(RowBackend, SoftmaxKernel):
     """`SIMD` elements a beat; a row takes its beats or its reciprocal's bits and 2 cycles, whichever is more."""
 
     core = "softmax_core"
-    parts = ("constant_rom.sv", "page_memory.sv", "row_queue.sv", "softmax_reciprocal.sv")
+    parts = (
+        "binary_mvau_sum.sv", "constant_rom.sv", "label_select_order.sv", "page_memory.sv", "row_queue.sv",
+        "softmax_reciprocal.sv",
+    )  # fmt: skip
 
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the sizes of a row, the widths of the integers, the table's file, and the queues."""
@@ -66,8 +69,10 @@ def _queues(node: SoftmaxKernel) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return depth and width of the queue of inputs and of that of powers."""
     arithmetic, simd = node.arithmetic(), node.get_nodeattr("SIMD")
     beats = arithmetic.size // simd
-    powers = queue_depth(beats, arithmetic.serial_cycles), (arithmetic.power_fraction + 1) * simd
-    return (beats + SPARE, node.get_instream_width()), powers
+    rounds = (simd - 1).bit_length()
+    depth = queue_depth(beats, arithmetic.serial_cycles) + rounds
+    powers = depth, (arithmetic.power_fraction + 1) * simd
+    return (beats + rounds + SPARE, node.get_instream_width()), powers
 
 
 def softmax_resources(node: SoftmaxKernel) -> Resources:

@@ -81,6 +81,8 @@ def synthesise(
         notes=(),
         seconds=round(sum({id(one.mapped): one.mapped.seconds for one in done}.values()), 1),
         peak_mb=max(one.mapped.peak_mb for one in done),
+        path=done[-1].mapped.path,
+        mvau_ns=family.mvau_ns,
     )
     check_whole(report)
     return replace(report, notes=(*warnings, *notes_on(report, family, done[-1].mapped.cells)))
@@ -123,5 +125,5 @@ def _run(pieces: Sequence[Piece], family: Family, tool: str) -> list[_Done]:
 def _layer(done: _Done, estimates: Mapping[str, Estimate]) -> LayerFigures:
     piece = done.piece
     return LayerFigures(
-        piece.name, piece.kernel, done.used, estimates.get(piece.name), done.mapped.path, done.mapped.seconds
+        piece.name, piece.kernel, done.used, estimates.get(piece.name), done.mapped.seconds, done.mapped.path
     )
