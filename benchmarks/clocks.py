@@ -1,7 +1,8 @@
 """Print the slowest path of each RTL core, FINN's and this project's, beside that of FINN's matrix-vector unit.
 
     python benchmarks/clocks.py [BACKEND...] [--part PART]      # logic depth and estimated clock, by Yosys
-    python benchmarks/clocks.py [BACKEND...] --place            # the clock on an ECP5, by nextpnr, where it is installed
+    python benchmarks/clocks.py [BACKEND...] --place            # the clock on an ECP5, by nextpnr, where it is installed,
+                                                                # beside that of FINN's thresholding at equal width
 
 The cases are those of `kernel_cases.py` and the wider ones here. Each core stands alone, between registers.
 """
@@ -9,8 +10,10 @@ The cases are those of `kernel_cases.py` and the wider ones here. Each core stan
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -24,7 +27,15 @@ from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.rtl.cores.trial import Case, make_design, random_values
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brainsmith.rtl.stitching.design import Design
+    from brainsmith.rtl.synthesis.pieces import Piece
     from brainsmith.rtl.synthesis.slowest_path import SlowestPath
+
+
+PERIOD = 2.0
+"""Nanoseconds that nextpnr is asked for, which nothing reaches, so that it does what it can."""
 
 
 def mvau(width: int, height: int, simd: int, pe: int, kind: str, accumulator: str) -> Case:
@@ -134,16 +145,90 @@ def paths_of(cases: dict[str, Case], part: str) -> dict[str, SlowestPath]:
     return {what: layer.path for what, layer in zip(cases, layers, strict=True) if layer.path is not None}
 
 
+def between_registers(part: Design) -> Piece:
+    """Return a design with a register at each of its ports, which need two pins: a chain fills, and another empties them."""
+    from brainsmith.rtl.library.sources import RtlSource
+    from brainsmith.rtl.synthesis.pieces import whole
+
+    given, taken, pins = [], [], [".ap_clk(ap_clk)", ".ap_rst_n(given[0])"]
+    for streams, way, back in ((part.inputs, given, taken), (part.outputs, taken, given)):
+        for stream in streams:
+            kinds = (("data", stream.bits, way), ("valid", 1, way), ("ready", 1, back))
+            for kind, bits, ends in kinds:
+                at = sum(ends_bits for _, ends_bits in ends) + (ends is given)
+                name = "given" if ends is given else "taken"
+                pins.append(f".{stream.name}_t{kind}({name}[{at} +: {bits}])")
+                ends.append((stream.name, bits))
+    come, go = (sum(bits for _, bits in ends) for ends in (given, taken))
+    text = f"""module registered(input ap_clk, input from, output to);
+reg [{come}:0] given;
+wire [{go - 1}:0] taken;
+reg [{go - 1}:0] held;
+reg [{go}:0] folded;
+always @(posedge ap_clk) begin
+    given <= {{given, from}};
+    held <= taken;
+    folded <= {{folded, from}} ^ held;
+end
+assign to = folded[{go}];
+{part.top} core ({", ".join(pins)});
+endmodule
+"""
+    piece = whole(part)
+    return replace(piece, top="registered", sources=(*piece.sources, RtlSource("registered.v", text)))
+
+
+def placed_mhz(cases: dict[str, Case]) -> dict[str, float]:
+    """Place and route each case alone, between registers, on the largest ECP5."""
+    from brainsmith.rtl.library.sources import find_library
+    from brainsmith.rtl.stitching.sections import cut_out
+    from brainsmith.rtl.synthesis.for_synthesis import altered_design
+    from brainsmith.rtl.synthesis.placement import place_piece
+
+    found = {}
+    for what, case in cases.items():
+        with tempfile.TemporaryDirectory(prefix="brainsmith-clocks-") as folder:
+            _, design = make_design([case], Path(folder), PART)
+        design = altered_design(design, find_library())
+        (layer,) = (layer.name for layer in design.layers if layer.kernel != "memstream")
+        part = replace(cut_out(design, [layer]), top="alone")
+        found[what] = place_piece(between_registers(part), "ecp5", PERIOD).fmax_mhz
+    return found
+
+
+def equal_thresholding(case: Case) -> Case:
+    """Return FINN's thresholding with as many lanes as a case, and values as wide as the widest of it, but 2 bits at least."""
+    values = dict(case.attributes)
+    lanes = max(int(values.get(name, 1)) for name in ("PE", "SIMD"))
+    kinds = [str(value) for name, value in values.items() if re.fullmatch(r"U?INT\d+", str(value))]
+    widest = max([calibration_points.bits(kind) for kind in kinds], default=2)
+    return thresholding(lanes * 2, lanes, f"INT{min(max(widest, 5), 24)}", 15)
+
+
+def print_placed(names: Sequence[str]) -> None:
+    """Print the clock of each case on an ECP5, and that of FINN's thresholding at equal width."""
+    print(f"{'backend':<28} {'case':<42} {'MHz':>6} {'thresholding':>12} {'x':>5}")
+    for name in names:
+        for what, case in cases_of(name).items():
+            reached = placed_mhz({what: case})[what]
+            other = placed_mhz({"": equal_thresholding(case)})[""]
+            print(f"{name:<28} {what:<42} {reached:>6.1f} {other:>12.1f} {reached / other:>5.2f}", flush=True)
+
+
 def main() -> None:
     """Print a row for each case."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("backends", nargs="*", help=f"of {', '.join((*FINN, *CASES))}")
     parser.add_argument("--part", default=PART)
+    parser.add_argument("--place", action="store_true", help="place and route on an ECP5 with nextpnr")
     options = parser.parse_args()
     unknown = [name for name in options.backends if name not in (*FINN, *CASES)]
     if unknown:
         sys.exit(f"no backend is named {unknown[0]!r}; there are {', '.join((*FINN, *CASES))}")
     prepare_finn()
+    if options.place:
+        print_placed(options.backends or list(CASES))
+        return
     reference = paths_of({REFERENCE[1]: FINN[REFERENCE[0]][REFERENCE[1]]}, options.part)[REFERENCE[1]]
     print(f"{'backend':<28} {'case':<42} {'levels':>6} {'ns':>6} {'MHz':>5} {'x MVAU':>6}  slowest path")
     for name in options.backends or (*FINN, *CASES):
