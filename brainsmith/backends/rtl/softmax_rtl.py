@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from qonnx.core.datatype import DataType
 
+from brainsmith.backends.rtl.embedded_resources import Product, sum_tree
+from brainsmith.backends.rtl.label_select_order import order_resources
 from brainsmith.backends.rtl.multiplier import multiplier
 from brainsmith.backends.rtl.page_memory import in_blocks
 from brainsmith.backends.rtl.row_backend import RowBackend
@@ -86,13 +88,16 @@ def softmax_resources(node: SoftmaxKernel) -> Resources:
     total, power, reciprocal = width["sum_bits"], width["power_bits"], width["reciprocal_bits"]
     count = 3 * (arithmetic.size // simd - 1).bit_length()
     given = arithmetic.output_bits
-    division = Resources(lut=3 * total + 7, ff=2 * total + 1 + reciprocal + (reciprocal - 1).bit_length() + 2)
-    shared = Resources(lut=20 + count, ff=3 * bits + total + reciprocal + count + 14)
+    division = Resources(lut=total + 25, ff=2 * total + 1 + reciprocal + (reciprocal - 1).bit_length() + 3)
     chosen = 3 * bits // 2 + 1  # the greater of two
+    rounds = (simd - 1).bit_length()
+    shared = Resources(
+        lut=20 + count + chosen + total, ff=(2 if rounds else 3) * bits + total + reciprocal + count + 14 + 4 * rounds
+    )
+    trees = order_resources(simd, 1, bits, 0) + sum_tree(simd, Product(power, False, Resources()))
     lane = Resources(
-        lut=chosen + bits + width["address_bits"] + total + given + 2,
-        ff=width["address_bits"] + power + reciprocal + given,
+        lut=bits + width["address_bits"] + given - 3, ff=width["address_bits"] + reciprocal + given
     )
     lane += multiplier(power, reciprocal) + _table(node).resources()
     inputs, powers = _queues(node)
-    return division + shared + lane.times(simd) + queue_resources(*inputs) + queue_resources(*powers)
+    return division + shared + trees + lane.times(simd) + queue_resources(*inputs) + queue_resources(*powers)
