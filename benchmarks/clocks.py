@@ -146,11 +146,13 @@ def paths_of(cases: dict[str, Case], part: str) -> dict[str, SlowestPath]:
 
 
 def between_registers(part: Design) -> Piece:
-    """Return a design with a register at each of its ports, which need two pins: a chain fills, and another empties them."""
+    """Return a design with a register at each of its ports: a chain of them, which two pins fill and empty."""
     from brainsmith.rtl.library.sources import RtlSource
     from brainsmith.rtl.synthesis.pieces import whole
 
-    given, taken, pins = [], [], [".ap_clk(ap_clk)", ".ap_rst_n(given[0])"]
+    given: list[tuple[str, int]] = []
+    taken: list[tuple[str, int]] = []
+    pins = [".ap_clk(ap_clk)", ".ap_rst_n(given[0])"]
     for streams, way, back in ((part.inputs, given, taken), (part.outputs, taken, given)):
         for stream in streams:
             kinds = (("data", stream.bits, way), ("valid", 1, way), ("ready", 1, back))
@@ -197,7 +199,7 @@ def placed_mhz(cases: dict[str, Case]) -> dict[str, float]:
 
 
 def equal_thresholding(case: Case) -> Case:
-    """Return FINN's thresholding with as many lanes as a case, and values as wide as the widest of it, but 2 bits at least."""
+    """Return FINN's thresholding with as many lanes as a case, and values as wide as the widest of it."""
     values = dict(case.attributes)
     lanes = max(int(values.get(name, 1)) for name in ("PE", "SIMD"))
     kinds = [str(value) for name, value in values.items() if re.fullmatch(r"U?INT\d+", str(value))]

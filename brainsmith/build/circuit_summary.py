@@ -22,8 +22,15 @@ def circuit_lines(rtl: dict[str, Any]) -> list[tuple[str, str]]:
     return lines
 
 
-def synthesis_line(synthesis: dict[str, Any]) -> str:
-    """Return what a synthesis needs of the part; `synthesis` as in `report.json`."""
+def synthesis_lines(synthesis: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return names and values of what a synthesis needs of the part, and of the clock; `synthesis` as in `report.json`."""
+    lines = [("synthesis", _needs(synthesis))]
+    if synthesis.get("clock") is not None:
+        lines.append(("clock", _clock(synthesis["clock"])))
+    return lines
+
+
+def _needs(synthesis: dict[str, Any]) -> str:
     names = {"lut": "LUT", "ff": "FF", "bram18": "BRAM18", "dsp": "DSP"}
     if synthesis["uram"]:
         names["uram"] = "URAM"
@@ -32,8 +39,7 @@ def synthesis_line(synthesis: dict[str, Any]) -> str:
     return f"{figures} ({made})" if made else figures
 
 
-def clock_line(clock: dict[str, Any]) -> str:
-    """Return the clock that a design reaches by estimate; `clock` as in `report.json`'s `synthesis`."""
+def _clock(clock: dict[str, Any]) -> str:
     line = f"{count(clock['fmax_mhz'])} MHz estimated, {count(clock['target_mhz'])} asked for"
     if clock["to_mvau"] is not None:
         line += f"; {clock['to_mvau']:g} x FINN's matrix-vector unit"

@@ -61,12 +61,14 @@ def _clock(found: Fields) -> list[str]:
     if clock is None:
         return []
     asked = "" if target is None else f" ({figures.count(target)} MHz are asked for)"
-    beside = "" if ratio is None else f", {figures.three_digits(ratio)} times that of FINN's matrix-vector unit"
+    beside = (
+        "" if ratio is None else f", {figures.three_digits(ratio)} times that of FINN's matrix-vector unit"
+    )
     start, end = first_text(found, "start"), first_text(found, "end")
     levels = figures.plural(number(found.get("levels")) or 0, "level")
     return [
-        f"By estimate the design reaches {figures.count(clock)} MHz{asked}{beside}. Its slowest path has {levels} of logic, "
-        f"from {start} to {end}."
+        f"By estimate the design reaches {figures.count(clock)} MHz{asked}{beside}. Its slowest path has {levels} of "
+        f"logic, from {start} to {end}."
     ]
 
 

@@ -66,7 +66,9 @@ def layer_norm_resources(node: LayerNormKernel) -> Resources:
     shared = Resources(
         lut=14 + count + total + squares, ff=2 * total + squares + 2 * root + count + 8 + 3 * rounds
     )
-    trees = sum_tree(simd, Product(bits + 1, True, Resources())) + sum_tree(simd, Product(2 * bits, False, Resources()))
+    trees = sum_tree(simd, Product(bits + 1, True, Resources())) + sum_tree(
+        simd, Product(2 * bits, False, Resources())
+    )
     # Bits above these are copies of the sign.
     given = min(arithmetic.output_bits, centred + root + 1 - width["drop"])
     lane = Resources(lut=centred + given + 2, ff=bits + centred + (centred + root + 1) + given)

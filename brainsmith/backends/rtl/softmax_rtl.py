@@ -92,7 +92,8 @@ def softmax_resources(node: SoftmaxKernel) -> Resources:
     chosen = 3 * bits // 2 + 1  # the greater of two
     rounds = (simd - 1).bit_length()
     shared = Resources(
-        lut=20 + count + chosen + total, ff=(2 if rounds else 3) * bits + total + reciprocal + count + 14 + 4 * rounds
+        lut=20 + count + chosen + total,
+        ff=(2 if rounds else 3) * bits + total + reciprocal + count + 14 + 4 * rounds,
     )
     trees = order_resources(simd, 1, bits, 0) + sum_tree(simd, Product(power, False, Resources()))
     lane = Resources(

@@ -84,7 +84,9 @@ _CLOCKS = re.compile(r"W?CLK(?:AR|BW)?(?:D?CLK)?|C|CLK[AB]?|WCLK|CLKARDCLK|CLKBW
 _FLIP_FLOP = re.compile(r"FD[RSCP]E(?:_1)?|LD[CP]E")
 
 
-def timing_of(kind: str, pins: Mapping[str, int], inputs: Sequence[str], values: Fields, ns: Delays) -> CellTiming:
+def timing_of(
+    kind: str, pins: Mapping[str, int], inputs: Sequence[str], values: Fields, ns: Delays
+) -> CellTiming:
     """Return the timing of a cell.
 
     Args:
@@ -167,8 +169,12 @@ def _shift_register(cell: _Cell, ns: Delays) -> CellTiming:
 
 def _lut_memory(cell: _Cell, ns: Delays) -> CellTiming:
     """Return that of a memory that is read at once: each read port has its own address."""
-    arcs = [arc for output in cell.outputs for arc in cell.through(_addresses(cell, output), [output], ns.lut)]
-    return CellTiming(tuple(arcs), dict.fromkeys(cell.outputs, ns.shift), dict.fromkeys(cell.inputs, ns.setup))
+    arcs = [
+        arc for output in cell.outputs for arc in cell.through(_addresses(cell, output), [output], ns.lut)
+    ]
+    return CellTiming(
+        tuple(arcs), dict.fromkeys(cell.outputs, ns.shift), dict.fromkeys(cell.inputs, ns.setup)
+    )
 
 
 def _addresses(cell: _Cell, output: str) -> list[str]:
@@ -206,7 +212,9 @@ def _slice(cell: _Cell, ns: Delays) -> CellTiming:
     }
     outputs = [port for port in cell.outputs if port in {"P", "PCOUT", "CARRYOUT"}]
     captures = {port: ns.setup for port in cell.inputs if port not in ways}
-    arcs = [Arc((_HUB, 0), (port, at), 0.0, counts=False) for port in outputs for at in range(cell.pins[port])]
+    arcs = [
+        Arc((_HUB, 0), (port, at), 0.0, counts=False) for port in outputs for at in range(cell.pins[port])
+    ]
     launch = inside = 0.0
     for port in [port for port in ways if port in cell.inputs]:
         passed, elapsed = False, 0.0

@@ -92,7 +92,12 @@ def _warnings(
             f"{_where(path.ns, slowest)}. It is no place and route, so it may be reached all the same; a slower clock in "
             "the blueprint (`target: {clock_ns: ...}`), or fewer values a cycle in that layer (step `fold`), are safe"
         )
-    if slowest is None or slowest.path is None or slowest.name not in own or slowest.path.ns <= report.mvau_ns:
+    if (
+        slowest is None
+        or slowest.path is None
+        or slowest.name not in own
+        or slowest.path.ns <= report.mvau_ns
+    ):
         return
     yield (
         f"the slowest layer is of this project, not of FINN: {slowest.name} ({slowest.kernel}), with {slowest.path.ns:.2f} "

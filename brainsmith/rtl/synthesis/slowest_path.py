@@ -97,7 +97,12 @@ def _graph(netlist: Fields, delays: Delays) -> _Graph:
         count, driver = loads.get(node, 1.0), drivers.get(node, "")
         if port in {"CI", "PCIN"}:
             return 0.0
-        if count <= 1 and driver.startswith(_TOGETHER) and kind.startswith(("FD", "CARRY", "MUXF")) and port not in CONTROLS:
+        if (
+            count <= 1
+            and driver.startswith(_TOGETHER)
+            and kind.startswith(("FD", "CARRY", "MUXF"))
+            and port not in CONTROLS
+        ):
             return 0.0
         return delays.wire + delays.wire_doubling * log2(max(count, 1.0))
 

@@ -15,7 +15,8 @@ def path(ns):
 def report(whole, **layers):
     """A design whose layers have some slowest paths; FINN's matrix-vector unit takes 2 ns."""
     figures = tuple(
-        LayerFigures(name, f"{name}_rtl", Resources(lut=9), None, 1.0, path(ns)) for name, ns in layers.items()
+        LayerFigures(name, f"{name}_rtl", Resources(lut=9), None, 1.0, path(ns))
+        for name, ns in layers.items()
     )
     return SynthesisReport(
         "part", "xcup", "yosys", Resources(lut=9), figures, (), (), 1.0, 9, path(whole), mvau_ns=2.0
@@ -24,17 +25,23 @@ def report(whole, **layers):
 
 def test_a_design_that_is_fast_enough_has_no_warning():
     clock = estimate_clock(report(2.5, MVAU=2.5, Mine=1.9), 4.0, {"Mine"})
-    assert (clock.fmax_mhz, clock.target_mhz, clock.to_mvau, clock.layer, clock.own) == (400, 250, 0.8, "MVAU", False)
+    assert (clock.fmax_mhz, clock.target_mhz, clock.to_mvau, clock.layer, clock.own) == (
+        400,
+        250,
+        0.8,
+        "MVAU",
+        False,
+    )
     assert clock.warnings == ()
 
 
 def test_a_target_that_is_not_met_is_said_with_the_path():
     clock = estimate_clock(report(5.0, MVAU=5.0), 4.0, set())
     assert clock.warnings == (
-        "the clock of 250 MHz is not reached by estimate: the slowest path takes 5.00 ns (200 MHz), with 9 levels of logic, "
-        "from a.sum[0] to a.out[3], in layer MVAU (MVAU_rtl). It is no place and route, so it may be reached all the same; a "
-        "slower clock in the blueprint (`target: {clock_ns: ...}`), or fewer values a cycle in that layer (step `fold`), are "
-        "safe",
+        "the clock of 250 MHz is not reached by estimate: the slowest path takes 5.00 ns (200 MHz), with 9 levels of "
+        "logic, from a.sum[0] to a.out[3], in layer MVAU (MVAU_rtl). It is no place and route, so it may be reached all "
+        "the same; a slower clock in the blueprint (`target: {clock_ns: ...}`), or fewer values a cycle in that layer "
+        "(step `fold`), are safe",
     )
 
 
@@ -59,5 +66,7 @@ def test_what_is_of_others_or_as_fast_as_finns_unit_is_no_warning(own, ns):
 
 
 def test_a_design_without_a_path_has_no_clock():
-    empty = SynthesisReport("part", "xcup", "yosys", Resources(), (), (), (), 1.0, 9, SlowestPath(0.0, 0, [], "", ""))
+    empty = SynthesisReport(
+        "part", "xcup", "yosys", Resources(), (), (), (), 1.0, 9, SlowestPath(0.0, 0, [], "", "")
+    )
     assert estimate_clock(empty, 4.0, set()) is None

@@ -50,7 +50,9 @@ def test_a_register_in_a_chain_ends_the_path():
 def test_a_wire_to_many_takes_longer():
     few, many = chain(2), chain(2)
     many["cells"] |= {f"more{at}": lut(11, 200 + at) for at in range(31)}
-    assert slowest_path(many, DELAYS).ns - slowest_path(few, DELAYS).ns == pytest.approx(5 * DELAYS.wire_doubling)
+    assert slowest_path(many, DELAYS).ns - slowest_path(few, DELAYS).ns == pytest.approx(
+        5 * DELAYS.wire_doubling
+    )
 
 
 def test_what_has_no_register_has_no_path():
@@ -86,13 +88,19 @@ def test_a_slice_without_registers_is_passed_through():
     pins, inputs = {"A": 2, "P": 3}, ["A"]
     registers = dict.fromkeys(("AREG", "MREG", "PREG"), "0")
     timing = timing_of("DSP48E2", pins, inputs, registers, DELAYS)
-    assert sum(arc.ns for arc in timing.arcs[:1] + timing.arcs[-1:]) == pytest.approx(DELAYS.multiply + DELAYS.add)
+    assert sum(arc.ns for arc in timing.arcs[:1] + timing.arcs[-1:]) == pytest.approx(
+        DELAYS.multiply + DELAYS.add
+    )
     assert "A" not in timing.captures
 
 
 def adders(count, registered):
     """A sum of some numbers, one after the other, with a register behind each of them or only at the end."""
-    kind = "always @(posedge clk) s{0} <= s{1} + a[{2}+:16];" if registered else "always @* s{0} = s{1} + a[{2}+:16];"
+    kind = (
+        "always @(posedge clk) s{0} <= s{1} + a[{2}+:16];"
+        if registered
+        else "always @* s{0} = s{1} + a[{2}+:16];"
+    )
     lines = [f"reg [15:0] s{at};\n{kind.format(at, at - 1, 16 * at)}" for at in range(1, count)]
     return (
         f"module top(input clk, input [{16 * count - 1}:0] given, output reg [15:0] q);\nreg [{16 * count - 1}:0] a;\n"
@@ -127,7 +135,9 @@ def test_newer_families_are_faster(part, store):
     families = [family_of(name) for name in ("xc7z020clg400-1", "xcku040-ffva1156-2-e", PART)]
     times = [path_of(adders(4, registered=False), store, name).ns for name in ("xc7z020clg400-1", part)]
     assert times[1] <= times[0]
-    assert sorted((family.mvau_ns for family in families), reverse=True) == [family.mvau_ns for family in families]
+    assert sorted((family.mvau_ns for family in families), reverse=True) == [
+        family.mvau_ns for family in families
+    ]
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)

@@ -32,7 +32,7 @@ def test_the_digits_network(store, simulations, tmp_path):
     assert report.peak_mb < 1500
     assert "there is no estimate of LUTs for MVAU_rtl_0" in report.notes
     assert any("are shift registers (SRL16E, SRLC32E)" in note for note in report.notes)
-    assert 0 < layers["MVAU_rtl_0"].path.ns <= 1.05 * report.path.ns  # what is optimised across layers may shorten a path
+    assert 0 < layers["MVAU_rtl_0"].path.ns <= 1.05 * report.path.ns
     ratio = round(report.mvau_ns / layers["MVAU_rtl_0"].path.ns, 2)
     plain = json.loads(json.dumps(report.to_plain()))
     assert Resources(**{name: plain[name] for name in plain["parts_sum"]}) == used
