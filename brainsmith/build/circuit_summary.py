@@ -22,14 +22,28 @@ def circuit_lines(rtl: dict[str, Any]) -> list[tuple[str, str]]:
     return lines
 
 
-def synthesis_line(synthesis: dict[str, Any]) -> str:
-    """Return what a synthesis needs of the part; `synthesis` as in `report.json`."""
+def synthesis_lines(synthesis: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return names and values of what a synthesis needs of the part, and of the clock; `synthesis` as in `report.json`."""
+    lines = [("synthesis", _needs(synthesis))]
+    if synthesis.get("clock") is not None:
+        lines.append(("clock", _clock(synthesis["clock"])))
+    return lines
+
+
+def _needs(synthesis: dict[str, Any]) -> str:
     names = {"lut": "LUT", "ff": "FF", "bram18": "BRAM18", "dsp": "DSP"}
     if synthesis["uram"]:
         names["uram"] = "URAM"
     figures = ", ".join(f"{count(synthesis[key])} {name}" for key, name in names.items())
     made = " by ".join(part for part in (synthesis["family"], synthesis["tool"]) if part)
     return f"{figures} ({made})" if made else figures
+
+
+def _clock(clock: dict[str, Any]) -> str:
+    line = f"{count(clock['fmax_mhz'])} MHz estimated, {count(clock['target_mhz'])} asked for"
+    if clock["to_mvau"] is not None:
+        line += f"; {clock['to_mvau']:g} x FINN's matrix-vector unit"
+    return line + (f"; slowest layer {clock['layer']}" if clock["layer"] else "")
 
 
 def _verdict(rtl: dict[str, Any]) -> str:

@@ -190,6 +190,19 @@ def _placed(place: object) -> Fields | None:
     return _read({"device": _text, **numbers}, place) if fields(place) else None
 
 
+def _path(path: object) -> Fields | None:
+    """Read the slowest path of a layer; None if it is not known."""
+    form = {**_numbers("ns", "levels", "fmax_mhz", "to_mvau"), "start": _text, "end": _text}
+    return _read(form, path) if fields(path) else None
+
+
+def _clock(clock: object) -> Fields | None:
+    """Read the clock that the whole design reaches by estimate; None if it was not estimated."""
+    texts = {**dict.fromkeys(("start", "end", "layer", "kernel"), _text), "own": _flag, "warnings": _texts}
+    numbers = _numbers("target_mhz", "fmax_mhz", "to_mvau", "ns", "levels")
+    return _read({**numbers, **texts}, clock) if fields(clock) else None
+
+
 _ENDS = _numbers("input", "output")
 _SIMULATION = {
     **_numbers("frames", "mismatches", "stalled_frames", "stalled_mismatches", "generated_frames"),
@@ -223,17 +236,14 @@ _SYNTHESIS = {
     "tool": _text,
     **_numbers(*RESOURCES),
     "notes": lambda notes: [str(note) for note in items(notes)],
+    "clock": _clock,
     "place": _placed,
     "estimate": _ESTIMATE,
     "error": _ERROR,
     "layers": [
         {
-            "name": _text,
-            "kernel": _text,
-            **_numbers(*RESOURCES),
-            "estimate": fields,
-            "error": _ERROR,
-            "seconds": _number,
+            **{"name": _text, "kernel": _text, **_numbers(*RESOURCES)},
+            **{"estimate": fields, "error": _ERROR, "seconds": _number, "path": _path},
         }
     ],
     "fifos": [

@@ -259,6 +259,7 @@ class BuildJob:
             strict=self.task.strict,
             warnings=self.warnings
             + self.runner.warnings
+            + ((found.get("synthesis") or {}).get("clock") or {}).get("warnings", [])
             + ([] if verification is None else verification.device.warnings),
             graphs=graphs_of(self.source, last or self._reached) if self.page else None,
             files=files_of(staging),

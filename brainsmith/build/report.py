@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.build.circuit_summary import circuit_lines, count, synthesis_line
+from brainsmith.build.circuit_summary import circuit_lines, count, synthesis_lines
 from brainsmith.build.device_use import device_line
 from brainsmith.build.messages import LOG
 from brainsmith.build.rate import rate_line
@@ -143,7 +143,7 @@ def summary_pairs(report: dict[str, Any], output: Path) -> list[tuple[str, str]]
     if report.get("rtl") is not None:
         lines += circuit_lines(report["rtl"])
     if report.get("synthesis") is not None:
-        lines.append(("synthesis", synthesis_line(report["synthesis"])))
+        lines += synthesis_lines(report["synthesis"])
     if report["device"] is not None:
         lines.append(("device", device_line(report["device"])))
     if report["accuracy"] is not None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from brainsmith.rtl.synthesis.synthesis_report import Estimate
 
+_BACKENDS = "brainsmith.backends"
+
 FILE = "report/rtl_synthesis.json"
 """What the step writes, in the output folder."""
 
@@ -25,7 +27,8 @@ FILE = "report/rtl_synthesis.json"
 def rtl_synthesise(model: ModelWrapper, cfg: Any, place: str = "") -> ModelWrapper:
     """Write `report/rtl_synthesis.json` in `cfg.output_dir`: what `cfg.fpga_part` must have for the design.
 
-    Each layer alone (with the memory of its weights) beside its estimate, each FIFO alone, and all of it.
+    Each layer alone (with the memory of its weights) beside its estimate, each FIFO alone, and all of it. And the clock
+    that the slowest path allows by estimate, with a warning where it is too slow, or lies in a core of this project.
     What was synthesised before, of the same content, costs nothing. Estimates that were calibrated with another version of
     Yosys are noted, with how far its figures are from that one's.
 
@@ -43,19 +46,30 @@ def rtl_synthesise(model: ModelWrapper, cfg: Any, place: str = "") -> ModelWrapp
     """
     from brainsmith.rtl.resource_models.drift import drift_note
     from brainsmith.rtl.synthesis import placement
+    from brainsmith.rtl.synthesis.clock import estimate_clock
     from brainsmith.rtl.synthesis.synthesise import synthesise
 
     part = cfg._resolve_fpga_part()
     design = take_design(model, cfg)
     if place:
         placement.check(place)
-    report = synthesise(design, part, estimates=_estimates(model, part)).to_plain()
+    found = synthesise(design, part, estimates=_estimates(model, part))
+    clock = estimate_clock(found, cfg.synth_clk_period_ns, _own_layers(model))
+    report = {**found.to_plain(), "clock": clock.to_plain() if clock is not None else None}
     note = drift_note(report["tool"])
     report["notes"] += [note] if note else []
     if place:
         report["place"] = asdict(placement.place(design, place, cfg.synth_clk_period_ns))
     write_report(cfg, FILE, report)
     return model
+
+
+def _own_layers(model: ModelWrapper) -> set[str]:
+    """Return the layers whose backends are this project's."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    layers = [(node.name, type(getCustomOp(node)).__module__) for node in model.graph.node]
+    return {name for name, module in layers if module.startswith(f"{_BACKENDS}.")}
 
 
 def _estimates(model: ModelWrapper, part: str) -> dict[str, Estimate]:

@@ -32,7 +32,8 @@ def synthesis_section(synthesis: object, device: object = None) -> Markup:
     if not found:
         return section("synthesis", "Synthesis", sentence(_NONE))
     layers = [fields(layer) for layer in items(found.get("layers"))]
-    stated = [text(note) for note in items(found.get("notes"))] + _placed(fields(found.get("place")))
+    stated = [text(note) for note in items(found.get("notes"))]
+    stated += _clock(fields(found.get("clock"))) + _placed(fields(found.get("place")))
     if any(first_text(layer, "kernel") == MEMORY for layer in layers):
         stated.append(_MEMORIES)
     notes = [tag("li", note) for note in stated]
@@ -54,6 +55,23 @@ def _note(found: Fields, layers: Sequence[Fields]) -> str:
     )
 
 
+def _clock(found: Fields) -> list[str]:
+    """Say what clock the design reaches by estimate, and where its slowest path is, if that is known."""
+    clock, target, ratio = (number(found.get(key)) for key in ("fmax_mhz", "target_mhz", "to_mvau"))
+    if clock is None:
+        return []
+    asked = "" if target is None else f" ({figures.count(target)} MHz are asked for)"
+    beside = (
+        "" if ratio is None else f", {figures.three_digits(ratio)} times that of FINN's matrix-vector unit"
+    )
+    start, end = first_text(found, "start"), first_text(found, "end")
+    levels = figures.plural(number(found.get("levels")) or 0, "level")
+    return [
+        f"By estimate the design reaches {figures.count(clock)} MHz{asked}{beside}. Its slowest path has {levels} of "
+        f"logic, from {start} to {end}."
+    ]
+
+
 def _placed(found: Fields) -> list[str]:
     """Say what clock the design reaches on the part that open tools can place on, if it was placed there."""
     clock, device = number(found.get("fmax_mhz")), first_text(found, "device")
@@ -71,6 +89,7 @@ def _table(found: Fields, layers: Sequence[Fields], device: Fields) -> Markup:
     columns = ["#", "Layer"]
     for key, name in RESOURCES.items():
         columns += [name, "estimate"] if key in _ESTIMATED else [name]
+    columns += ["Levels", "MHz"]
     rows = [_row(index, layer) for index, layer in enumerate(layers)]
     sums = [("All layers", _figures(_totals(layers), _estimates(layers)))]
     fifos = [fields(fifo) for fifo in items(found.get("fifos"))]
@@ -83,7 +102,18 @@ def _table(found: Fields, layers: Sequence[Fields], device: Fields) -> Markup:
             resources = fields(device.get("resources"))
             shares = [number(fields(resources.get(key)).get("share")) for key in RESOURCES]
             sums.append((f"Of {first_text(device, 'name')}", _figures(shares, show=_share)))
-    foot = [tag("tr", tag("td"), tag("th", name, scope="row"), cells, tag("td")) for name, cells in sums]
+    whole_path = fields(found.get("clock"))
+    foot = [
+        tag(
+            "tr",
+            tag("td"),
+            tag("th", name, scope="row"),
+            cells,
+            _path(whole_path if name == "Whole design" else {}),
+            tag("td"),
+        )
+        for name, cells in sums
+    ]
     numeric = {0, *range(2, len(columns) + 1)}
     return table("Synthesis of the layers", [*columns, "Time"], rows, numeric, tag("tfoot", foot))
 
@@ -96,6 +126,7 @@ def _row(index: int, layer: Fields) -> Markup:
         cell(index + 1),
         tag("th", name or figures.ABSENT, scope="row", title=kernel or None),
         _figures(numbers(layer, *RESOURCES), _estimate(layer)),
+        _path(fields(layer.get("path"))),
         cell(figures.seconds(seconds), seconds),
     )
 
@@ -123,6 +154,12 @@ def _beside(estimate: float | None, counted: float | None) -> str:
     return (
         f"{told} ({'+' if estimate > counted else '-'}{figures.share(abs(estimate - counted) / counted, 1)})"
     )
+
+
+def _path(path: Fields) -> list[Markup]:
+    """Write the levels of logic of a slowest path, and the clock that it allows by estimate."""
+    levels, clock = number(path.get("levels")), number(path.get("fmax_mhz"))
+    return [cell(figures.count(levels), levels), cell(figures.count(clock), clock)]
 
 
 def _share(value: float | None) -> str:

@@ -93,6 +93,10 @@ SYNTHESIS = {
     "tool": "Yosys 0.70",
     "lut": 4312, "lutram": 64, "ff": 5120, "bram18": 3, "uram": 2, "dsp": 8,
     "notes": ["a shallow FIFO counts as flip-flops"],
+    "clock": {
+        "target_mhz": 200.0, "fmax_mhz": 355.9, "to_mvau": 0.75, "ns": 2.81, "levels": 6, "start": "MVAU_rtl_0.a[0]",
+        "end": "MVAU_rtl_0.b[1]", "layer": "MVAU_rtl_0", "kernel": "MVAU_rtl", "own": False, "warnings": [],
+    },
     "place": {
         "device": "ecp5-85k", "fmax_mhz": 61.4, "lut": 5210, "ff": 4821, "bram": 6, "dsp": 12, "seconds": 214.5,
     },
@@ -100,6 +104,7 @@ SYNTHESIS = {
         {
             "name": "MVAU_rtl_0", "kernel": "MVAU_rtl", "lut": 810, "lutram": 0, "ff": 1239, "bram18": 0, "uram": 2,
             "dsp": 8, "estimate": {"lut": None, "bram18": 3, "dsp": 4}, "seconds": 7.2,
+            "path": {"ns": 2.5, "levels": 5, "fmax_mhz": 400.0, "to_mvau": 0.84, "start": "a[0]", "end": "b[1]"},
         },
     ],
     "fifos": [

@@ -75,6 +75,14 @@ def test_a_design_that_was_not_placed(tmp_path):
     assert read_synthesis(write_circuit(tmp_path, rtl_synthesis=found)) == {**found, "place": None}
 
 
+def test_a_synthesis_without_paths(tmp_path):
+    layers = [{key: value for key, value in layer.items() if key != "path"} for layer in SYNTHESIS["layers"]]
+    found = {key: value for key, value in SYNTHESIS.items() if key != "clock"} | {"layers": layers}
+    without = [{**layer, "path": None} for layer in layers]
+    expected = {**found, "clock": None, "layers": without}
+    assert read_synthesis(write_circuit(tmp_path, rtl_synthesis=found)) == expected
+
+
 def test_an_estimate_that_the_synthesis_does_not_have_is_that_of_the_layers(tmp_path):
     layer = {key: value for key, value in SYNTHESIS["layers"][0].items() if key != "estimate"}
     write_circuit(tmp_path, rtl_synthesis={**SYNTHESIS, "layers": [layer]})

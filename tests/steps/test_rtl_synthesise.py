@@ -32,6 +32,12 @@ def test_the_figures_are_written(stitched, config, tmp_path, heard):
     assert report["dsp"] == sum(layer["dsp"] for layer in report["layers"])
     assert report["lut"] > 0 < report["ff"]
     assert "place" not in report
+    clock = report["clock"]
+    assert clock["fmax_mhz"] == report["path"]["fmax_mhz"] == round(1000 / clock["ns"], 1)
+    assert clock["layer"] == max(report["layers"], key=lambda layer: layer["path"]["ns"])["name"]
+    assert clock["target_mhz"] == round(1000 / config.synth_clk_period_ns, 1)
+    assert not clock["own"]  # all layers of this network are FINN's
+    assert clock["warnings"] == []
     assert heard[0].startswith("synthesising: 0 of ") and heard[0].endswith(" parts of the design")
     assert all(line.startswith("synthesising: ") for line in heard)
 

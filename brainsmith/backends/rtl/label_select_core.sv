@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Finds the TOP greatest of LABELS values, and gives their numbers, that of the greatest first.
 //
-// The best so far are kept in order, and every value that comes is put where it belongs; a value that equals one
-// of them goes behind it, so the lower number wins. A finished result moves to registers of its own, from which it
-// goes out one number a cycle while the next values come in: a frame takes LABELS / PE cycles, or TOP if that is more.
+// The values of a beat are put in order stage by stage. Then they are merged with the best so far, which are in order too,
+// in one cycle: each of the ones is compared with each of the others, and how many are before it is its place. A value
+// that equals one of the best goes behind it, so the lower number wins. A finished result moves to registers of its own,
+// from which it goes out one number a cycle while the next values come in: a frame takes LABELS / PE cycles, or TOP if
+// that is more.
 module label_select_core #(
     int unsigned LABELS   = 10,  // values of a frame
     int unsigned PE       = 1,   // values of a beat; divides LABELS
@@ -25,73 +27,117 @@ module label_select_core #(
 );
 
     localparam int unsigned LABEL_BITS = LABELS > 1 ? $clog2(LABELS) : 1;
+    localparam int unsigned LANE_BITS = $clog2(PE);
+    localparam int unsigned STAGES = TOP == 1 ? LANE_BITS : LANE_BITS * (LANE_BITS + 1) / 2;  // of label_select_order
+    localparam int unsigned NEW = PE < TOP ? PE : TOP;  // values of a beat that may be among the best
     typedef logic [LABEL_BITS-1:0] label_t;
     typedef logic [IN_BITS-1:0] value_t;
 
     // With the sign bit of signed values turned round, unsigned comparisons give their order.
     localparam value_t TURNED = SIGNED != 0 ? value_t'(1) << (IN_BITS - 1) : '0;
 
-    label_t lowest;  // number of the first value of the beat that is awaited
-    logic   first, last, take, room;
+    logic enable, take, last, finished, room;
+    label_t lowest;  // number of the first value of the beat that is merged
+
+    // The greatest values of a beat, in order, and where in the beat they were.
+    value_t [NEW-1:0] come;
+    label_t [NEW-1:0] come_label;
+
+    if (PE == 1) begin : g_one
+        assign come       = in_data[0] ^ TURNED;
+        assign come_label = lowest;
+        assign take       = in_valid && enable;
+    end else begin : g_order
+        localparam int unsigned BITS = IN_BITS + LANE_BITS;
+
+        logic [PE-1:0][BITS-1:0] numbers;  // of equal values that of the lower lane is greater
+        logic [NEW-1:0][BITS-1:0] ordered;
+        logic [STAGES-1:0] valid;
+
+        for (genvar lane = 0; lane < PE; lane++) begin : g_lane
+            assign numbers[lane] = {in_data[lane] ^ TURNED, ~LANE_BITS'(lane)};
+        end
+
+        label_select_order #(
+            .COUNT(PE), .FIRST(NEW), .BITS(BITS)
+        ) order (
+            .clk, .enable, .numbers, .ordered
+        );
+
+        for (genvar at = 0; at < NEW; at++) begin : g_come
+            assign come[at]       = ordered[at][BITS-1:LANE_BITS];
+            assign come_label[at] = lowest + label_t'({~ordered[at][LANE_BITS-1:0]});
+        end
+
+        always_ff @(posedge clk) begin
+            if (rst) valid <= '0;
+            else if (enable) valid <= STAGES'({valid, in_valid});
+        end
+        assign take = valid[STAGES-1] && enable;
+    end
 
     value_t [TOP-1:0] best, best_next;    // the greatest so far, from the greatest down
     label_t [TOP-1:0] label, label_next;  // their numbers
     logic   [TOP-1:0] known, known_next;  // of them, those that there are
-
-    label_t [TOP-1:0] given;   // what has yet to go out, the next one lowest
-    logic   [TOP-1:0] pending;  // which of them there are
-
-    assign first    = lowest == '0;
-    assign last     = lowest == label_t'(LABELS - PE);
-    assign room     = pending == '0 || (pending == TOP'(1) && out_ready);
-    assign in_ready = !last || room;
-    assign take     = in_valid && in_ready;
-
-    assign out_data  = OUT_BITS'(given[0]);
-    assign out_valid = pending[0];
+    logic   [TOP-1:0][NEW-1:0] beaten;    // whether each of the best goes behind each of those that come
 
     always_comb begin
-        best_next  = best;
-        label_next = label;
-        known_next = first ? '0 : known;
-        for (int lane = 0; lane < PE; lane++) begin
-            value_t value;
-            logic [TOP-1:0] beaten;  // once one is beaten, so are all behind it
-            value = in_data[lane] ^ TURNED;
-            for (int place = 0; place < TOP; place++) beaten[place] = !known_next[place] || value > best_next[place];
-            for (int place = TOP - 1; place > 0; place--) begin
-                if (beaten[place]) begin
-                    best_next[place]  = beaten[place-1] ? best_next[place-1] : value;
-                    label_next[place] = beaten[place-1] ? label_next[place-1] : lowest + label_t'(lane);
-                    known_next[place] = beaten[place-1] ? known_next[place-1] : 1'b1;
+        for (int i = 0; i < TOP; i++) begin
+            for (int j = 0; j < NEW; j++) beaten[i][j] = !known[i] || come[j] > best[i];
+        end
+        best_next  = '0;
+        label_next = '0;
+        known_next = '0;
+        for (int place = 0; place < TOP; place++) begin
+            for (int j = 0; j < NEW && j <= place; j++) begin  // behind place - j of the best
+                if ((place == j || !beaten[place-j-1][j]) && beaten[place-j][j]) begin
+                    best_next[place]  |= come[j];
+                    label_next[place] |= come_label[j];
+                    known_next[place] |= 1'b1;
                 end
             end
-            if (beaten[0]) begin
-                best_next[0]  = value;
-                label_next[0] = lowest + label_t'(lane);
-                known_next[0] = 1'b1;
+            for (int j = 0; j <= NEW && j <= place; j++) begin  // behind j of those that come
+                if ((j == 0 || beaten[place-j][j-1]) && (j == NEW || !beaten[place-j][j])) begin
+                    best_next[place]  |= best[place-j];
+                    label_next[place] |= label[place-j];
+                    known_next[place] |= known[place-j];
+                end
             end
         end
     end
 
+    label_t [TOP-1:0] given;    // what has yet to go out, the next one lowest
+    logic   [TOP-1:0] pending;  // which of them there are
+
+    assign last     = lowest == label_t'(LABELS - PE);
+    assign room     = pending == '0 || (pending == TOP'(1) && out_ready);
+    assign enable   = !finished || room;
+    assign in_ready = enable;
+
+    assign out_data  = OUT_BITS'(given[0]);
+    assign out_valid = pending[0];
+
     always_ff @(posedge clk) begin
+        if (enable) finished <= take && last;
         if (take) begin
             best   <= best_next;
             label  <= label_next;
-            known  <= known_next;
+            known  <= last ? '0 : known_next;
             lowest <= last ? '0 : lowest + label_t'(PE);
         end
         if (out_valid && out_ready) begin
             given   <= given >> LABEL_BITS;
             pending <= pending >> 1;
         end
-        if (take && last) begin
-            given   <= label_next;
+        if (finished && room) begin
+            given   <= label;
             pending <= '1;
         end
         if (rst) begin
-            lowest  <= '0;
-            pending <= '0;
+            lowest   <= '0;
+            known    <= '0;
+            finished <= '0;
+            pending  <= '0;
         end
     end
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from finn.custom_op.fpgadataflow.labelselect import LabelSelect
 
+from brainsmith.backends.rtl.label_select_order import order_resources, order_stages
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.costs import comparator_luts
@@ -15,6 +16,9 @@ from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+CHOICES = (2, 3)
+"""LUTs for each bit of one of several best: it stays, moves on or comes; of a beat of one value, of more."""
 
 
 @backend(
@@ -27,6 +31,7 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
     """Arg-max, and the K greatest: `PE` values a beat, the lower number first where values are equal."""
 
     core = "label_select_core"
+    parts = ("label_select_order.sv",)
     parallel: ClassVar[Mapping[str, str]] = {"PE": "Labels"}
 
     @classmethod
@@ -64,21 +69,15 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
         }
 
     def core_resources(self) -> Resources:
-        """Return the best and their numbers, these twice, and for each value and place a comparator and a choice.
-
-        Where a beat is the whole frame, no value meets more of them than values are in front of it.
-        """
+        """Return the network that puts a beat in order, and the best with their numbers, into which it is merged."""
         lanes, top = self.get_nodeattr("PE"), self.get_nodeattr("K")
         bits = self.get_input_datatype().bitwidth()
         label = max((self.get_nodeattr("Labels") - 1).bit_length(), 1)
-        whole = lanes == self.get_nodeattr("Labels")
-        compared = sum(min(lane, top) if whole else top for lane in range(lanes))
-        choices = bits * (compared - int(lanes == 1 and not whole))
-        if top == 1:
-            choices += (lanes - 1) * (lanes - 1).bit_length()
-        else:
-            choices += label * (compared + 2 * top)
-        return Resources(
-            lut=2 * label + 8 + compared * comparator_luts(bits) + choices,
-            ff=top * (bits + 2 * label + 2) + label,
+        come, lane_bits = min(lanes, top), (lanes - 1).bit_length()
+        order = order_resources(lanes, come, bits, lane_bits)
+        compared = top * come * (comparator_luts(bits) + int(top > 1))
+        chosen = top * (bits + label) * (1 if top == 1 else CHOICES[lanes > 1])
+        return order + Resources(
+            lut=2 * label + 6 + compared + chosen + (label * come if lanes > 1 else 0),
+            ff=top * (bits + 2 * label + 2) + label + 1 + len(order_stages(lanes, come)),
         )

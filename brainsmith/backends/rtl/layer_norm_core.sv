@@ -35,6 +35,7 @@ module layer_norm_core #(
 
     localparam int unsigned BEATS = SIZE / SIMD;
     localparam int unsigned AT_BITS = BEATS > 1 ? $clog2(BEATS) : 1;
+    localparam int unsigned ROUNDS = $clog2(SIMD);  // of pairs, until a beat's elements are added up
     localparam int unsigned PRODUCT_BITS = CENTRED_BITS + ROOT_BITS + 1;
     localparam int unsigned WIDE = CENTRED_BITS + SUM_BITS;
     localparam int unsigned EXACT_BITS = PRODUCT_BITS > OUT_BITS ? PRODUCT_BITS : OUT_BITS + 1;  // an output fits, too
@@ -49,49 +50,64 @@ module layer_norm_core #(
         return {IN_SIGNED && beat[lane*IN_BITS+IN_BITS-1], beat[lane*IN_BITS+:IN_BITS]};
     endfunction
 
-    // Sums: a beat's squares are registered first, then all is added to the row's.
+    // Sums: a beat's squares are registered first, then added up in a tree, and that is added to the row's.
     logic [SIMD*IN_BITS-1:0] beat;
     logic [SIMD-1:0][2*IN_BITS+1:0] beat_squares;
-    logic beat_valid, beat_first, beat_last;
+    logic [ROUNDS:0] beat_valid, beat_first, beat_last;  // of the beat and of its sums on their way
     logic [AT_BITS-1:0] taken;  // beats of this row
-    logic signed [SUM_BITS-1:0] sum, new_sum;
-    logic [SQUARE_BITS-1:0] squares, new_squares;
+    logic [SIMD-1:0][IN_BITS:0] elements;
+    logic [IN_BITS+ROUNDS:0] beat_sum;
+    logic [2*IN_BITS+1+ROUNDS:0] beat_square_sum;
+    logic unused_bits;
+    logic signed [SUM_BITS-1:0] sum;
+    logic [SQUARE_BITS-1:0] squares;
     logic sums_valid, sums_ready, queue_ready, hold, take;
 
-    assign hold = beat_valid && sums_valid && !sums_ready;  // the row before is not taken yet
+    assign hold = beat_valid[ROUNDS] && sums_valid && !sums_ready;  // the row before is not taken yet
     assign in_ready = queue_ready && !hold;
     assign take = in_valid && in_ready;
 
-    always_comb begin
-        new_sum = beat_first ? '0 : sum;
-        new_squares = beat_first ? '0 : squares;
-        for (int unsigned lane = 0; lane < SIMD; lane++) begin
-            new_sum = new_sum + SUM_BITS'(element(beat, lane));
-            new_squares = new_squares + SQUARE_BITS'(beat_squares[lane]);
-        end
+    for (genvar lane = 0; lane < SIMD; lane++) begin : gen_elements
+        assign elements[lane] = element(beat, lane);
     end
+
+    binary_mvau_sum #(.COUNT(SIMD), .BITS(IN_BITS + 1), .SIGNED(1)) elements_tree (
+        .clk,
+        .enable(!hold),
+        .numbers(elements),
+        .sum(beat_sum)
+    );
+
+    binary_mvau_sum #(.COUNT(SIMD), .BITS(2 * IN_BITS + 2), .SIGNED(0)) squares_tree (
+        .clk,
+        .enable(!hold),
+        .numbers(beat_squares),
+        .sum(beat_square_sum)
+    );
+
+    assign unused_bits = ^{beat_sum, beat_square_sum};  // of sums that fit without them
 
     always_ff @(posedge clk) begin
         if (rst) begin
             taken <= '0;
-            beat_valid <= 1'b0;
+            beat_valid <= '0;
             sums_valid <= 1'b0;
         end else begin
             if (take) taken <= taken == AT_BITS'(BEATS - 1) ? '0 : taken + 1'b1;
-            if (!hold) beat_valid <= take;
-            if (beat_valid && !hold) sums_valid <= beat_last;
+            if (!hold) beat_valid <= (ROUNDS + 1)'({beat_valid, take});
+            if (beat_valid[ROUNDS] && !hold) sums_valid <= beat_last[ROUNDS];
             else if (sums_ready) sums_valid <= 1'b0;
         end
         if (!hold) begin
             beat <= in_data;
-            beat_first <= taken == '0;
-            beat_last <= taken == AT_BITS'(BEATS - 1);
+            beat_first <= (ROUNDS + 1)'({beat_first, taken == '0});
+            beat_last <= (ROUNDS + 1)'({beat_last, taken == AT_BITS'(BEATS - 1)});
             for (int unsigned lane = 0; lane < SIMD; lane++)
                 beat_squares[lane] <= element(in_data, lane) * element(in_data, lane);
         end
-        if (beat_valid && !hold) begin
-            sum <= new_sum;
-            squares <= new_squares;
+        if (beat_valid[ROUNDS] && !hold) begin
+            sum <= (beat_first[ROUNDS] ? '0 : sum) + SUM_BITS'(signed'(beat_sum));
+            squares <= (beat_first[ROUNDS] ? '0 : squares) + SQUARE_BITS'(beat_square_sum);
         end
     end
 

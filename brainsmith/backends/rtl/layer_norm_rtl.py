@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brainsmith.backends.rtl.embedded_resources import Product, sum_tree
 from brainsmith.backends.rtl.multiplier import DSP_PRODUCT, multiplier
 from brainsmith.backends.rtl.page_memory import in_blocks
 from brainsmith.backends.rtl.row_backend import RowBackend
@@ -25,7 +26,7 @@ class LayerNormRTL(RowBackend, LayerNormKernel):
     """`SIMD` elements a beat; a row takes its beats or its root's bits and 4 cycles, whichever is more."""
 
     core = "layer_norm_core"
-    parts = ("page_memory.sv", "row_queue.sv", "layer_norm_root.sv")
+    parts = ("binary_mvau_sum.sv", "page_memory.sv", "row_queue.sv", "layer_norm_root.sv")
 
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the sizes of a row, the widths of the integers, and the queue."""
@@ -40,7 +41,8 @@ class LayerNormRTL(RowBackend, LayerNormKernel):
 def _queue(node: LayerNormKernel) -> tuple[int, int]:
     """Return the depth and the width of the queue in which rows wait for their roots."""
     arithmetic = node.arithmetic()
-    depth = queue_depth(arithmetic.size // node.get_nodeattr("SIMD"), arithmetic.serial_cycles)
+    simd = node.get_nodeattr("SIMD")
+    depth = queue_depth(arithmetic.size // simd, arithmetic.serial_cycles) + (simd - 1).bit_length()
     return depth, node.get_instream_width()
 
 
@@ -56,17 +58,20 @@ def layer_norm_resources(node: LayerNormKernel) -> Resources:
     root, remainder, centred = width["root_bits"], width["remainder_bits"], width["centred_bits"]
     adders = arithmetic.size.bit_count() - 1  # of a product with the size
     count = 2 * (arithmetic.size // simd - 1).bit_length()
+    rounds = (simd - 1).bit_length()
     serial = Resources(
-        lut=6 * remainder + (2 + adders) * deviation - 38,
-        ff=2 * total + squares + 2 * deviation + 2 * remainder + root + 10,
+        lut=6 * remainder + (3 + adders) * deviation - 8,
+        ff=2 * total + squares + 3 * deviation + 2 * remainder + root + 13,
     ) + multiplier(total, total)
-    shared = Resources(lut=14 + count, ff=2 * total + squares + 2 * root + count + 8)
+    shared = Resources(
+        lut=14 + count + total + squares, ff=2 * total + squares + 2 * root + count + 8 + 3 * rounds
+    )
+    trees = sum_tree(simd, Product(bits + 1, True, Resources())) + sum_tree(
+        simd, Product(2 * bits, False, Resources())
+    )
     # Bits above these are copies of the sign.
     given = min(arithmetic.output_bits, centred + root + 1 - width["drop"])
-    lane = Resources(
-        lut=total + squares + centred + given + 2,
-        ff=bits + centred + (centred + root + 1) + given,
-    )
+    lane = Resources(lut=centred + given + 2, ff=bits + centred + (centred + root + 1) + given)
     square = Resources(lut=bits) if 2 * bits < DSP_PRODUCT else Resources(dsp=1)
     lane = lane + square + multiplier(max(centred, root + 1), min(centred, root + 1))
-    return serial + shared + lane.times(simd) + queue_resources(*_queue(node))
+    return serial + shared + trees + lane.times(simd) + queue_resources(*_queue(node))

@@ -152,14 +152,33 @@ module mat_mul_core #(
         end
     end
 
-    // Second stage: products. Third: sums, which are the output when the last part is in.
+    // Second stage: products. Then their sum in a tree, then the sum over the parts of a row, which is the output.
     localparam bit SIGNED = LHS_KIND != 0 || RHS_KIND != 0;
     localparam int unsigned WIDTH = LHS_BITS + RHS_BITS;
+    localparam int unsigned SUM_BITS = WIDTH + $clog2(SIMD);
+    localparam int unsigned DELAY = 2 + $clog2(SIMD);  // from a part of a row to the sum of its products
 
-    logic [PE-1:0][SIMD-1:0][WIDTH-1:0] products;
-    logic [1:0] valid, first, last;  // of the operands and of the products
+    logic [DELAY-1:0] valid, first, last;
+
+    always_ff @(posedge clk) begin
+        if (rst) begin
+            valid     <= '0;
+            out_valid <= '0;
+        end else if (go) begin
+            valid     <= {valid[DELAY-2:0], step};
+            out_valid <= valid[DELAY-1] && last[DELAY-1];
+        end
+        if (go) begin
+            first <= {first[DELAY-2:0], part == '0};
+            last  <= {last[DELAY-2:0], last_part};
+        end
+    end
 
     for (genvar p = 0; p < PE; p++) begin : columns
+        logic [SIMD-1:0][WIDTH-1:0] products;
+        logic [SUM_BITS-1:0]        sum;
+        logic [OUT_BITS-1:0]        added;
+
         for (genvar s = 0; s < SIMD; s++) begin : factors
             logic [WIDTH-1:0] product;
 
@@ -169,32 +188,23 @@ module mat_mul_core #(
                 .a(lhs[s]), .b(rhs[s][p]), .product
             );
 
-            always_ff @(posedge clk) if (go) products[p][s] <= product;
+            always_ff @(posedge clk) if (go) products[s] <= product;
         end
 
-        logic [OUT_BITS-1:0] sum;
-        always_comb begin
-            sum = first[1] ? '0 : out_data[p];
-            for (int s = 0; s < SIMD; s++) begin
-                if (SIGNED) sum += OUT_BITS'(signed'(products[p][s]));
-                else sum += OUT_BITS'(products[p][s]);
-            end
+        binary_mvau_sum #(
+            .COUNT(SIMD), .BITS(WIDTH), .SIGNED(SIGNED ? 1 : 0)
+        ) tree (
+            .clk, .enable(go), .numbers(products), .sum
+        );
+
+        if (SIGNED) begin : extended
+            assign added = OUT_BITS'(signed'(sum));
+        end else begin : filled
+            assign added = OUT_BITS'(sum);
         end
 
-        always_ff @(posedge clk) if (go && valid[1]) out_data[p] <= sum;
-    end
-
-    always_ff @(posedge clk) begin
-        if (rst) begin
-            valid     <= '0;
-            out_valid <= '0;
-        end else if (go) begin
-            valid     <= {valid[0], step};
-            out_valid <= valid[1] && last[1];
-        end
-        if (go) begin
-            first <= {first[0], part == '0};
-            last  <= {last[0], last_part};
+        always_ff @(posedge clk) begin
+            if (go && valid[DELAY-1]) out_data[p] <= (first[DELAY-1] ? '0 : out_data[p]) + added;
         end
     end
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.backends.rtl.embedded_resources import product_of
+from brainsmith.backends.rtl.embedded_resources import Product, product_of, sum_tree
 from brainsmith.backends.rtl.page_memory import LARGE, SMALL, in_blocks, page_memory_resources
 from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.kernels.mat_mul import MatMulKernel
@@ -27,7 +27,7 @@ class MatMulRTL(CoreBackend, MatMulKernel):
     """Two right-hand matrices in memory, one left-hand row, and `PE` sums of `SIMD` products."""
 
     core = "mat_mul_core"
-    parts = ("integer_product.sv", "page_memory.sv")
+    parts = ("binary_mvau_sum.sv", "integer_product.sv", "page_memory.sv")
     parallelism = MatMulKernel.parallelism
 
     @classmethod
@@ -62,18 +62,20 @@ class MatMulRTL(CoreBackend, MatMulKernel):
         }
 
     def core_resources(self) -> Resources:
-        """Return the memories of both sides, the multipliers, the sums, and the counters."""
+        """Return the memories of both sides, the multipliers, the trees of sums, and the counters."""
         pe, simd = self.get_nodeattr("PE"), self.get_nodeattr("SIMD")
         words, bits = self.memory()
         lanes = page_memory_resources(words, bits).times(simd)
         kinds = self.get_input_datatype(0), self.get_input_datatype(1)
         one, other, output = (int(kind.bitwidth()) for kind in (*kinds, self.get_output_datatype()))
-        bits = 1 if one == other == 1 else one + other  # that are not constant
-        added = output if simd == 1 else -(-3 * simd * (bits + output) // 4)
-        kept = bits if kinds[0].name == kinds[1].name == "BINARY" else one + other
-        sums = Resources(lut=pe * added, ff=pe * (output + simd * kept))
-        products = product_of(*kinds, constant=False).resources.times(pe * simd)
-        return lanes + self._row() + products + sums + self._counters(words)
+        bits = 1 if kinds[0].name == kinds[1].name == "BINARY" else one + other
+        product = product_of(*kinds, constant=False)
+        signed = any(kind.signed() or kind.name == "BIPOLAR" for kind in kinds)
+        tree = sum_tree(simd, Product(bits, signed, product.resources))
+        parts = self.depth // simd
+        sums = Resources(lut=output if parts > 1 else 0, ff=output) + tree + Resources(ff=simd * bits)
+        products = product.resources.times(simd)
+        return lanes + self._row() + (products + sums).times(pe) + self._counters(words)
 
     def memory(self) -> tuple[int, int]:
         """Return the words of the memory of one lane, for two right-hand matrices, and the bits of a word."""
@@ -95,4 +97,8 @@ class MatMulRTL(CoreBackend, MatMulKernel):
         turns = (self.rows, self.depth // simd, simd, self.columns // pe, self.columns // pe)
         bits = sum((one - 1).bit_length() for one in turns)
         address = (words - 1).bit_length()
-        return Resources(lut=2 * address + bits + 22, ff=2 * address + bits + 11)
+        found = Resources(lut=2 * address + bits + 22, ff=2 * address + bits + 11)
+        if simd == 1:
+            return found
+        # What is first and last on its way beside the sums is a shift register each, and what is valid is not.
+        return found + Resources(lut=2, lutram=2, ff=(simd - 1).bit_length() - 4)

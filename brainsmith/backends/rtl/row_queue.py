@@ -17,4 +17,4 @@ def queue_depth(beats: int, serial_cycles: int) -> int:
 def queue_resources(depth: int, bits: int) -> Resources:
     """Return what a queue needs: its memory, two places in it and a count."""
     place = (depth - 1).bit_length()
-    return page_memory_resources(depth, bits) + Resources(lut=5 * place - 2, ff=3 * place + 1)
+    return page_memory_resources(depth, bits) + Resources(lut=5 * place - 2, ff=3 * place + 3)

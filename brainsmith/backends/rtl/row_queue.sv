@@ -26,10 +26,11 @@ module row_queue #(
     logic [AT_BITS-1:0] write_at, read_at;
     logic [COUNT_BITS-1:0] held;  // in the memory
     logic write, read;
+    logic room, some;  // the memory is not full, and not empty: kept beside the count, so that no path begins with it
 
-    assign in_ready = held != COUNT_BITS'(DEPTH);
-    assign write = in_valid && in_ready;
-    assign read = held != '0 && (!out_valid || out_ready);
+    assign in_ready = room;
+    assign write = in_valid && room;
+    assign read = some && (!out_valid || out_ready);
 
     function automatic logic [AT_BITS-1:0] following(input logic [AT_BITS-1:0] at);
         return at == AT_BITS'(DEPTH - 1) ? '0 : at + 1'b1;
@@ -40,12 +41,22 @@ module row_queue #(
             write_at <= '0;
             read_at <= '0;
             held <= '0;
+            room <= 1'b1;
+            some <= 1'b0;
             out_valid <= 1'b0;
         end else begin
             if (write) write_at <= following(write_at);
             if (read) read_at <= following(read_at);
-            if (write && !read) held <= held + 1'b1;
-            if (read && !write) held <= held - 1'b1;
+            if (write && !read) begin
+                held <= held + 1'b1;
+                room <= held != COUNT_BITS'(DEPTH - 1);
+                some <= 1'b1;
+            end
+            if (read && !write) begin
+                held <= held - 1'b1;
+                room <= 1'b1;
+                some <= held != COUNT_BITS'(1);
+            end
             if (read) out_valid <= 1'b1;
             else if (out_ready) out_valid <= 1'b0;
         end

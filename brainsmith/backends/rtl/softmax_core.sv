@@ -37,6 +37,8 @@ module softmax_core #(
     localparam int unsigned BEATS = SIZE / SIMD;
     localparam int unsigned AT_BITS = BEATS > 1 ? $clog2(BEATS) : 1;
     localparam int unsigned PRODUCT_BITS = POWER_BITS + RECIPROCAL_BITS;
+    localparam int unsigned ROUNDS = $clog2(SIMD);               // of pairs, until one of a beat's lanes is left
+    localparam int unsigned FOUND = SIMD > 1 ? ROUNDS : 1;       // cycles until the greatest of a beat is known
 
     typedef logic [SIMD-1:0][IN_BITS-1:0] keys_t;
     typedef logic [SIMD-1:0][POWER_BITS-1:0] powers_t;
@@ -47,41 +49,42 @@ module softmax_core #(
 
     // The greatest element: of a beat, then of the row.
     logic [IN_BITS-1:0] beat_most, most, greatest;
-    logic beat_valid, beat_first, beat_last, most_valid, most_ready, most_hold, elements_ready, take;
+    logic [FOUND-1:0] beat_valid, beat_first, beat_last;  // on the way there
+    logic most_valid, most_ready, most_hold, elements_ready, take;
     logic [AT_BITS-1:0] taken;  // beats of this row
 
-    // A tree, so that a beat of SIMD elements is as deep as log2 SIMD comparisons.
-    function automatic logic [IN_BITS-1:0] greatest_of(input keys_t several);
-        keys_t left;
-        left = several;
-        for (int unsigned gap = 1; gap < SIMD; gap *= 2)
-            for (int unsigned lane = 0; lane + gap < SIMD; lane += 2 * gap)
-                if (left[lane+gap] > left[lane]) left[lane] = left[lane+gap];
-        return left[0];
-    endfunction
+    if (SIMD == 1) begin : gen_single
+        always_ff @(posedge clk) if (!most_hold) beat_most <= keys[0];
+    end else begin : gen_greatest
+        label_select_order #(.COUNT(SIMD), .FIRST(1), .BITS(IN_BITS)) order (
+            .clk,
+            .enable(!most_hold),
+            .numbers(keys),
+            .ordered(beat_most)
+        );
+    end
 
-    assign most_hold = beat_valid && most_valid && !most_ready;  // the row before is not taken yet
+    assign most_hold = beat_valid[FOUND-1] && most_valid && !most_ready;  // the row before is not taken yet
     assign in_ready = elements_ready && !most_hold;
     assign take = in_valid && in_ready;
-    assign greatest = beat_first || beat_most > most ? beat_most : most;
+    assign greatest = beat_first[FOUND-1] || beat_most > most ? beat_most : most;
 
     always_ff @(posedge clk) begin
         if (rst) begin
             taken <= '0;
-            beat_valid <= 1'b0;
+            beat_valid <= '0;
             most_valid <= 1'b0;
         end else begin
             if (take) taken <= taken == AT_BITS'(BEATS - 1) ? '0 : taken + 1'b1;
-            if (!most_hold) beat_valid <= take;
-            if (beat_valid && !most_hold) most_valid <= beat_last;
+            if (!most_hold) beat_valid <= FOUND'({beat_valid, take});
+            if (beat_valid[FOUND-1] && !most_hold) most_valid <= beat_last[FOUND-1];
             else if (most_ready) most_valid <= 1'b0;
         end
         if (!most_hold) begin
-            beat_most <= greatest_of(keys);
-            beat_first <= taken == '0;
-            beat_last <= taken == AT_BITS'(BEATS - 1);
+            beat_first <= FOUND'({beat_first, taken == '0});
+            beat_last <= FOUND'({beat_last, taken == AT_BITS'(BEATS - 1)});
         end
-        if (beat_valid && !most_hold) most <= greatest;
+        if (beat_valid[FOUND-1] && !most_hold) most <= greatest;
     end
 
     keys_t element;
@@ -105,10 +108,14 @@ module softmax_core #(
     logic address_valid, address_first, address_last, power_valid, power_first, power_last;
     logic [SIMD-1:0][ADDRESS_BITS-1:0] address;
     powers_t power;
-    logic [SUM_BITS-1:0] sum, new_sum;
+    logic [SUM_BITS-1:0] sum;
+    logic [POWER_BITS+ROUNDS-1:0] beat_sum;
+    logic beat_sum_valid, beat_sum_first, beat_sum_last, add;
     logic sum_valid, sum_ready, powers_ready;
 
-    assign move = !power_valid || (powers_ready && !(sum_valid && !sum_ready));
+    // A beat's powers are added up in a tree, which goes on while no beat comes.
+    assign add = !(beat_sum_valid && sum_valid && !sum_ready);
+    assign move = !power_valid || (powers_ready && add);
     assign element_taken = row_active && move;
     assign row_last = element_valid && element_taken && looked_up == AT_BITS'(BEATS - 1);
     assign most_ready = !row_active || row_last;
@@ -119,9 +126,32 @@ module softmax_core #(
         return ADDRESS_BITS'(difference);
     endfunction
 
-    always_comb begin
-        new_sum = power_first ? '0 : sum;
-        for (int unsigned lane = 0; lane < SIMD; lane++) new_sum = new_sum + SUM_BITS'(power[lane]);
+    binary_mvau_sum #(.COUNT(SIMD), .BITS(POWER_BITS), .SIGNED(0)) powers_tree (
+        .clk,
+        .enable(add),
+        .numbers(power),
+        .sum(beat_sum)
+    );
+
+    if (SIMD == 1) begin : gen_no_tree
+        assign beat_sum_valid = power_valid && powers_ready;
+        assign beat_sum_first = power_first;
+        assign beat_sum_last = power_last;
+    end else begin : gen_beside_tree
+        logic [ROUNDS-1:0] valid, first, last_of_row;
+
+        assign beat_sum_valid = valid[ROUNDS-1];
+        assign beat_sum_first = first[ROUNDS-1];
+        assign beat_sum_last = last_of_row[ROUNDS-1];
+
+        always_ff @(posedge clk) begin
+            if (rst) valid <= '0;
+            else if (add) valid <= ROUNDS'({valid, power_valid && powers_ready});
+            if (add) begin
+                first <= ROUNDS'({first, power_first});
+                last_of_row <= ROUNDS'({last_of_row, power_last});
+            end
+        end
     end
 
     always_ff @(posedge clk) begin
@@ -138,7 +168,7 @@ module softmax_core #(
                 address_valid <= element_valid && row_active;
                 power_valid <= address_valid;
             end
-            if (power_valid && move) sum_valid <= power_last;
+            if (beat_sum_valid && add) sum_valid <= beat_sum_last;
             else if (sum_ready) sum_valid <= 1'b0;
         end
         if (most_ready) row_most <= most;
@@ -150,7 +180,7 @@ module softmax_core #(
             for (int unsigned lane = 0; lane < SIMD; lane++)
                 address[lane] <= address_of(row_most - element[lane]);
         end
-        if (power_valid && move) sum <= new_sum;
+        if (beat_sum_valid && add) sum <= (beat_sum_first ? '0 : sum) + SUM_BITS'(beat_sum);
     end
 
     for (genvar lane = 0; lane < SIMD; lane++) begin : gen_tables

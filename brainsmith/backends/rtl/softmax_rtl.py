@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from qonnx.core.datatype import DataType
 
+from brainsmith.backends.rtl.embedded_resources import Product, sum_tree
+from brainsmith.backends.rtl.label_select_order import order_resources
 from brainsmith.backends.rtl.multiplier import multiplier
 from brainsmith.backends.rtl.page_memory import in_blocks
 from brainsmith.backends.rtl.row_backend import RowBackend
@@ -31,7 +33,10 @@ class SoftmaxRTL(RowBackend, SoftmaxKernel):
     """`SIMD` elements a beat; a row takes its beats or its reciprocal's bits and 2 cycles, whichever is more."""
 
     core = "softmax_core"
-    parts = ("constant_rom.sv", "page_memory.sv", "row_queue.sv", "softmax_reciprocal.sv")
+    parts = (
+        "binary_mvau_sum.sv", "constant_rom.sv", "label_select_order.sv", "page_memory.sv", "row_queue.sv",
+        "softmax_reciprocal.sv",
+    )  # fmt: skip
 
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the sizes of a row, the widths of the integers, the table's file, and the queues."""
@@ -66,8 +71,10 @@ def _queues(node: SoftmaxKernel) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return depth and width of the queue of inputs and of that of powers."""
     arithmetic, simd = node.arithmetic(), node.get_nodeattr("SIMD")
     beats = arithmetic.size // simd
-    powers = queue_depth(beats, arithmetic.serial_cycles), (arithmetic.power_fraction + 1) * simd
-    return (beats + SPARE, node.get_instream_width()), powers
+    rounds = (simd - 1).bit_length()
+    depth = queue_depth(beats, arithmetic.serial_cycles) + rounds
+    powers = depth, (arithmetic.power_fraction + 1) * simd
+    return (beats + rounds + SPARE, node.get_instream_width()), powers
 
 
 def softmax_resources(node: SoftmaxKernel) -> Resources:
@@ -82,12 +89,16 @@ def softmax_resources(node: SoftmaxKernel) -> Resources:
     count = 3 * (arithmetic.size // simd - 1).bit_length()
     given = arithmetic.output_bits
     division = Resources(lut=total + 25, ff=2 * total + 1 + reciprocal + (reciprocal - 1).bit_length() + 3)
-    shared = Resources(lut=20 + count, ff=3 * bits + total + reciprocal + count + 14)
     chosen = 3 * bits // 2 + 1  # the greater of two
+    rounds = (simd - 1).bit_length()
+    shared = Resources(
+        lut=20 + count + chosen + total,
+        ff=(2 if rounds else 3) * bits + total + reciprocal + count + 14 + 4 * rounds,
+    )
+    trees = order_resources(simd, 1, bits, 0) + sum_tree(simd, Product(power, False, Resources()))
     lane = Resources(
-        lut=chosen + bits + width["address_bits"] + total + given - 3,
-        ff=width["address_bits"] + reciprocal + given,
+        lut=bits + width["address_bits"] + given - 3, ff=width["address_bits"] + reciprocal + given
     )
     lane += multiplier(power, reciprocal) + _table(node).resources()
     inputs, powers = _queues(node)
-    return division + shared + lane.times(simd) + queue_resources(*inputs) + queue_resources(*powers)
+    return division + shared + trees + lane.times(simd) + queue_resources(*inputs) + queue_resources(*powers)

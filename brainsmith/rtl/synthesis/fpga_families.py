@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from brainsmith.errors import BuildError
+from brainsmith.rtl.synthesis.cell_timing import Delays
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Family:
         dsp: The DSP slice that FINN instantiates for it.
         slices: All cells that count as DSP slices here: FINN's, and what Yosys infers.
         memories: What `memory_libmap` gets about its memories, and the files that map to them, as `synth_xilinx` does.
+        delays: Of its cells and wires.
+        mvau_ns: The slowest path of FINN's matrix-vector unit with these delays (`benchmarks/clocks.py`, its reference).
         notes: What reading the figures needs.
     """
 
@@ -56,6 +59,8 @@ class Family:
     dsp: str
     slices: tuple[str, ...]
     memories: Memories
+    delays: Delays
+    mvau_ns: float
     notes: tuple[str, ...] = ()
 
 
@@ -65,7 +70,7 @@ def _family(entry: dict[str, Any]) -> Family:
     maps = tuple((kind, file) for kind, file in memories["maps"])
     memories = Memories(**{**memories, "defines": tuple(memories["defines"]), "maps": maps})
     lists = {name: tuple(entry.get(name, ())) for name in ("slices", "notes")}
-    return Family(**{**entry, **lists, "memories": memories})
+    return Family(**{**entry, **lists, "memories": memories, "delays": Delays(**entry["delays"])})
 
 
 _TABLE = yaml.safe_load(Path(__file__).with_name("fpga_families.yaml").read_text(encoding="utf-8"))

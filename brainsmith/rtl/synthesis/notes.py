@@ -28,6 +28,10 @@ def notes_on(report: SynthesisReport, family: Family, cells: Mapping[str, int]) 
         "Synthesis without place and route: LUTs are counted one by one, where Vivado packs pairs of small ones into "
         "one LUT6, so it needs fewer"
     )
+    yield (
+        "The clock is estimated from the mapped logic, with typical delays of cells and wires: it ranks layers and tells "
+        "what is far too slow, and place and route decide. Power is not estimated"
+    )
     count = sum(cells.get(kind, 0) for kind in SHIFT_REGISTERS)
     if count:
         yield (

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from brainsmith.rtl.stitching.design import Design
+    from brainsmith.rtl.synthesis.pieces import Piece
     from brainsmith.store.about import About
 
 DEVICES = ("ecp5-12k", "ecp5-25k", "ecp5-45k", "ecp5-85k")
@@ -69,8 +70,12 @@ def place(design: Design, device: str, period: float) -> Placement:
         BuildError: There is no such device, or the design does not fit.
         ToolError: pyosys or nextpnr is missing, or nextpnr ends without a message about the design.
     """
+    return place_piece(whole(altered_design(design, find_library())), device, period)
+
+
+def place_piece(piece: Piece, device: str, period: float) -> Placement:
+    """Place and route a circuit of which paths to and from its ports do not count; otherwise as `place`."""
     device, tool, store = _device(device), _find_nextpnr(), default_store()
-    piece = whole(altered_design(design, find_library()))
     commands = lattice_script(piece.top, source_paths(piece), _NETLIST)
     job = Job(piece.name, piece.files, commands, find_yosys(), keep=(_NETLIST,))
     arguments = _arguments(device, period)

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from brainsmith.rtl.synthesis.cells import Resources
+from brainsmith.rtl.synthesis.slowest_path import SlowestPath
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class LayerFigures:
         used: What it needs.
         estimate: Made before, if it is known.
         seconds: Of processor time that its synthesis took, when it was done.
+        path: Its slowest, between registers; None if it was not looked for.
     """
 
     name: str
@@ -36,6 +38,7 @@ class LayerFigures:
     used: Resources
     estimate: Estimate | None
     seconds: float
+    path: SlowestPath | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ class SynthesisReport:
         notes: Sentences on what the figures overstate or leave out.
         seconds: Of processor time that all took together, when they were done; two run at a time.
         peak_mb: The most memory that one process had.
+        path: The slowest of the whole design; None if it was not looked for.
+        mvau_ns: What that of FINN's matrix-vector unit takes on such a part.
     """
 
     part: str
@@ -82,6 +87,8 @@ class SynthesisReport:
     notes: tuple[str, ...]
     seconds: float
     peak_mb: int
+    path: SlowestPath | None = None
+    mvau_ns: float = 0.0
 
     @property
     def parts_sum(self) -> Resources:
@@ -111,11 +118,19 @@ class SynthesisReport:
             "estimate": asdict(self.estimate),
             "error": _errors(self.estimate, self.used),
             "notes": list(self.notes),
-            "layers": [_flat(layer) for layer in self.layers],
+            "path": self._timed(self.path),
+            "layers": [{**_flat(layer), "path": self._timed(layer.path)} for layer in self.layers],
             "fifos": [_flat(fifo) for fifo in self.fifos],
             "seconds": self.seconds,
             "peak_mb": self.peak_mb,
         }
+
+    def _timed(self, path: SlowestPath | None) -> dict[str, Any] | None:
+        """Return a path with the clock that it allows, and that over what FINN's matrix-vector unit allows."""
+        if path is None:
+            return None
+        ratio = round(self.mvau_ns / path.ns, 2) if path.ns else None
+        return {**asdict(path), "fmax_mhz": path.fmax_mhz, "to_mvau": ratio}
 
 
 _UNKNOWN = Estimate(None, None, None)

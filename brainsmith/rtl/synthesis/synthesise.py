@@ -81,6 +81,8 @@ def synthesise(
         notes=(),
         seconds=round(sum({id(one.mapped): one.mapped.seconds for one in done}.values()), 1),
         peak_mb=max(one.mapped.peak_mb for one in done),
+        path=done[-1].mapped.path,
+        mvau_ns=family.mvau_ns,
     )
     check_whole(report)
     return replace(report, notes=(*warnings, *notes_on(report, family, done[-1].mapped.cells)))
@@ -127,4 +129,6 @@ def _fifo_estimate(link: Link, family: Family) -> Estimate:
 
 def _layer(done: _Done, estimates: Mapping[str, Estimate]) -> LayerFigures:
     piece = done.piece
-    return LayerFigures(piece.name, piece.kernel, done.used, estimates.get(piece.name), done.mapped.seconds)
+    return LayerFigures(
+        piece.name, piece.kernel, done.used, estimates.get(piece.name), done.mapped.seconds, done.mapped.path
+    )

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 import resource
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.rtl.synthesis.cell_timing import Delays
 from brainsmith.rtl.synthesis.script import LIBRARY, LIBRARY_CELLS, LUTRAMS, MEMORY
+from brainsmith.rtl.synthesis.slowest_path import slowest_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,14 +19,14 @@ if TYPE_CHECKING:
 JOB, RESULT = "job.json", "result.json"
 """Of the child's folder: what to do (fields of `yosys.Job`), and the result."""
 
-_STATISTICS = "statistics.json"
+_STATISTICS, _NETLIST = "statistics.json", "mapped.json"
 
 
 def main() -> None:
     """Run the job of the current folder.
 
-    The result has `cells` (how many of each type), `seconds` of processor time, and `peak_mb`, the most memory that the
-    process had.
+    The result has `cells` (how many of each type), `path` (the slowest, if the job has delays), `seconds` of processor
+    time, and `peak_mb`, the most memory that the process had.
     """
     from pyosys import libyosys
 
@@ -40,9 +43,12 @@ def main() -> None:
             hand_on_styles(design, job["styles"])
         if not command["needs"] or any(kind.startswith(command["needs"]) for kind in _cells(design)):
             design.run_pass(command["text"])
+    cells = _cells(design)
+    path = _slowest_path(design, job["top"], job["delays"]) if job["delays"] else None
     used = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     result = {
-        "cells": _cells(design),
+        "cells": cells,
+        "path": path,
         "seconds": round(sum(one.ru_utime + one.ru_stime for one in used), 2),
         "peak_mb": round(max(_peak_kb(), used[1].ru_maxrss) / 1024),
     }
@@ -106,3 +112,9 @@ def _cells(design: Any) -> dict[str, int]:
     design.run_pass(f"tee -q -o {_STATISTICS} stat -json")
     statistics = json.loads(Path(_STATISTICS).read_text("utf-8"))
     return dict(statistics["design"]["num_cells_by_type"])
+
+
+def _slowest_path(design: Any, top: str, delays: dict[str, float]) -> dict[str, Any]:
+    design.run_pass(f"json -o {_NETLIST} {top}")
+    netlist = json.loads(Path(_NETLIST).read_text("utf-8"))
+    return asdict(slowest_path(netlist["modules"][top], Delays(**delays)))

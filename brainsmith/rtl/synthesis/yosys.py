@@ -13,8 +13,9 @@ from brainsmith.errors import BuildError, ToolError
 from brainsmith.plugin.processes import run_python
 from brainsmith.plugin.tools import find_package
 from brainsmith.rtl.stitching.design_folder import SOURCES
-from brainsmith.rtl.synthesis import worker
+from brainsmith.rtl.synthesis import cell_timing, slowest_path, worker
 from brainsmith.rtl.synthesis.script import BLACK_BOXES, MUX_MAP, MUX_TO_SHIFT, VENDOR_CELLS, synthesis_script
+from brainsmith.rtl.synthesis.slowest_path import SlowestPath
 from brainsmith.rtl.synthesis.worker import JOB, RESULT
 from brainsmith.settings import cache_dir
 from brainsmith.store.files import write_texts
@@ -38,11 +39,13 @@ class Mapped:
 
     Attributes:
         cells: How many of each type.
+        path: The slowest; None if the job has no delays.
         seconds: Of processor time that it took, when it was done.
         peak_mb: The most memory that the process had.
     """
 
     cells: dict[str, int]
+    path: SlowestPath | None
     seconds: float
     peak_mb: int
 
@@ -59,6 +62,8 @@ class Job:
         lutrams: Yosys' library of memories made of LUTs; empty for parts of others than AMD.
         styles: Of memories: what sources may ask for, and what they get.
         keep: Files that the commands write and that stay beside the result.
+        top: The top module.
+        delays: Of the family's cells (`Delays`), for the slowest path; empty for parts of others than AMD.
     """
 
     what: str
@@ -68,12 +73,15 @@ class Job:
     lutrams: str = ""
     styles: dict[str, str] = field(default_factory=dict)
     keep: tuple[str, ...] = ()
+    top: str = ""
+    delays: dict[str, float] = field(default_factory=dict)
 
     def key(self) -> str:
         """Return what its result is kept under."""
         fields = asdict(self)
         del fields["what"]
-        fields["worker"] = Path(worker.__file__).read_text("utf-8")
+        modules = (worker, slowest_path, cell_timing) if self.delays else (worker,)
+        fields["worker"] = [Path(str(module.__file__)).read_text("utf-8") for module in modules]
         return digest(json.dumps(fields, sort_keys=True))
 
 
@@ -99,7 +107,17 @@ def plan_job(piece: Piece, family: Family, tool: str) -> Job:
     commands = synthesis_script(piece.top, source_paths(piece), family)
     beside = {BLACK_BOXES: VENDOR_CELLS, MUX_MAP: MUX_TO_SHIFT}
     files = {**piece.files, **{name: file.read_text("utf-8") for name, file in beside.items()}}
-    return Job(piece.name, files, commands, tool, family.memories.lutrams, family.memories.styles)
+    memories = family.memories
+    return Job(
+        piece.name,
+        files,
+        commands,
+        tool,
+        lutrams=memories.lutrams,
+        styles=memories.styles,
+        top=piece.top,
+        delays=asdict(family.delays),
+    )
 
 
 def source_paths(piece: Piece) -> list[str]:
@@ -113,7 +131,8 @@ def map_piece(job: Job, store: KeptFolders) -> Mapped:
     Raises:
         BuildError: Yosys refuses the sources, or ends without a result.
     """
-    return Mapped(**json.loads((entry_of(job, store) / RESULT).read_text("utf-8")))
+    found = json.loads((entry_of(job, store) / RESULT).read_text("utf-8"))
+    return Mapped(**{**found, "path": SlowestPath(**found["path"]) if found["path"] else None})
 
 
 def entry_of(job: Job, store: KeptFolders) -> Path:

@@ -1,6 +1,7 @@
 """A whole network: layers, FIFOs and all of it agree, and the second time costs nothing."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 
@@ -31,6 +32,8 @@ def test_the_digits_network(store, simulations, tmp_path):
     assert report.peak_mb < 1500
     assert "there is no estimate of LUTs for MVAU_rtl_0" in report.notes
     assert any("are shift registers (SRL16E, SRLC32E)" in note for note in report.notes)
+    assert 0 < layers["MVAU_rtl_0"].path.ns <= 1.05 * report.path.ns
+    ratio = round(report.mvau_ns / layers["MVAU_rtl_0"].path.ns, 2)
     plain = json.loads(json.dumps(report.to_plain()))
     assert Resources(**{name: plain[name] for name in plain["parts_sum"]}) == used
     assert plain["layers"][2] == {
@@ -38,5 +41,6 @@ def test_the_digits_network(store, simulations, tmp_path):
         "ff": layers["MVAU_rtl_0"].used.ff, "bram18": 1, "dsp": 8, "uram": 0,
         "carry": layers["MVAU_rtl_0"].used.carry, "name": "MVAU_rtl_0", "kernel": "MVAU_rtl",
         "estimate": {"lut": None, "bram18": 1, "dsp": 8}, "seconds": layers["MVAU_rtl_0"].seconds,
+        "path": {**asdict(layers["MVAU_rtl_0"].path), "fmax_mhz": layers["MVAU_rtl_0"].path.fmax_mhz, "to_mvau": ratio},
     }  # fmt: skip
     assert synthesise(design, PART, estimates=estimates) == report

@@ -64,6 +64,8 @@ def test_what_the_figures_hold_and_lack_is_said():
         *family.notes,
         "Synthesis without place and route: LUTs are counted one by one, where Vivado packs pairs of small ones into one "
         "LUT6, so it needs fewer",
+        "The clock is estimated from the mapped logic, with typical delays of cells and wires: it ranks layers and tells "
+        "what is far too slow, and place and route decide. Power is not estimated",
         "5 LUTs are shift registers (SRL16E, SRLC32E), in FIFOs of up to 33 beats and in the layers' output queues. Yosys "
         "alone counts those with a variable tap as flip-flops, one per bit and stage, and a multiplexer",
         "there is no estimate of LUTs for MVAU_rtl_0",
