@@ -33,14 +33,26 @@ def estimated_resources(layer: Any, part: str, model: ModelWrapper) -> dict[str,
     if hasattr(layer, "core_resources"):
         stated = asdict(layer.core_resources())
         return {name: stated[name] for name in RESOURCES}
-    node, family = layer.onnx_node, family_of(part).name
-    if has_model(node.op_type, family):
-        parameters = parameters_of(node.op_type, layer.get_nodeattr, _is_narrow(layer, model))
-        if parameters is not None:
-            foretold = needs(node.op_type, parameters, family)._asdict()
-            return {name: int(foretold.get(name, 0)) for name in RESOURCES}
+    parameters = modelled_parameters(layer, part, model)
+    if parameters is not None:
+        foretold = needs(layer.onnx_node.op_type, parameters, family_of(part).name)._asdict()
+        return {name: int(foretold.get(name, 0)) for name in RESOURCES}
     used = layer.node_res_estimation(part)
     return {name: round(float(used.get(key, 0))) for name, key in RESOURCES.items()}
+
+
+def modelled_parameters(layer: Any, part: str, model: ModelWrapper) -> dict[str, Any] | None:
+    """Return the parameters of a layer of which there is a calibrated model; None for any other.
+
+    Args:
+        layer: QONNX's instance of the node.
+        part: The FPGA.
+        model: Holds the layer's constants.
+    """
+    node = layer.onnx_node
+    if hasattr(layer, "core_resources") or not has_model(node.op_type, family_of(part).name):
+        return None
+    return parameters_of(node.op_type, layer.get_nodeattr, _is_narrow(layer, model))
 
 
 def _is_narrow(layer: Any, model: ModelWrapper) -> bool:
