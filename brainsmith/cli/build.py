@@ -97,7 +97,18 @@ def _end(result: Any, terminal: Terminal, begin: float, strict: bool = False) ->
 def _plain(result: Any, seconds: float) -> dict[str, Any]:
     """Return a build's result for programs: paths, and of `report.json` all but layers, graphs and plugins."""
     made = {"report": result.output / "report.json", "page": result.page, "package": result.package}
-    kept = ("shortfalls", "warnings", "steps", "estimate", "rate", "rtl", "synthesis", "device", "accuracy")
+    kept = (
+        "shortfalls",
+        "warnings",
+        "steps",
+        "estimate",
+        "rate",
+        "rtl",
+        "synthesis",
+        "fit",
+        "device",
+        "accuracy",
+    )
     return {
         "output": result.output,
         "model": result.model,

@@ -23,6 +23,9 @@ MEMORIES = ("auto", "block", "distributed")
 WIRES = "Reshape_rtl"
 """FINN's layer that is nothing but wires."""
 
+LUT_WORDS = 1 << 15
+"""Deeper memories of weights are not asked for in LUTs: the calibrated ones had fewer words."""
+
 _LANES = {"Thresholding_rtl": ("PE", "NumChannels"), "FMPadding_rtl": ("SIMD", "NumChannels")}
 """FINN's layers with one attribute that divides another."""
 
@@ -123,9 +126,13 @@ def _product(layer: Any, window: Any, weights: int) -> Iterator[Settings]:
     columns = [one for one in divisors(layer.get_nodeattr("MW")) if one == 1 or one * bits <= weights]
     columns = [one for one in columns if one == 1 or one < dot_length(layer)]
     held = layer.get_nodeattr("mem_mode") == "internal_decoupled"
+    styles = _styles(layer) if held else [{}]
+    size = layer.get_nodeattr("MW") * layer.get_nodeattr("MH")
     for simd, pe in product(columns, divisors(layer.get_nodeattr("MH"))):
-        for style in _styles(layer) if held else [{}]:
-            yield Settings({"SIMD": simd, "PE": pe, **style}, {})
+        deep = size // (simd * pe) > LUT_WORDS
+        for style in styles:
+            if not (deep and style.get("ram_style") == "distributed"):
+                yield Settings({"SIMD": simd, "PE": pe, **style}, {})
 
 
 def _depthwise(layer: Any, window: Any, weights: int) -> Iterator[Settings]:

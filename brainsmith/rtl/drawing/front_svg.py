@@ -18,6 +18,9 @@ LEFT, TOP, WIDE, HIGH, RIGHT, FOOT = 80, 96, 760, 420, 130, 64
 _LEAST = 1e-4
 """Of the shares that are drawn; nothing is drawn of a resource of which none is taken."""
 
+_LINE = 15
+"""Pixels from one name to the next."""
+
 _CURVES = {"cost": "sum", "lut": "LUT", "bram18": "BRAM18", "dsp": "DSP"}
 _STYLE = read_style("front_svg.css")
 
@@ -37,17 +40,19 @@ def draw_front(front: Fields, name: str) -> str:
     shares = {key: [_share(front, point, key) for point in points] for key in _CURVES}
     drawn = [value for values in shares.values() for value in values if value >= _LEAST]
     up = _scale([*drawn, 1.0], HIGH)
-    curves = [
-        _curve(key, [point["interval_cycles"] for point in points], values, across[0], up[0])
+    curves = {
+        key: _curve(key, [point["interval_cycles"] for point in points], values, across[0], up[0])
         for key, values in shares.items()
         if max(values) >= _LEAST
-    ]
+    }
+    ends = {key: _y(up[0], shares[key][-1]) for key in curves}
     plot = tag(
         "g",
         [_across(value, across[0]) for value in across[1]],
         [_up(value, up[0]) for value in up[1]],
         tag("line", x1=0, x2=WIDE, y1=_y(up[0], 1.0), y2=_y(up[0], 1.0), class_="full"),
-        curves,
+        list(curves.values()),
+        [tag("text", _CURVES[key], x=WIDE + 8, y=y + 4) for key, y in _apart(ends).items()],
         tag(
             "text", "cycles from frame to frame", x=WIDE / 2, y=HIGH + 46, text_anchor="middle", class_="soft"
         ),
@@ -94,9 +99,15 @@ def _curve(
         f"{'M' if at == seen[0] else 'H'}{across(intervals[at])}{' ' if at == seen[0] else 'V'}{_y(up, values[at])}"
         for at in seen
     )
-    end = _y(up, values[seen[-1]])
-    line = tag("path", d=f"{path}H{WIDE}", class_=f"curve {key}")
-    return tag("g", line, tag("text", _CURVES[key], x=WIDE + 8, y=end + 4))
+    return tag("path", d=f"{path}H{WIDE}", class_=f"curve {key}")
+
+
+def _apart(ends: Mapping[str, float]) -> dict[str, float]:
+    """Return where names stand beside the ends of curves, the topmost first, none on another."""
+    found: dict[str, float] = {}
+    for key, end in sorted(ends.items(), key=lambda entry: entry[1]):
+        found[key] = max(end, max(found.values(), default=-_LINE) + _LINE)
+    return found
 
 
 def _across(value: float, place: Callable[[float], float]) -> Markup:
