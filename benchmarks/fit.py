@@ -1,8 +1,10 @@
-"""Print how well designs are foretold: each row alone, or all.
+"""Print how well designs are foretold, and how fast and well they are fitted to a device: each row alone, or all.
 
-python benchmarks/fit.py                                 # the examples; minutes
-python benchmarks/fit.py FOLDER                          # and of benchmarks/exports.py TFC and a CNV
-python benchmarks/fit.py FOLDER digits/cnn --only estimates   # this network alone
+python benchmarks/exports.py FOLDER cnv_2w2a cnv_2w2a_full resnet18_full    # makes exports; needs torch and brevitas
+python benchmarks/fit.py                                       # the examples; the rows that synthesise take hours
+python benchmarks/fit.py FOLDER                                # and of benchmarks/exports.py TFC, CNV and ResNets
+python benchmarks/fit.py FOLDER --only optimal --only front
+python benchmarks/fit.py FOLDER digits/cnn --only estimates    # this network alone
 """
 
 from __future__ import annotations
@@ -11,22 +13,23 @@ import argparse
 from pathlib import Path
 
 from estimate_errors import estimates, foldings
+from optimal_foldings import cost, front, optimal
 
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 
-ROWS = {"foldings": foldings, "estimates": estimates}
+ROWS = {"foldings": foldings, "estimates": estimates, "optimal": optimal, "front": front, "cost": cost}
 
 
 def main() -> None:
     """Print what the command line names."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", help="of benchmarks/exports.py")
-    parser.add_argument("names", nargs="*", help="networks; all that are there, if none is named")
+    parser.add_argument("names", nargs="*", help="networks; those of each row, if none is named")
     parser.add_argument("--only", choices=tuple(ROWS), action="append", help="this row; may be repeated")
     options = parser.parse_args()
     prepare_finn()
     for name in options.only or ROWS:
-        print(f"{name}:", flush=True)
+        print(f"{name}:")
         ROWS[name](options)
 
 

@@ -6,6 +6,7 @@ import re
 
 from yaml.nodes import Node
 
+from brainsmith.blueprint.fit_goal import read_fit
 from brainsmith.blueprint.nodes import Document
 from brainsmith.blueprint.schema import KEYS, Goal
 from brainsmith.close_names import did_you_mean
@@ -35,11 +36,15 @@ def read_goal(doc: Document, node: Node) -> Goal:
     if "device" in pairs and "part" not in pairs:
         text = "target.device says what the part holds, and needs target.part: its name"
         doc.report(pairs["device"][0], text)
+    if "fps" in pairs and "fit" in pairs:
+        text = "target.fit and target.fps both choose the foldings: leave fps out, or write fit: {at_least: {fps: ...}}"
+        doc.report(pairs["fps"][0], text)
     return Goal(
         part=_part(doc, values["part"], "device" in pairs) if "part" in values else None,
         device=declared,
         clock_ns=_clock(doc, values["clock"]) if "clock" in values else None,
-        fps=_fps(doc, values["fps"]) if "fps" in values else None,
+        fps=read_fps(doc, values["fps"], "target.fps") if "fps" in values else None,
+        fit=read_fit(doc, values["fit"], read_fps) if "fit" in values else None,
         position=doc.position(node),
     )
 
@@ -108,10 +113,10 @@ def _period(text: str) -> float | None:
     return _NS_PER_CYCLE_OF[unit] / number if number else 0.0
 
 
-def _fps(doc: Document, node: Node) -> int | None:
+def read_fps(doc: Document, node: Node, key: str) -> int | None:
     """Read a positive whole number of inferences per second; there can be one in each cycle."""
-    number = doc.number_in(node, "target.fps", "a positive whole number", 1, whole=True)
+    number = doc.number_in(node, key, "a positive whole number", 1, whole=True)
     if number is not None and number > MOST_FPS:
         what = f"at most {MOST_FPS:,}, one in each cycle at 2 GHz"
-        number = doc.number_in(node, "target.fps", what, 1, MOST_FPS)
+        number = doc.number_in(node, key, what, 1, MOST_FPS)
     return None if number is None else int(number)

@@ -25,7 +25,9 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "output",
         "strict",
     ),
-    "target": ("part", "device", "clock", "fps"),
+    "target": ("part", "device", "clock", "fps", "fit"),
+    "fit": ("use", "goal", "at_least"),
+    "at_least": ("fps",),
     "input": ("datatype",),
     "device": ("lut", "ff", "bram18", "uram", "dsp"),
     "transforms_phased": ("pre_hw", "post_hw"),
@@ -46,6 +48,9 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "transform": ("transform", "args", "passes"),
     "step": ("step", "transform", "args", "passes"),
 }
+
+#: What a ``fit`` can be for: the rate, the time of one frame, or the size.
+GOALS = ("fps", "latency", "resources")
 
 #: Words of ``steps`` that place a list of transforms instead of naming a step.
 PHASES = ("pre_hw", "transforms", "post_hw")
@@ -149,6 +154,22 @@ class StepEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class FitGoal:
+    """What the foldings are chosen for, in place of a rate.
+
+    Attributes:
+        use: The share of each resource of the device that may be taken, above 0 and up to 1; None for the build's default.
+        goal: What is best: ``fps``, ``latency`` or ``resources``.
+        fps: Inferences per second that must be reached; None for any rate.
+    """
+
+    use: float | None = None
+    goal: str = "fps"
+    fps: int | None = None
+    position: Position = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Goal:
     """What the accelerator must fit and reach; None leaves the choice to the build.
 
@@ -157,11 +178,13 @@ class Goal:
         device: What the part holds, by resource; empty to take what is known of it.
         clock_ns: Clock period in ns.
         fps: Inferences per second to reach.
+        fit: What to choose the foldings for, in place of `fps`; None to fold for that.
     """
 
     part: str | None = None
     clock_ns: float | None = None
     fps: int | None = None
+    fit: FitGoal | None = None
     device: Mapping[str, int] = field(default_factory=dict)
     position: Position = field(default=NOWHERE, compare=False)
 

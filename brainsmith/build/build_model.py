@@ -48,6 +48,7 @@ def build(
     strict: bool | None = None,
     part: str | None = None,
     input_datatype: str | Mapping[str, str] | None = None,
+    fit: str | None = None,
 ) -> BuildResult:
     """Build a model.
 
@@ -73,6 +74,8 @@ def build(
         part: The device, or a board that carries it, in place of the blueprint's: "xczu7ev-ffvc1156-2-e", "pynq-z2".
         input_datatype: Which integers the inputs are made of, in place of the blueprint's `inputs`: "UINT8" for the pixels
             of an image, or a datatype for each input by name, also as "image=UINT8,mask=INT4".
+        fit: A device, or a board that carries it, to fit: the foldings are chosen together for the highest rate within 80 %
+            of it, or as the blueprint's `fit` says.
 
     Raises:
         ModelError: The model cannot be built; the message names all nodes that no layer computes. Nothing has run.
@@ -92,7 +95,7 @@ def build(
     with _nothing_half_written(workspace):
         source = read_for_build(model)
         golden = (verify_inputs, verify_labels, verify_expected)
-        arguments = BuildArguments(blueprint, steps, *golden, produce, strict, part, input_datatype)
+        arguments = BuildArguments(blueprint, steps, *golden, produce, strict, part, input_datatype, fit)
         task = _task(arguments, source)
         source = with_input_datatypes(source, task.inputs, model_name(model))
         shown = {"explain": explain, "page": report}

@@ -5,10 +5,13 @@ from __future__ import annotations
 import types
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
 from brainsmith.store.reads import file_digest
+
+if TYPE_CHECKING:
+    from brainsmith.rtl.fitting.fit import Fit
 
 
 @dataclass
@@ -20,6 +23,7 @@ class StepConfig:
         synth_clk_period_ns: The target clock, nanoseconds.
         fpga_part: The device; None where the blueprint names none.
         target_fps: Frames per second that folding aims at; None keeps the smallest folding.
+        fit: The device to fit in place of a rate to reach, and what is best; None to fold for `target_fps`.
         kernel_preferences: The backends that each kernel of the blueprint may have, the preferred one first: both by
             qualified names (`finn:MVAU`). By hand, bare names, `hls` and `rtl`, and `*` for all other kernels do too.
         verify_input_npy: The golden inputs, (samples, ...) in a .npy file; None where there are none.
@@ -30,6 +34,7 @@ class StepConfig:
     synth_clk_period_ns: float = 10.0
     fpga_part: str | None = None
     target_fps: int | None = None
+    fit: Fit | None = None
     kernel_preferences: dict[str, tuple[str, ...]] = field(default_factory=dict)
     verify_input_npy: str | Path | None = None
     approximate: dict[str, float] = field(default_factory=dict)
@@ -75,6 +80,7 @@ def finn_config(config: StepConfig) -> Any:
     )
     # FINN's own default is a file name; here None says that there are no golden inputs.
     made.verify_input_npy = config.verify_input_npy
+    made.fit = config.fit
     made.kernel_preferences = config.kernel_preferences
     made.approximate = config.approximate
     return made

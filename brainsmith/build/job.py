@@ -28,6 +28,8 @@ from brainsmith.build.verification import BuildVerification, compared_with
 from brainsmith.build.workspace import checkpoint_name
 from brainsmith.errors import BuildError
 from brainsmith.progress import Listening
+from brainsmith.steps.fitted_folding import REPORT as FIT
+from brainsmith.steps.step_reports import read_report
 from brainsmith.store.about import MadeBy
 from brainsmith.store.audit import RUNNING
 from brainsmith.store.reads import file_digest
@@ -292,8 +294,9 @@ class BuildJob:
             "estimate": estimate,
             "rtl": rtl,
             "synthesis": synthesis,
+            "fit": read_report(staging / FIT),
             "device": device_use(self.task.device, synthesis, estimate, layers),
-            "rate": rate_of(estimate, rtl, clock, self.task.config["target_fps"]),
+            "rate": rate_of(estimate, rtl, clock, self.task.description["target"]["fps"]),
         }
 
     def explain_failure(self, error: BuildError) -> str:

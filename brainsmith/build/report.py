@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.circuit_summary import circuit_lines, count, synthesis_lines
 from brainsmith.build.device_use import device_line
+from brainsmith.build.fit_result import fit_line
 from brainsmith.build.messages import LOG
 from brainsmith.build.rate import rate_line
 from brainsmith.build.shortfalls import Shortfall, shortfalls_of
@@ -52,6 +53,7 @@ class Report:
     estimate: Fields | None = None
     rtl: Fields | None = None
     synthesis: Fields | None = None
+    fit: Fields | None = None
     device: Fields | None = None
     rate: Fields | None = None
     golden: Fields | None = None
@@ -138,12 +140,13 @@ def summary_pairs(report: dict[str, Any], output: Path) -> list[tuple[str, str]]
     lines += [("host", text) for text in (report.get("integers") or {}).get("host", ())]
     if report["estimate"] is not None:
         lines += _estimate(report["estimate"])
-    if report["rate"] is not None:
-        lines.append(("rate", rate_line(report["rate"])))
+    lines += [("rate", rate_line(report["rate"]))] if report["rate"] is not None else []
     if report.get("rtl") is not None:
         lines += circuit_lines(report["rtl"])
     if report.get("synthesis") is not None:
         lines += synthesis_lines(report["synthesis"])
+    if report.get("fit") is not None:
+        lines.append(("fit", fit_line(report["fit"])))
     if report["device"] is not None:
         lines.append(("device", device_line(report["device"])))
     if report["accuracy"] is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.device_use import beyond_text
+from brainsmith.build.fit_result import fit_shortfalls
 from brainsmith.build.golden import RANDOM_SAMPLES, RANDOM_SEED
 from brainsmith.figures import plural, share
 
@@ -28,7 +29,8 @@ class Shortfall:
     """One thing that is not proven, or not as it was asked for.
 
     Attributes:
-        kind: "golden" (the data to verify with), "step", "accuracy", "circuit", "targets", "rate", "device" or "figures".
+        kind: "golden" (the data to verify with), "step", "accuracy", "circuit", "targets", "rate", "device",
+            "fit" or "figures".
         text: A sentence for people: what, why, and what to do.
     """
 
@@ -54,6 +56,7 @@ def shortfalls_of(report: Fields, finished: bool = True) -> tuple[Shortfall, ...
             "targets": _targets(report["targets"]),
             "rate": _rate(report["rate"]),
             "device": filter(None, [beyond_text(report["device"])]),
+            "fit": fit_shortfalls(report.get("fit"), report["device"]),
             "figures": _figures(report),
         }
     return tuple(Shortfall(kind, text) for kind, texts in found.items() for text in texts)

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from brainsmith.blueprint.build_step import BuildStep
-    from brainsmith.blueprint.schema import Blueprint, InputDatatypes, Verify
+    from brainsmith.blueprint.schema import Blueprint, Goal, InputDatatypes, Verify
     from brainsmith.blueprint.selection import Selection
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.plugin_registry import Registry
     from brainsmith.rtl.devices.device import FpgaDevice
+    from brainsmith.rtl.fitting.fit import Fit
     from brainsmith.settings import Settings
 
 
@@ -40,6 +41,7 @@ class BuildArguments:
     strict: bool | None = None
     part: str | None = None
     input_datatype: Any = None
+    fit: str | None = None
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,8 @@ def task_of(arguments: BuildArguments) -> BuildTask:
         from brainsmith.rtl.devices.device import part_of
 
         blueprint = replace(blueprint, goal=replace(blueprint.goal, part=part_of(arguments.part), device={}))
+    if arguments.fit is not None:
+        blueprint = replace(blueprint, goal=_fitted(blueprint.goal, arguments.fit))
     if arguments.input_datatype is not None:
         from brainsmith.blueprint.input_datatypes import stated_inputs
 
@@ -165,7 +169,7 @@ def _resolved(
 
 def _config(blueprint: Blueprint, chosen: Selection) -> dict[str, Any]:
     goal = blueprint.goal
-    config: dict[str, Any] = {"fpga_part": goal.part, "target_fps": goal.fps}
+    config: dict[str, Any] = {"fpga_part": goal.part, "target_fps": goal.fps, "fit": _fit(blueprint)}
     if goal.clock_ns is not None:
         config["synth_clk_period_ns"] = goal.clock_ns
     config["kernel_preferences"] = {
@@ -173,6 +177,33 @@ def _config(blueprint: Blueprint, chosen: Selection) -> dict[str, Any]:
     }
     config["approximate"] = {name: each.error for name, each in blueprint.verify.approximate.items()}
     return config
+
+
+def _fitted(goal: Goal, name: str) -> Goal:
+    """Return a goal that fits a part, or that of a board, in place of its own; a rate that it states must be reached."""
+    from brainsmith.blueprint.schema import FitGoal
+    from brainsmith.rtl.devices.device import part_of
+
+    fit = goal.fit or FitGoal(fps=goal.fps)
+    return replace(goal, part=part_of(name), device={}, fps=None, fit=fit)
+
+
+def _fit(blueprint: Blueprint) -> Fit | None:
+    """Return what the foldings are chosen for; None if they are not.
+
+    Raises:
+        BuildError: There is no part to fit.
+    """
+    wanted, device = blueprint.goal.fit, _device(blueprint)
+    if wanted is None:
+        return None
+    if device is None:
+        raise BuildError(
+            f"{wanted.position}: target.fit needs a device to fit: add target.part, such as pynq-z2, or give --part"
+        )
+    from brainsmith.rtl.fitting.fit import USE, Fit
+
+    return Fit(device, USE if wanted.use is None else wanted.use, wanted.goal, wanted.fps)
 
 
 def _device(blueprint: Blueprint) -> FpgaDevice | None:
@@ -238,9 +269,10 @@ def _chosen_device(registry: Registry) -> list[PluginInfo]:
 
 def _description(blueprint: Blueprint, output: str) -> dict[str, Any]:
     goal = blueprint.goal
+    fps = goal.fps if goal.fit is None else goal.fit.fps
     return {
         "file": blueprint.file,
-        "target": {"part": goal.part, "clock_ns": goal.clock_ns, "fps": goal.fps},
+        "target": {"part": goal.part, "clock_ns": goal.clock_ns, "fps": fps},
         "output": output,
     }
 

@@ -6,14 +6,16 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.blueprint.resolve import check_blueprint
 from brainsmith.cli.plugins_list import warn_of_problems
 from brainsmith.errors import BlueprintError, Problem
+from brainsmith.figures import share
 from brainsmith.plugin.manager import get_plugin_manager
+from brainsmith.rtl.fitting.fit import USE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
     from brainsmith.blueprint.build_step import BuildStep
-    from brainsmith.blueprint.schema import Blueprint, Position, Verify
+    from brainsmith.blueprint.schema import Blueprint, FitGoal, Goal, Position, Verify
     from brainsmith.blueprint.selection import KernelUse, Selection
     from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
@@ -67,7 +69,7 @@ def _plain(path: str, blueprint: Blueprint, selection: Selection) -> dict[str, A
     goal, verify = blueprint.goal, blueprint.verify
     return {
         "file": path,
-        "target": {"part": goal.part, "clock_ns": goal.clock_ns, "fps": goal.fps},
+        "target": {"part": goal.part, "clock_ns": goal.clock_ns, "fps": goal.fps, "fit": _plain_fit(goal)},
         "kernels": [
             {"plugin": use.record.qualified, "backends": [backend.qualified for backend in use.backends]}
             for use in selection.kernels
@@ -123,8 +125,22 @@ def _goal(blueprint: Blueprint) -> str:
         "part": goal.part,
         "clock": None if goal.clock_ns is None else f"{goal.clock_ns:g} ns",
         "fps": goal.fps,
+        "fit": None if goal.fit is None else _fit(goal.fit),
     }
     return ", ".join(f"{name} {value}" for name, value in parts.items() if value is not None)
+
+
+def _fit(fit: FitGoal) -> str:
+    use = USE if fit.use is None else fit.use
+    least = "" if fit.fps is None else f", at least {fit.fps:,} frames per second"
+    return f"{share(use, 0)} of it for {fit.goal}{least}"
+
+
+def _plain_fit(goal: Goal) -> dict[str, Any] | None:
+    if goal.fit is None:
+        return None
+    use = USE if goal.fit.use is None else goal.fit.use
+    return {"use": use, "goal": goal.fit.goal, "at_least_fps": goal.fit.fps}
 
 
 def _exceptions(verify: Verify) -> str:

@@ -8,7 +8,7 @@ import warnings
 from brainsmith import TYPE_CHECKING
 from brainsmith.cli.live_line import LiveLine
 from brainsmith.cli.terminal import complain
-from brainsmith.errors import NotProvenError
+from brainsmith.errors import NotProvenError, UsageError
 
 if TYPE_CHECKING:
     from typing import Any
@@ -43,10 +43,11 @@ def run(options: Options, terminal: Terminal) -> int:
     try:
         result = build(
             options.required("MODEL"),
-            options.required("--blueprint"),
-            options.required("--output"),
+            options.text("--blueprint"),
+            output_of(options),
             produce=options.text("--produce"),
             part=options.text("--part"),
+            fit=options.text("--fit"),
             input_datatype=options.text("--input-datatype"),
             verify_inputs=options.text("--verify-inputs"),
             verify_labels=options.text("--verify-labels"),
@@ -68,6 +69,25 @@ def run(options: Options, terminal: Terminal) -> int:
     return 0
 
 
+def output_of(options: Options) -> str:
+    """Return the folder for the output: with --fit and without --output, `out/` and the model's name.
+
+    Raises:
+        UsageError: There is neither --fit nor both of --blueprint and --output, or both --fit and --part.
+    """
+    fit, output = options.text("--fit"), options.text("--output")
+    see = "\n  brainsmith build --help shows its options"
+    for name, what in (("--blueprint", "FILE"), ("--output", "DIR")):
+        if fit is None and options.text(name) is None:
+            raise UsageError(f"brainsmith build needs {name} {what}, or --fit PART{see}")
+    if fit is not None and options.text("--part") is not None:
+        raise UsageError(f"--fit names the device, and --part does too: leave --part out{see}")
+    return (
+        output
+        or f"out/{options.required('MODEL').replace(chr(92), '/').rpartition('/')[2].removesuffix('.onnx')}"
+    )
+
+
 def _end(result: Any, terminal: Terminal, begin: float, strict: bool = False) -> None:
     seconds = time.perf_counter() - begin
     terminal.give(lambda: _plain(result, seconds), lambda: _show(result, terminal, begin))
@@ -77,7 +97,18 @@ def _end(result: Any, terminal: Terminal, begin: float, strict: bool = False) ->
 def _plain(result: Any, seconds: float) -> dict[str, Any]:
     """Return a build's result for programs: paths, and of `report.json` all but layers, graphs and plugins."""
     made = {"report": result.output / "report.json", "page": result.page, "package": result.package}
-    kept = ("shortfalls", "warnings", "steps", "estimate", "rate", "rtl", "synthesis", "device", "accuracy")
+    kept = (
+        "shortfalls",
+        "warnings",
+        "steps",
+        "estimate",
+        "rate",
+        "rtl",
+        "synthesis",
+        "fit",
+        "device",
+        "accuracy",
+    )
     return {
         "output": result.output,
         "model": result.model,

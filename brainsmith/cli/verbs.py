@@ -81,8 +81,13 @@ VERBS = (
         " replaced only when the build has succeeded.",
         "brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp.yaml --output build/mlp",
         Argument("MODEL", about="a quantised ONNX model"),
-        Argument("--blueprint", "FILE", "what to build, and with which plugins", required=True),
-        Argument("--output", "DIR", "the folder for the output", required=True),
+        Argument("--blueprint", "FILE", "what to build, and with which plugins; may be left out with --fit"),
+        Argument("--output", "DIR", "the folder for the output; with --fit out/NAME by default"),
+        Argument(
+            "--fit",
+            "PART",
+            "a device, or a board such as pynq-z2: the foldings that are best within 80 % of it",
+        ),
         Argument("--produce", "OUTPUT", "how far to build; overrides the blueprint", choices=OUTPUTS),
         Argument("--part", "PART", "the device, or a board such as pynq-z2, in place of the blueprint's"),
         Argument(
@@ -97,6 +102,20 @@ VERBS = (
         Argument("--no-cache", about="run every step, and keep nothing for later builds"),
         Argument("--explain", about="report for each step why it was or was not reused"),
         *_HOW_MUCH,
+    ),
+    Verb(
+        "front",
+        "draw the cheapest circuit of each rate for a device",
+        "Of each interval that the foldings of the layers allow, the circuit that takes the least of the device. Nothing is"
+        " built but hardware layers. Writes a picture, and the data beside it as FILE.json.",
+        "brainsmith front examples/digits/cnn.onnx --part pynq-z2 --output front.svg",
+        Argument("MODEL", about="a quantised ONNX model"),
+        Argument("--part", "PART", "the device, or a board such as pynq-z2", required=True),
+        Argument("--output", "FILE.svg", "the picture; front.svg by default"),
+        Argument("--blueprint", "FILE", "its clock, its inputs, and which backends layers may have"),
+        Argument(
+            "--input-datatype", "TYPE", "which integers the input is made of: UINT8, or image=UINT8,mask=INT4"
+        ),
     ),
     Verb(
         "simulate",

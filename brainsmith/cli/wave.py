@@ -20,13 +20,13 @@ def run(options: Options, terminal: Terminal) -> int:
     from pathlib import Path
 
     from brainsmith.cli.live_line import shown
-    from brainsmith.rtl.drawing.wave_drawing import check_file, draw_wave, write_wave
+    from brainsmith.rtl.drawing.wave_drawing import check_file, draw_wave, write_picture
 
     file = Path(options.text("--output") or DEFAULT)
     check_file(file)
     with shown(terminal):
         wave = draw_wave(Path(options.required("DIR")), frame, links, window)
-    write_wave(wave, file)
+    write_picture(wave.svg, file)
     for change in wave.changed:
         complain(f"warning: {options.required('DIR')}: {change}; the picture shows the links of design.json")
     terminal.pairs([

@@ -13,11 +13,17 @@ from brainsmith.steps.preferences import kernel_preferences
 from brainsmith.steps.step_reports import read_report, write_report
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
 
 REPORT = "report/backends.json"
 """Which backend each layer has, and why, in the output folder."""
+
+_REPLACED = ("MVAU_rtl",)
+"""FINN's layers in whose place another backend may compute with LUTs what it computes with DSP slices."""
 
 
 def choose_backends(model: ModelWrapper, cfg: Any, earlier: list[dict[str, Any]]) -> ModelWrapper:
@@ -37,27 +43,55 @@ def choose_backends(model: ModelWrapper, cfg: Any, earlier: list[dict[str, Any]]
     return model
 
 
-def chosen_again(model: ModelWrapper, cfg: Any, at: int) -> ModelWrapper:
-    """Choose the RTL backend of one layer again, now that it is folded, and write the report anew.
+def other_backends(model: ModelWrapper, cfg: Any, node: NodeProto) -> list[tuple[str, NodeProto]]:
+    """Return the RTL backends that may be a matrix-vector unit in place of FINN's: their names, and the node as theirs.
+
+    Args:
+        model: Holds the node's constants.
+        cfg: Says the part, and which backends are allowed.
+        node: Of a layer.
+    """
+    if node.domain != FINN_RTL or node.op_type not in _REPLACED:
+        return []
+    choosing = own_transform("SpecializeKernels")(cfg._resolve_fpga_part(), kernel_preferences(cfg))
+    found: list[tuple[str, NodeProto]] = choosing.others(model, _as_kernel(node), "rtl")
+    return found
+
+
+def _as_kernel(node: NodeProto) -> NodeProto:
+    """Return a node of FINN's RTL as one of its kernel's."""
+    kernel = type(node)()
+    kernel.CopyFrom(node)
+    kernel.op_type, kernel.domain = node.op_type.removesuffix("_rtl"), node.domain.removesuffix(".rtl")
+    return kernel
+
+
+def chosen_again(model: ModelWrapper, cfg: Any, places: Sequence[int], backend: str = "") -> ModelWrapper:
+    """Choose the RTL backend of layers of one kernel again, now that they are folded, and write the report anew.
 
     Args:
         model: Specialised; not changed.
         cfg: As for `choose_backends`.
-        at: The layer's place among the nodes.
+        places: Of the layers among the nodes.
+        backend: The qualified name of the one to take; empty for the first that can have the folding.
 
     Raises:
-        BuildError: No RTL backend that is allowed can have its folding.
+        BuildError: No RTL backend that is allowed can have the folding of one.
     """
     from qonnx.core.modelwrapper import ModelWrapper
 
     asked = ModelWrapper(model.model, make_deepcopy=True)
-    node = asked.graph.node[at]
-    node.op_type, node.domain = node.op_type.removesuffix("_rtl"), node.domain.removesuffix(".rtl")
-    found, chosen = _choose(asked, cfg)
-    if chosen[0].backend_type != "rtl":
-        raise BuildError(f"layer {node.name!r}: no RTL backend that is allowed can have its folding")
+    nodes = [asked.graph.node[at] for at in places]
+    for node in nodes:
+        node.CopyFrom(_as_kernel(node))
+    preferences = {f"finn:{nodes[0].op_type}": (backend,)} if backend else {}
+    found, chosen = _choose(asked, cfg, preferences)
+    for node, choice in zip(nodes, chosen, strict=True):
+        if choice.backend_type != "rtl":
+            raise BuildError(f"layer {node.name!r}: no RTL backend that is allowed can have its folding")
+    again = {model.graph.node[at].name for at in places}
     pairs = zip(model.graph.node, found.graph.node, strict=True)
-    names = {before.name: after.name for before, after in pairs if before.name != model.graph.node[at].name}
+    names = {before.name: after.name for before, after in pairs if before.name not in again}
     others = [layer for layer in chosen_before(cfg) if layer["layer"] in names]
     layers = [*({**one, "layer": names[one["layer"]]} for one in others), *map(asdict, chosen)]
     order = [node.name for node in found.graph.node]
@@ -65,14 +99,17 @@ def chosen_again(model: ModelWrapper, cfg: Any, at: int) -> ModelWrapper:
     return found
 
 
-def _choose(model: ModelWrapper, cfg: Any) -> tuple[ModelWrapper, tuple[Any, ...]]:
+def _choose(
+    model: ModelWrapper, cfg: Any, preferences: Mapping[str, tuple[str, ...]] | None = None
+) -> tuple[ModelWrapper, tuple[Any, ...]]:
     """Specialise what is not yet, infer names and datatypes anew, and return what was chosen, too."""
     from qonnx.custom_op.registry import getCustomOp
     from qonnx.transformation.general import GiveUniqueNodeNames
     from qonnx.transformation.infer_datatypes import InferDataTypes
     from qonnx.transformation.infer_shapes import InferShapes
 
-    chosen = own_transform("SpecializeKernels")(cfg._resolve_fpga_part(), kernel_preferences(cfg))
+    listed = {**kernel_preferences(cfg), **(preferences or {})}
+    chosen = own_transform("SpecializeKernels")(cfg._resolve_fpga_part(), listed)
     readable = own_transform("GiveReadableTensorNames")()
     model = transformed(model, chosen, GiveUniqueNodeNames(), readable, InferShapes(), InferDataTypes())
     for node in model.graph.node:

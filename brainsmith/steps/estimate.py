@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
@@ -9,14 +11,18 @@ from brainsmith.plugin.core import step
 from brainsmith.rtl.cores.frame_cycles import frame_cycles
 from brainsmith.rtl.resource_models.resource_model import coefficients
 from brainsmith.steps.converters import with_converters
+from brainsmith.steps.fitted_folding import REPORT as FIT
 from brainsmith.steps.hardware_nodes import backend_type
 from brainsmith.steps.layers_alone import synthesised_alone
 from brainsmith.steps.resources import RESOURCES, estimated_resources
-from brainsmith.steps.step_reports import write_report
+from brainsmith.steps.step_reports import read_report, write_report
 
 if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
+
+_SAME = 0.01
+"""By what share an estimate may differ from what foldings were chosen for: bit widths are minimised again after that."""
 
 ATTRIBUTES = (
     "PE",
@@ -81,7 +87,27 @@ def estimate(model: ModelWrapper, cfg: Any, synthesise: bool = False) -> ModelWr
         "calibrated_with": coefficients()["tool"],
     }
     write_report(cfg, "report/estimates.json", report)
+    _compare_with_fit(cfg, report)
     return model
+
+
+def _compare_with_fit(cfg: Any, report: dict[str, Any]) -> None:
+    """Warn where the layers as they are now are not what `fold` chose them for, within 1 %."""
+    fit = read_report(Path(cfg.output_dir) / FIT)
+    if getattr(cfg, "fit", None) is None or fit is None:
+        return
+    promised = {name: fit["needs"][name] - fit["fifos"][name] for name in RESOURCES}
+    promised["interval_cycles"] = fit["interval_cycles"]
+    off = [
+        f"{name} {report[name]:,} in place of {value:,}"
+        for name, value in promised.items()
+        if abs(report[name] - value) > _SAME * value
+    ]
+    if off:
+        logging.getLogger(__name__).warning(
+            "the estimate is not what the foldings were chosen for: %s; a step after fold changed layers",
+            ", ".join(off),
+        )
 
 
 def _state_cycles(node: NodeProto) -> int:

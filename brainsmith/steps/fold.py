@@ -10,6 +10,7 @@ from brainsmith.rtl.cores.frame_cycles import frame_cycles
 from brainsmith.steps.backend_choice import choose_backends, chosen_before
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.dividing_widths import prefer_dividing_widths
+from brainsmith.steps.fitted_folding import fit_foldings
 from brainsmith.steps.hardware_nodes import has_backend, is_layer
 from brainsmith.steps.own_transforms import transformed
 from brainsmith.steps.rows_at_once import avoid_whole_rows
@@ -32,6 +33,9 @@ PARALLELISM = {"SIMD": ("MW", "NumChannels", "ifm_dim"), "PE": ("MH", "NumChanne
 def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Fold a specialised model to `cfg.target_fps`; without a rate, leave it as it is.
 
+    With `cfg.fit` the foldings of all layers are chosen together instead (`fitted_folding.py`): the smallest interval,
+    latency or cost that fits a share of the device, and then the cheapest circuit for it.
+
     Backends that state what makes them faster (`parallelism()`) are raised until their cycles fit the rate, with the
     sliding window in front; FINN's SetFolding folds its own. If a layer cannot be as fast, all others are folded for
     its rate, unless `cfg.folding_two_pass_relaxation` is False.
@@ -43,6 +47,9 @@ def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     if that is as small and fast enough. Bit widths are minimised afterwards, since the accumulators of RTL and HLS
     layers differ.
     """
+    weights = getattr(cfg, "mvau_wwidth_max", WEIGHT_STREAM_BITS)
+    if getattr(cfg, "fit", None) is not None:
+        return minimise_bit_widths(fit_foldings(model, cfg, weights), cfg)
     cycles = _cycles_per_frame(cfg)
     if cycles is not None:
         model = _fold_all(model, cfg, cycles)
@@ -57,7 +64,6 @@ def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
                 cycles = slowest
                 model = _fold_all(model, cfg, cycles)
         model = avoid_whole_rows(model, cfg, cycles)
-        weights = getattr(cfg, "mvau_wwidth_max", WEIGHT_STREAM_BITS)
         prefer_dividing_widths(model, cycles, cfg._resolve_fpga_part(), weights)
     return minimise_bit_widths(_decompose_shuffles(model, cfg), cfg)
 

@@ -39,7 +39,7 @@ def avoid_whole_rows(model: ModelWrapper, cfg: Any, cycles: int) -> ModelWrapper
         lower = layer.get_nodeattr("SIMD"), layer.get_nodeattr("PE")
         set_lanes(layer, simd, pe)
         try:
-            model = chosen_again(model, cfg, at)
+            model = chosen_again(model, cfg, [at])
         except BuildError:
             set_lanes(layer, *lower)
             logging.getLogger(__name__).warning(

@@ -30,7 +30,7 @@ def fold_as_stated(model: ModelWrapper, node: NodeProto, cycles: int) -> None:
     from qonnx.custom_op.registry import getCustomOp
 
     layer = getCustomOp(node)
-    window = _window_in_front(model, node)
+    window = window_in_front(model, node)
     stated = layer.parallelism()
     for one in reversed(stated):
         if _may_change(one, window):
@@ -87,7 +87,7 @@ def _is_wrong(window: Any) -> bool:
     return window is not None and window.onnx_node.op_type == WINDOW and bool(why_wrong(window))
 
 
-def _window_in_front(model: ModelWrapper, node: NodeProto) -> Any:
+def window_in_front(model: ModelWrapper, node: NodeProto) -> Any:
     """Return the sliding window that gives a layer its channels one after the other; None if there is none."""
     from qonnx.custom_op.registry import getCustomOp
 

@@ -50,6 +50,7 @@ class BackendOrder:
         self._registry = registry
         self._preferences = preferences
         self._kernels = claims(registry.records("kernel"))
+        self._known: dict[tuple[str, str], Order] = {}
 
     def kernel_of(self, node: NodeProto) -> PluginInfo | None:
         """Return the kernel whose node this is; None for a backend's and for the host's.
@@ -61,6 +62,13 @@ class BackendOrder:
         return only_claimant(node.domain, node.op_type, found) if found else None
 
     def of(self, kernel: PluginInfo, style: str = "") -> Order:
+        """Return the backends of a kernel, of each kernel as they are when it is first asked for; see `_order`."""
+        key = (kernel.qualified, style)
+        if key not in self._known:
+            self._known[key] = self._order(kernel, style)
+        return self._known[key]
+
+    def _order(self, kernel: PluginInfo, style: str) -> Order:
         """Return the backends of a kernel.
 
         Args:

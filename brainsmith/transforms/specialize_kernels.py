@@ -135,6 +135,25 @@ class SpecializeKernels(Transformation):
         self.choices = tuple(replace(choice, layer=name) for name, choice in named)
         return model, False
 
+    def others(self, model: ModelWrapper, node: NodeProto, backend_type: str) -> list[tuple[str, NodeProto]]:
+        """Return the backends of a type, FINN's own left out, that can be a node, and the node as theirs.
+
+        Args:
+            model: Holds the node's constants.
+            node: Of a kernel; not changed.
+            backend_type: `hls` or `rtl`.
+        """
+        order = BackendOrder(self._registry or get_plugin_manager().registry_with_finn(), self._preferences)
+        kernel, found = order.kernel_of(node), []
+        for backend in order.of(kernel, _style(node)).backends if kernel is not None else ():
+            own = backend.framework == FRAMEWORK or backend.backend_type != backend_type
+            if not own and self._supports(model, node, backend):
+                other = type(node)()
+                other.CopyFrom(node)
+                _specialise(other, backend)
+                found.append((backend.qualified, other))
+        return found
+
     def _first(
         self, model: ModelWrapper, node: NodeProto, wanted: Order
     ) -> tuple[PluginInfo | None, tuple[Refusal, ...]]:

@@ -153,3 +153,58 @@ def test_a_device_can_be_declared(files):
 )
 def test_a_wrong_device_is_said(files, written, expected):
     assert files.body_errors(f"target: {{{written}}}") == [f"x.yaml:{expected}"]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("{}", (None, "fps", None)),
+        ("{use: 80 %}", (0.8, "fps", None)),
+        ("{use: 12.5%, goal: latency}", (0.125, "latency", None)),
+        ("{use: 1, at_least: {fps: 1000}}", (1.0, "fps", 1000)),
+        ("{goal: resources, at_least: {fps: 1e4}}", (None, "resources", 10000)),
+    ],
+)
+def test_a_fit_is_a_share_a_goal_and_what_must_be_reached(files, written, expected):
+    fit = files.body(f"target: {{part: pynq-z2, fit: {written}}}").goal.fit
+    assert (fit.use, fit.goal, fit.fps) == expected
+
+
+RANGE = "target.fit.use must be more than 0 % and at most 100 % of the device, not"
+
+
+@pytest.mark.parametrize(
+    ("written", "column", "expected"),
+    [
+        ("{use: 0}", 23, f"{RANGE} 0 %"),
+        ("{use: 0 %}", 23, f"{RANGE} 0 %"),
+        ("{use: 200 %}", 23, f"{RANGE} 200 %"),
+        ("{use: 80}", 23, f"{RANGE} 8000 %"),
+        ("{use: -1}", 23, f"{RANGE} -100 %"),
+        ("{use: most}", 23, "target.fit.use must be a share of the device, such as 80 %, not 'most'"),
+        ("{use: [1]}", 23, "target.fit.use must be a share of the device, such as 80 %, not a list"),
+        (
+            "{goal: fast}",
+            24,
+            "target.fit.goal must be one of fps, latency, resources, not 'fast'",
+        ),
+        (
+            "{goal: resources}",
+            24,
+            "target.fit.goal: resources needs the rate that the smallest circuit must reach: at_least: {fps: 1000}",
+        ),
+        (
+            "{at_least: {fps: 0}}",
+            34,
+            "target.fit.at_least.fps must be a positive whole number, not 0",
+        ),
+        ("{uses: 1}", 18, "unknown key 'uses' in target.fit. Did you mean 'use'?"),
+    ],
+)
+def test_a_wrong_fit_is_said(files, written, column, expected):
+    assert files.body_errors(f"target: {{fit: {written}}}") == [f"x.yaml:2:{column}: {expected}"]
+
+
+def test_a_rate_beside_a_fit_is_refused(files):
+    said = "target.fit and target.fps both choose the foldings: leave fps out, or write fit: {at_least: {fps: ...}}"
+    assert files.body_errors("target: {fit: {}, fps: 10}") == [f"x.yaml:2:21: {said}"]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from brainsmith.build.result import Progress
-from brainsmith.cli.build import one_line
+from brainsmith.cli.build import one_line, output_of
+from brainsmith.cli.command_line import Options
 from brainsmith.web.step_result import StepResult, step_line
 from tests.cli.command import ROOT, brainsmith, in_this_process, on_terminal
 
@@ -175,3 +176,47 @@ def test_lines_of_steps():
 def test_a_frameworks_warning_is_one_line():
     text = one_line("Assuming 2D\n input is NC", UserWarning, "/a/b/qonnx/transformation/layouts.py", 160)
     assert text == "warning: Assuming 2D input is NC (qonnx/transformation/layouts.py:160)\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((), "brainsmith build needs --blueprint FILE, or --fit PART"),
+        (("--blueprint", "a.yaml"), "brainsmith build needs --output DIR, or --fit PART"),
+        (
+            ("--fit", "kv260", "--part", "zcu104"),
+            "--fit names the device, and --part does too: leave --part out",
+        ),
+    ],
+)
+def test_what_a_build_needs(capsys, given, said):
+    done = in_this_process(capsys, "build", "mlp.onnx", *given)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (2, f"error: {said}")
+
+
+@pytest.mark.parametrize(
+    ("given", "folder"),
+    [({"MODEL": "models/mlp.onnx"}, "out/mlp"), ({"MODEL": "mlp.onnx", "--output": "mine"}, "mine")],
+)
+def test_with_a_device_to_fit_the_output_may_be_left_out(given, folder):
+    options = Options()
+    options._texts = {"--fit": "pynq-z2", **given}
+    assert output_of(options) == folder
+
+
+def test_a_device_to_fit_that_is_unknown(job, capsys):
+    done = in_this_process(capsys, "build", "mlp.onnx", "--fit", "pynq-z9")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: no device 'pynq' is known, for the part 'pynq-z9'. Did you mean ")
+
+
+@pytest.mark.slow
+def test_a_device_alone_is_enough(elsewhere, capsys):
+    shutil.copy(MODEL, elsewhere / "mlp.onnx")
+    done = in_this_process(capsys, "build", "mlp.onnx", "--fit", "Pynq Z2", "--no-verify", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["output"] == str(elsewhere / "out" / "mlp")
+    fit = found["fit"]
+    assert (fit["device"], fit["use"], fit["goal"], fit["proven"]) == ("xc7z020", 0.8, "fps", True)
+    assert found["estimate"]["interval_cycles"] == fit["interval_cycles"]

@@ -121,6 +121,11 @@ def known_devices() -> tuple[str, ...]:
     return tuple(_devices())
 
 
+def all_devices() -> tuple[FpgaDevice, ...]:
+    """Return all devices."""
+    return tuple(_devices().values())
+
+
 @cache
 def _devices() -> dict[str, FpgaDevice]:
     """Return all devices by their names, longer names first: the name of one may begin with that of another."""

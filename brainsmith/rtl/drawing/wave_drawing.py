@@ -92,14 +92,14 @@ def check_file(file: Path) -> None:
         )
 
 
-def write_wave(wave: Wave, file: Path) -> None:
+def write_picture(content: str, file: Path) -> None:
     """Write a picture; a file of that name is replaced.
 
     Raises:
         OutputError: It cannot be written.
     """
     try:
-        file.write_text(wave.svg, encoding="utf-8")
+        file.write_text(content, encoding="utf-8")
     except OSError as error:
         raise OutputError(
             f"{file}: the picture cannot be written: {error.strerror}\n  name a file in a folder that is writable"

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from brainsmith.errors import OutputError, UsageError
-from brainsmith.rtl.drawing.wave_drawing import check_file, draw_wave, write_wave
+from brainsmith.rtl.drawing.wave_drawing import check_file, draw_wave, write_picture
 
 from .packed import write_small
 
@@ -58,10 +58,10 @@ def test_a_picture_that_cannot_be_written(package, simulations, tmp_path):
     wave = draw_wave(package, 0)
     file = tmp_path / "absent" / "a.svg"
     with pytest.raises(OutputError) as caught:
-        write_wave(wave, file)
+        write_picture(wave.svg, file)
     assert str(caught.value) == (
         f"{file}: the picture cannot be written: No such file or directory\n  name a file in a folder that is writable"
     )
-    write_wave(wave, tmp_path / "a.svg")
+    write_picture(wave.svg, tmp_path / "a.svg")
     assert (tmp_path / "a.svg").read_text("utf-8") == wave.svg
     check_file(tmp_path / "a.svg")

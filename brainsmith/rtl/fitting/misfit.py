@@ -1,0 +1,98 @@
+"""Why nothing fits, and what would: a lower rate, a larger part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brainsmith.errors import BuildError
+from brainsmith.figures import share
+from brainsmith.rtl.devices.device import RESOURCES, all_devices
+from brainsmith.rtl.fitting.options import budget_of
+from brainsmith.rtl.fitting.solve import Chosen, Misfit, choose
+from brainsmith.rtl.synthesis.fpga_families import family_of
+
+if TYPE_CHECKING:
+    from brainsmith.rtl.devices.device import FpgaDevice
+    from brainsmith.rtl.fitting.fit import Fit
+    from brainsmith.rtl.fitting.options import Network
+
+NAMES = {"lut": "LUT", "ff": "FF", "bram18": "BRAM18", "uram": "URAM", "dsp": "DSP"}
+
+_PARTS = 3
+"""How many parts that would do are named."""
+
+
+def why_nothing_fits(network: Network, found: Misfit, fit: Fit, clock_ns: float) -> str:
+    """Return the message of a goal that no folding reaches.
+
+    Args:
+        network: What could be chosen.
+        found: What comes nearest.
+        fit: What was asked for.
+        clock_ns: The clock period.
+    """
+    rate = "" if fit.fps is None else f" at {fit.fps:,} frames per second"
+    if found.choice is None and found.slowest:
+        return (
+            f"no folding reaches {fit.fps:,} frames per second: {found.slowest} takes {found.least:,} cycles per frame at "
+            f"least, which is {_rate(found.least, clock_ns)} with a clock of {clock_ns:g} ns\n"
+            "  lower at_least: {fps: ...}, or raise the clock"
+        )
+    limits = budget_of(fit.device, fit.use).limits
+    lacking = [
+        f"{NAMES[name]} ({int(need):,} of {int(limit):,}, {_beyond(int(need), int(limit))})"
+        for name, need, limit in zip(RESOURCES, found.needs, limits, strict=True)
+        if need > limit
+    ]
+    return "\n".join(
+        [
+            f"no folding fits {share(fit.use, 0)} of {fit.device.name}{rate}: the one that comes nearest needs too much of "
+            f"{', '.join(lacking)}",
+            *(f"  {text}" for text in _what_would(network, fit, clock_ns)),
+        ]
+    )
+
+
+def _beyond(need: int, limit: int) -> str:
+    return f"{share(need / limit - 1, 0)} more" if limit else "the device has none"
+
+
+def _rate(interval: int, clock_ns: float) -> str:
+    return f"{1e9 / (interval * clock_ns):,.0f} frames per second"
+
+
+def _what_would(network: Network, fit: Fit, clock_ns: float) -> list[str]:
+    """Say which rate and which parts would do."""
+    said = []
+    if fit.fps is not None:
+        slower = choose(network, budget_of(fit.device, fit.use))
+        if isinstance(slower, Chosen):
+            said.append(f"{_rate(slower.interval, clock_ns)} would fit")
+    if fit.use < 1 and isinstance(_fitted(network, fit.device, 1.0, fit, clock_ns), Chosen):
+        said.append("all of the device would do: use: 100 %")
+    family = family_of(fit.device.name).name
+    larger = sorted(
+        (device for device in all_devices() if _family(device) == family and device.lut > fit.device.lut),
+        key=lambda device: (device.lut, device.name),
+    )
+    parts: list[str] = []
+    for device in larger:
+        if len(parts) < _PARTS and isinstance(_fitted(network, device, fit.use, fit, clock_ns), Chosen):
+            parts.append(device.name)
+    if parts:
+        said.append(f"a larger part would do: {', '.join(parts)}")
+    return said or ["no larger part of the family would do: give weights and activations fewer bits"]
+
+
+def _fitted(network: Network, device: FpgaDevice, use: float, fit: Fit, clock_ns: float) -> Chosen | Misfit:
+    """Return the cheapest choice for another device or share that is fast enough."""
+    interval = None if fit.fps is None else max(1, int(1e9 / (clock_ns * fit.fps)))
+    return choose(network, budget_of(device, use), "resources", interval)
+
+
+def _family(device: FpgaDevice) -> str:
+    """Return the family of a device; empty if it is none that is synthesised for."""
+    try:
+        return family_of(device.name).name
+    except BuildError:
+        return ""

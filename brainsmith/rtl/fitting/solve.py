@@ -1,0 +1,224 @@
+"""The best foldings for a goal: the smallest interval, latency or cost that fits, and then the cheapest circuit for it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from brainsmith.rtl.fitting.dominance import without_dominated
+from brainsmith.rtl.fitting.program import Program, Solution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from brainsmith.rtl.fitting.options import Budget, Counts, Network
+
+GOALS = ("fps", "latency", "resources")
+"""What can be best: the rate, the time of one frame, or the cost."""
+
+_ROUNDING = 1e-9
+"""Costs of two choices that differ by less are the same."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A choice that fits, and how far from the best it can be at most.
+
+    Attributes:
+        choice: An option of each layer.
+        goal: One of `GOALS`.
+        interval: Cycles from frame to frame.
+        interval_bound: No choice that fits has a smaller one; where that was not the goal, the interval.
+        latency: The longest sum of cycles along the streams.
+        latency_bound: No choice that fits has a smaller one; where that was not the goal, the latency.
+        needs: What it takes, (resources,).
+        cost: The sum of the shares of the device of what is weighed.
+        cost_bound: No choice that is as good by the goal costs less.
+        seconds: What choosing took.
+    """
+
+    choice: tuple[int, ...]
+    goal: str
+    interval: int
+    interval_bound: int
+    latency: int
+    latency_bound: int
+    needs: Counts
+    cost: float
+    cost_bound: float
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """By what share the choice may cost more than the best one; 0 if it is proven to be that."""
+        return max(0.0, 1 - self.cost_bound / self.cost) if self.cost else 0.0
+
+    @property
+    def proven(self) -> bool:
+        """Whether no other choice is better."""
+        best = self.interval <= self.interval_bound and self.latency <= self.latency_bound
+        return best and self.cost - self.cost_bound <= _ROUNDING * max(1.0, self.cost)
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """No choice fits; the one that comes nearest to it.
+
+    Attributes:
+        choice: An option of each layer, which exceeds the limits by the smallest share; None if no option is fast enough.
+        needs: What it takes, (resources,).
+        slowest: The layer that keeps the network from the interval, if that is why; else empty.
+        least: The smallest interval that the layers allow, whatever they take.
+    """
+
+    choice: tuple[int, ...] | None
+    needs: Counts
+    slowest: str
+    least: int
+
+
+def choose(
+    network: Network, budget: Budget, goal: str = "fps", interval: int | None = None, seconds: float = 60.0
+) -> Chosen | Misfit:
+    """Choose the foldings of all layers together.
+
+    Args:
+        network: Its layers' options.
+        budget: What they may take.
+        goal: One of `GOALS`.
+        interval: The largest that is allowed, cycles; None for any.
+        seconds: How long each program may take. If that is not enough, the choice says how far from the best it may be.
+    """
+    begin = time.perf_counter()
+    least = int(network.intervals[0])
+    allowed = _allowed(network, interval)
+    if allowed is None:
+        slowest = max(network.layers, key=lambda layer: int(layer.cycles.min()))
+        return Misfit(None, np.zeros_like(budget.limits), slowest.name, least)
+    few, kept = _reduced(network, allowed)
+    search = _Search(few, budget, seconds)
+    found = (
+        search.by_interval()
+        if goal == "fps"
+        else search.by_latency()
+        if goal == "latency"
+        else search.by_cost()
+    )
+    if found is None:
+        nearest = Program(few, seconds)
+        near = nearest.solve(variable=nearest.exceed(budget.limits))
+        choice = None if near.choice is None else _original(kept, near.choice)
+        needs = np.zeros_like(budget.limits) if choice is None else network.needs_of(choice)
+        return Misfit(choice, needs, "", least)
+    solution, interval_bound, latency_bound = found
+    assert solution.choice is not None
+    choice = _original(kept, solution.choice)
+    needs = network.needs_of(choice)
+    interval, latency, cost = (
+        network.interval_of(choice),
+        network.latency_of(choice),
+        float(budget.cost(needs)),
+    )
+    return Chosen(
+        choice=choice,
+        goal=goal,
+        interval=interval,
+        interval_bound=min(interval_bound, interval) if goal == "fps" else interval,
+        latency=latency,
+        latency_bound=min(latency_bound, latency) if goal == "latency" else latency,
+        needs=needs,
+        cost=cost,
+        cost_bound=min(solution.bound, cost),
+        seconds=time.perf_counter() - begin,
+    )
+
+
+class _Search:
+    """The searches for each goal; each returns the cheapest choice that was found, and bounds; None if nothing fits."""
+
+    def __init__(self, network: Network, budget: Budget, seconds: float) -> None:
+        self._network, self._budget, self._seconds = network, budget, seconds
+
+    def by_interval(self) -> tuple[Solution, int, int] | None:
+        """Find the smallest interval by halving, first of the relaxation, whose answer is a bound; then the choice."""
+        intervals = self._network.intervals
+        first = _first(
+            len(intervals), lambda at: self._cheapest(int(intervals[at]), relaxed=True).value < np.inf
+        )
+        bound, found = None, None
+        for at in range(first, len(intervals)):  # the relaxation is near: seldom more than one
+            found = self._cheapest(int(intervals[at]))
+            if bound is None and found.bound < np.inf:
+                bound = int(intervals[at])
+            if found.choice is not None:
+                break
+        if found is None or found.choice is None or bound is None:
+            return None
+        return found, bound, 0
+
+    def by_latency(self) -> tuple[Solution, int, int] | None:
+        """Find the smallest latency, then the cheapest choice that has it."""
+        program = Program(self._network, self._seconds)
+        program.limit(self._budget.limits)
+        fastest = program.solve(variable=program.latency())
+        if fastest.choice is None:
+            return None
+        latency = self._network.latency_of(fastest.choice)
+        program = Program(self._network, self._seconds)
+        program.limit(self._budget.limits)
+        program.latency(latency)
+        cheapest = program.solve(self._budget.prices)
+        found = cheapest if cheapest.choice is not None else Solution(fastest.choice, np.inf, cheapest.bound)
+        return found, 0, int(np.ceil(fastest.bound - 1e-6))
+
+    def by_cost(self) -> tuple[Solution, int, int] | None:
+        """Find the cheapest choice; how fast it is, is not looked at."""
+        found = self._cheapest(int(self._network.intervals[-1]))
+        return None if found.choice is None else (found, 0, 0)
+
+    def _cheapest(self, interval: int, *, relaxed: bool = False) -> Solution:
+        few, kept = _reduced(self._network, interval)
+        program = Program(few, self._seconds)
+        program.limit(self._budget.limits)
+        found = program.solve(self._budget.prices, relaxed=relaxed)
+        return (
+            found
+            if found.choice is None
+            else Solution(_original(kept, found.choice), found.value, found.bound)
+        )
+
+
+def _allowed(network: Network, interval: int | None) -> int | None:
+    """Return the largest interval of the network that is allowed; None if there is none."""
+    intervals = network.intervals if interval is None else network.intervals[network.intervals <= interval]
+    return int(intervals[-1]) if len(intervals) else None
+
+
+def _first(count: int, holds: Callable[[int], bool]) -> int:
+    """Return the first number for which something holds that holds for all after it; `count` if for none."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
+
+
+def _original(kept: Sequence[Counts], choice: Sequence[int]) -> tuple[int, ...]:
+    """Return the options that a choice among the kept ones means."""
+    return tuple(int(places[at]) for places, at in zip(kept, choice, strict=True))
+
+
+def _reduced(network: Network, interval: int) -> tuple[Network, list[Counts]]:
+    """Return a network of what may be worth choosing at an interval, and which options that are."""
+    numbered = _numbered(network)
+    few = without_dominated(numbered.within(interval))
+    return few, [np.array(layer.foldings, np.int64) for layer in few.layers]
+
+
+def _numbered(network: Network) -> Network:
+    """Return a network whose options are called by their places."""
+    layers = tuple(replace(layer, foldings=range(len(layer.cycles))) for layer in network.layers)
+    return replace(network, layers=layers)

@@ -1,0 +1,43 @@
+"""`brainsmith front`, on the shipped example."""
+
+import json
+import shutil
+
+import pytest
+
+from tests.cli.command import ROOT, in_this_process
+
+MODEL = ROOT / "examples" / "digits" / "cnn.onnx"
+
+
+@pytest.mark.slow
+def test_a_picture_and_its_data(elsewhere, capsys):
+    shutil.copy(MODEL, elsewhere / "cnn.onnx")
+    done = in_this_process(capsys, "front", "cnn.onnx", "--part", "pynq-z2", "--output", "cnn.svg")
+    assert done.returncode == 0, done.stderr
+    found = json.loads((elsewhere / "cnn.json").read_text())
+    first, last = found["points"][0], found["points"][-1]
+    lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert lines["device"] == found["device"] == "xc7z020"
+    assert lines["front"] == f"{len(found['points'])} circuits, each the cheapest of its interval"
+    for name, point in (("fastest", first), ("smallest", last)):
+        assert lines[name].startswith(f"{point['interval_cycles']:,} cycles from frame to frame: ")
+        assert f" {point['needs']['lut']:,} LUT, " in lines[name]
+    assert first["fps"] == pytest.approx(1e8 / first["interval_cycles"])  # at 10 ns
+    assert (elsewhere / "cnn.svg").read_text().startswith("<svg")
+    assert {path.name for path in elsewhere.iterdir()} == {"cnn.onnx", "cnn.svg", "cnn.json"}
+
+
+def test_a_part_that_is_unknown(elsewhere, capsys):
+    shutil.copy(MODEL, elsewhere / "cnn.onnx")
+    done = in_this_process(capsys, "front", "cnn.onnx", "--part", "pynq-z9")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: no device 'pynq' is known, for the part 'pynq-z9'. Did you mean ")
+
+
+def test_a_part_must_be_given(capsys):
+    done = in_this_process(capsys, "front", "cnn.onnx")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (
+        2,
+        "error: brainsmith front needs --part PART: the device, or a board such as pynq-z2",
+    )

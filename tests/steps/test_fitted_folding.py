@@ -1,0 +1,177 @@
+"""`fold` with a device to fit: what it chooses is legal, is what the estimate then says, and is the best there is."""
+
+import json
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from qonnx.custom_op.registry import getCustomOp
+
+from brainsmith.errors import BuildError
+from brainsmith.plugins import steps
+from brainsmith.rtl.devices.device import RESOURCES, FpgaDevice
+from brainsmith.rtl.fitting.fit import Fit
+from brainsmith.rtl.fitting.options import budget_of
+from brainsmith.steps.bit_widths import minimise_bit_widths
+from brainsmith.steps.folding_options import options_of
+from brainsmith.steps.legal_foldings import legal_foldings
+from tests.rtl.fitting.drawn_networks import tried
+from tests.steps.conftest import Graph, digits_model, hardware, integers
+
+DEVICE = FpgaDevice("xczu7ev", lut=230400, ff=460800, bram18=624, uram=96, dsp=1728)
+
+
+def perceptron():
+    """Two products with a quantiser behind each."""
+    graph = Graph(1, 8).quant(4)
+    graph.node("MatMul", graph.weights(integers(1, 8, 6))).quant(4, scale=16.0)
+    graph.node("MatMul", graph.weights(integers(2, 6, 4))).quant(4, scale=16.0)
+    return graph.model(1, 4)
+
+
+def specialized(model, config):
+    return steps.specialize(hardware(model, config), config)
+
+
+def reported(config, name):
+    return json.loads((Path(config.output_dir) / "report" / f"{name}.json").read_text())
+
+
+@pytest.fixture
+def fitted(config):
+    """A config that fits a device; what else is asked for is given to `Fit`."""
+
+    def of(**wanted):
+        config.fit = Fit(wanted.pop("device", DEVICE), **wanted)
+        return config
+
+    return of
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fps", [1_000_000, 20_000_000])
+def test_the_smallest_circuit_is_the_best_of_all_foldings(fitted, fps):
+    config = fitted(goal="resources", fps=fps, use=1.0)
+    config.kernel_preferences = {"MVAU": ("finn:MVAU_rtl",)}
+    model = specialized(perceptron(), config)
+    steps.fold(model, config)
+    network = options_of(minimise_bit_widths(model, config), config, 36).network
+    # All choices are too many: of each layer those that are fast enough, and of these a cheaper one of equal streams.
+    interval = int(1e9 / (config.synth_clk_period_ns * fps))
+    few = [layer.cycles <= interval for layer in network.layers]
+    budget = budget_of(DEVICE)
+    least = min(cost for *_, cost in tried(_cheapest_of_equal_streams(network.kept(few), budget), budget))
+    found = reported(config, "fit")
+    assert found["proven"] and found["cost"] == pytest.approx(least)
+    assert found["interval_cycles"] <= interval
+
+
+def _cheapest_of_equal_streams(network, budget):
+    which = []
+    for place, layer in enumerate(network.layers):
+        ends = [link.given for link in network.links if link.first == place]
+        ends += [link.taken for link in network.links if link.second == place]
+        best = {}
+        for at, cost in enumerate(budget.cost(layer.needs)):
+            key = tuple(int(end[at]) for end in ends)
+            if key not in best or cost < best[key][0]:
+                best[key] = cost, at
+        which.append(np.array(sorted(at for _, at in best.values())))
+    return network.kept(which)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("goal", ["fps", "latency"])
+def test_the_estimate_is_what_was_promised(fitted, goal, caplog):
+    config = fitted(goal=goal, use=0.02)
+    model = steps.estimate(steps.fold(specialized(digits_model("cnn"), config), config), config)
+    fit, estimate = reported(config, "fit"), reported(config, "estimates")
+    assert fit["proven"] and fit["goal"] == goal
+    assert estimate["interval_cycles"] == fit["interval_cycles"]
+    for name in ("lut", "bram18", "dsp", "uram"):
+        assert estimate[name] == fit["needs"][name] - fit["fifos"][name]
+        assert fit["needs"][name] <= fit["limits"][name]
+    assert "the estimate is not what the foldings were chosen for" not in caplog.text
+    for node in model.get_nodes_by_op_type("MVAU_rtl"):
+        layer = getCustomOp(node)
+        assert layer.get_nodeattr("SIMD") == 1 or layer.get_nodeattr("SIMD") < layer.get_nodeattr("MW")
+
+
+@pytest.mark.slow
+def test_a_step_that_changes_what_was_chosen_is_said(fitted, caplog):
+    config = fitted()
+    model = steps.fold(specialized(perceptron(), config), config)
+    product = next(node for node in model.graph.node if "MVAU" in node.op_type)
+    getCustomOp(product).set_nodeattr("PE", 1)
+    getCustomOp(product).set_nodeattr("SIMD", 1)
+    steps.estimate(model, config)
+    assert "the estimate is not what the foldings were chosen for: lut " in caplog.text
+
+
+@pytest.mark.slow
+def test_a_layer_without_a_model_is_named(fitted, monkeypatch):
+    config = fitted()
+    model = specialized(perceptron(), config)
+    from brainsmith.steps import folding_options
+
+    real = folding_options.needs_of_foldings
+
+    def unknown(layer, *others):
+        needs = real(layer, *others)
+        return needs * (layer.onnx_node.op_type != "Thresholding_rtl")
+
+    monkeypatch.setattr(folding_options, "needs_of_foldings", unknown)
+    with pytest.raises(BuildError) as caught:
+        steps.fold(model, config)
+    assert str(caught.value).startswith(
+        "foldings cannot be fitted to xczu7ev-ffvc1156-2-e: there is no model of what 3 layers take: Thresholding_rtl_0 "
+        "(Thresholding_rtl), Thresholding_rtl_1 (Thresholding_rtl), Thresholding_rtl_2 (Thresholding_rtl)\n"
+    )
+
+
+@pytest.mark.slow
+def test_what_does_not_fit_ends_the_step(fitted):
+    config = fitted(device=replace(DEVICE, lut=100), fps=1000)
+    with pytest.raises(
+        BuildError, match=r"^no folding fits 80 % of xczu7ev at 1,000 frames per second: .* LUT \("
+    ):
+        steps.fold(specialized(perceptron(), config), config)
+
+
+@pytest.mark.slow
+def test_without_dsp_slices_another_backend_multiplies(fitted):
+    config = fitted(device=replace(DEVICE, dsp=0), use=1.0)
+    model = steps.fold(specialized(perceptron(), config), config)
+    assert [node.op_type for node in model.graph.node if "MVAU" in node.op_type] == ["EmbeddedMVAU_rtl"] * 2
+    assert reported(config, "fit")["needs"]["dsp"] == 0
+    chosen = {layer["layer"]: layer["backend"] for layer in reported(config, "backends")["layers"]}
+    assert chosen["EmbeddedMVAU_rtl_0"] == "brainsmith:EmbeddedMVAURTL"
+
+
+@pytest.mark.slow
+def test_the_front_lists_the_cheapest_circuits(config):
+    steps.front(specialized(perceptron(), config), config)
+    found = reported(config, "front")
+    intervals = [point["interval_cycles"] for point in found["points"]]
+    costs = [point["cost"] for point in found["points"]]
+    assert intervals == sorted(set(intervals)) and costs == sorted(set(costs), reverse=True)
+    assert found["device"] == "xczu7ev" and set(found["available"]) == set(RESOURCES)
+    assert all(point["proven"] for point in found["points"])
+
+
+def legal(config, model, op_type, weights=36):
+    node = model.get_nodes_by_op_type(op_type)[0]
+    return [one.own for one in legal_foldings(getCustomOp(node), None, weights)]
+
+
+@pytest.mark.slow
+def test_foldings_are_those_that_a_build_accepts(config):
+    config.kernel_preferences = {"MVAU": ("finn:MVAU_rtl",)}
+    model = specialized(perceptron(), config)
+    found = {(one["SIMD"], one["PE"]) for one in legal(config, model, "MVAU_rtl")}
+    assert found == set(product((1, 2, 4), (1, 2, 3, 6)))  # not 8, which is a whole row
+    narrow = {one["SIMD"] for one in legal(config, model, "MVAU_rtl", weights=8)}
+    assert narrow == {1, 2}  # weights of 4 bits
+    assert [one["PE"] for one in legal(config, model, "Thresholding_rtl")] == [1, 2, 4, 8]
