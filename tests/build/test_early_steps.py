@@ -98,7 +98,7 @@ def test_a_refusal_is_raised_at_once_and_a_failure_in_its_turn(tmp_path):
         early = EarlySteps(Runner(lambda: None, raising(error)), folder, STEPS)
         early.run(Artifact(b"m"))
         assert early.result(1).data == b"mc"
-        with pytest.raises(BuildError, match="^step failed$"):
+        with pytest.raises(BuildError, match=r"^step failed$"):
             early.result(2)
 
 
