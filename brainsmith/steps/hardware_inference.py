@@ -242,11 +242,7 @@ def _reshapes_to_layers(model: ModelWrapper, registry: Registry) -> ModelWrapper
 
     reshapes = [node for node in model.graph.node if node.op_type == "Reshape"]
     of_host = [
-        node
-        for node in reshapes
-        if _gets_floats_of_inputs(model, node)
-        or _belongs_to_host(model, node)
-        or not model.get_tensor_shape(node.output[0])  # one number without axes: no layer gives that
+        node for node in reshapes if _gets_floats_of_inputs(model, node) or _belongs_to_host(model, node)
     ]
     if len(of_host) == len(reshapes):
         return model
