@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError
-from brainsmith.graph.well_formed import node_text
 from brainsmith.plugin.core import step
 from brainsmith.rtl.cores.frame_cycles import frame_cycles
 from brainsmith.steps.converters import with_converters
-from brainsmith.steps.hardware_nodes import backend_type, is_hardware
+from brainsmith.steps.hardware_nodes import backend_type
 from brainsmith.steps.resources import RESOURCES, estimated_resources
 from brainsmith.steps.step_reports import write_report
 
@@ -56,7 +55,9 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """
     part = cfg._resolve_fpga_part()
     if not any(map(backend_type, model.graph.node)):
-        raise BuildError(f"there is nothing to estimate: {_why_no_layers(model)}")
+        raise BuildError(
+            f"there is nothing to estimate: no layer has a backend yet. Run the step specialize first"
+        )
     cycles = {node.name: _state_cycles(node) for node in model.graph.node if backend_type(node)}
     circuit = with_converters(model, cfg)
     layers = [_layer(node, part, circuit) for node in circuit.graph.node if backend_type(node)]
@@ -71,16 +72,6 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     }
     write_report(cfg, "report/estimates.json", report)
     return model
-
-
-def _why_no_layers(model: ModelWrapper) -> str:
-    if any(map(is_hardware, model.graph.node)):
-        return "no layer has a backend yet. Run the step specialize first"
-    nodes = ", ".join(map(node_text, model.graph.node))
-    return (
-        f"no node became a hardware layer, so the host computes all of the model: {nodes}. A circuit begins behind a "
-        "quantiser, or an input of integers: give it a product or a quantiser there, such as a MatMul with quantised weights"
-    )
 
 
 def _state_cycles(node: NodeProto) -> int:

@@ -41,21 +41,21 @@ class PlainGemm(NodeRewrite):
         added = given[2] if len(given) > 2 and beta else ""
         nodes, rows = [], given[0]
         if transposed:
-            rows = view.new_name(f"{stem}_rows")
+            rows = view.new_tensor(f"{stem}_rows", _turned(_shape(view, given[0])))
             nodes.append(helper.make_node("Transpose", [given[0]], [rows], name=f"{stem}_rows", perm=[1, 0]))
-        total = view.new_name(f"{stem}_product") if alpha != 1 or added else result
+        total = view.new_tensor(f"{stem}_product", _shape(view, result)) if alpha != 1 or added else result
         product = helper.make_node("Gemm", [rows, given[1]], [total], name=stem)
         if attribute(node, "transB", 0):
             product.attribute.append(helper.make_attribute("transB", 1))
         nodes.append(product)
         if alpha != 1:
-            scaled = view.new_name(f"{stem}_scaled") if added else result
+            scaled = view.new_tensor(f"{stem}_scaled", _shape(view, result)) if added else result
             nodes.append(
                 helper.make_node("Mul", [total, _number(view, stem, alpha)], [scaled], name=f"{stem}_alpha")
             )
             total = scaled
         if added and beta != 1:
-            weighted = view.new_name(f"{stem}_weighted")
+            weighted = view.new_tensor(f"{stem}_weighted", _shape(view, added))
             nodes.append(
                 helper.make_node("Mul", [added, _number(view, stem, beta)], [weighted], name=f"{stem}_beta")
             )
@@ -68,3 +68,11 @@ class PlainGemm(NodeRewrite):
 
 def _number(view: GraphView, stem: str, value: float) -> str:
     return view.add_constant(f"{stem}_factor", np.asarray(value, np.float32))
+
+
+def _shape(view: GraphView, name: str) -> list[int] | None:
+    return view.static_shape(name, view.elem_type(name))
+
+
+def _turned(shape: list[int] | None) -> list[int] | None:
+    return None if shape is None else shape[::-1]
