@@ -56,7 +56,7 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     part = cfg._resolve_fpga_part()
     if not any(map(backend_type, model.graph.node)):
         raise BuildError(
-            f"there is nothing to estimate: no layer has a backend yet. Run the step specialize first"
+            "there is nothing to estimate: no layer has a backend yet. Run the step specialize first"
         )
     cycles = {node.name: _state_cycles(node) for node in model.graph.node if backend_type(node)}
     circuit = with_converters(model, cfg)

@@ -56,9 +56,9 @@ class LevelRecord:
         """Note a tensor whose integers a layer gives, each multiplied by a factor, and which then moves."""
         order = () if tensor.order is None else tuple(map(int, tensor.order))
         scale, offset = (tuple(map(float, each)) for each in (tensor.scale, tensor.offset))
-        moves = ((), (), None) if layout is None else layout.moves()
+        split, axes, shape = ((), (), None) if layout is None else layout.moves()
         factors = tuple(map(int, factor))
-        return cls(layer, scale, offset, tensor.is_image, order, factors, *moves, tensor.is_near)
+        return cls(layer, scale, offset, tensor.is_image, order, factors, split, axes, shape, tensor.is_near)
 
     def values(self, numbers: Array) -> Array:
         """Return the network's values of integers (runs, *shape), in its own layout; float64, NaN where they are lost."""
