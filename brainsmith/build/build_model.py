@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.declared_inputs import with_input_datatypes
-from brainsmith.build.early_refusal import front_steps
+from brainsmith.build.early_steps import early_steps
 from brainsmith.build.job import BuildJob
 from brainsmith.build.model import model_name, read_for_build
 from brainsmith.build.needs import require_part, require_reader, require_tools
@@ -100,7 +100,6 @@ def build(
         source = with_input_datatypes(source, task.inputs, model_name(model))
         shown = {"explain": explain, "page": report}
         job = BuildJob(task, source, workspace, model_name(model), progress, use_cache=use_cache, **shown)
-        job.refuse_early()
         job.prepare(verify)
     with _nothing_half_written(workspace, job), _failure_reported(job):
         with job.listened(), job.maker:
@@ -159,7 +158,7 @@ def _task(arguments: BuildArguments, source: Artifact) -> BuildTask:
     except (BlueprintError, LookupError):
         refuse(unsupported, None)
         raise
-    if not front_steps(task.steps):
+    if not early_steps(task.steps):
         refuse(unsupported, task.steps)
     try:
         require_part(task.steps, task.config["fpga_part"], task.description["file"])

@@ -12,7 +12,7 @@ from brainsmith.build.cache import BuildCache
 from brainsmith.build.circuits import in_parts, read_circuit, read_synthesis
 from brainsmith.build.config import StepConfig
 from brainsmith.build.device_use import device_use
-from brainsmith.build.early_refusal import front_steps, refuse_without_layers
+from brainsmith.build.early_steps import EarlySteps
 from brainsmith.build.estimates import read_estimates
 from brainsmith.build.failure import explained
 from brainsmith.build.golden import inputs_file, load_golden
@@ -90,27 +90,26 @@ class BuildJob:
         cache = BuildCache(self.task.cache_folder) if self.use_cache else None
         steps, folders = self.task.steps, self.task.folders
         self.runner = StepRunner(steps, self._config, self.workspace.staging, cache, folders)
+        self._early = EarlySteps(self.runner, self.workspace.staging, steps)
         blueprint = str(self.task.description["file"])
         self.runner.made = {"model": self.name, "blueprint": blueprint, "output": str(self.workspace.output)}
         self.maker = MadeBy(_origin(self.name, blueprint, *self.task.golden), **self.runner.made)
 
-    def refuse_early(self) -> None:
-        """Raise at once what the front end would refuse, unless its result is kept: then it has read the network before.
+    def prepare(self, verify: bool) -> None:
+        """Read the golden data, refuse a model that becomes no circuit, and run the data through the input model.
+
+        Steps get the golden inputs in any case.
 
         Raises:
-            ModelError: Nodes have no layers of integers.
+            ModelError, BuildError: Nodes have no layers, or layers no backend or no RTL; all that are so.
         """
-        front = front_steps(self.task.steps)
-        if front and not self.runner.kept(front, self.source):
-            with self.runner.log.taken("which layers the network becomes"):
-                refuse_without_layers(self.source, self.task)
-
-    def prepare(self, verify: bool) -> None:
-        """Read the golden data and run them through the input model; steps get the inputs in any case."""
-        model = self.source.peek()
-        golden = load_golden(model, *self.task.golden, changes_outputs=self.task.verify.changes_outputs)
+        golden = load_golden(
+            self.source.peek(), *self.task.golden, changes_outputs=self.task.verify.changes_outputs
+        )
         staging = self.workspace.staging
         self._config.verify_input_npy = inputs_file(self.task.golden[0], golden, staging)
+        with self.listened(), self.maker:
+            self._early.run(self.source)
         if not verify:
             return
         self._verification = BuildVerification(
@@ -129,10 +128,15 @@ class BuildJob:
         for number, step in enumerate(self.task.steps, 1):
             self._now = number, step.name
             self._tell("start", number, step.name)
-            model = self.runner.apply(step, model)
+            model = self._early.result(number) or self.runner.apply(step, model)
             self._check(number, step.name, model)
         self._now = len(self.task.steps), "report"
         return model
+
+    @property
+    def _results(self) -> list[StepResult]:
+        """Return the results up to the step whose turn it is."""
+        return self.runner.results[: self._now[0]]
 
     def _check(self, number: int, name: str, model: Artifact) -> None:
         """Checkpoint and verify what a step made."""
@@ -140,7 +144,7 @@ class BuildJob:
         file = self.workspace.staging / checkpoint_name(number, name)
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(model.data)
-        done = self.runner.results[-1]
+        done = self.runner.results[number - 1]
         if self._verification is not None and self._verification.running:
             whole = number == len(self.task.steps)
             done.verified = self._verification.check(name, model, whole)
@@ -254,7 +258,7 @@ class BuildJob:
             blueprint=self.task.description,
             plugins=plugin_list(self.task.registry, self.task.steps),
             modules=imported_modules(self.task.registry),
-            steps=self.runner.results,
+            steps=self._results,
             **found,
             **verified,
             targets=targets,
@@ -282,7 +286,7 @@ class BuildJob:
         layers, estimate = read_estimates(staging, clock)
         rtl, synthesis = read_circuit(staging, accuracy), read_synthesis(staging, layers)
         if rtl is not None:
-            rtl["compared_with"] = compared_with(self._verification, self.runner.results)
+            rtl["compared_with"] = compared_with(self._verification, self._results)
             rtl["wave"] = wave
             if (
                 estimate is not None and estimate["latency_cycles"]
@@ -302,14 +306,13 @@ class BuildJob:
     def explain_failure(self, error: BuildError) -> str:
         """Return the message of a failed build: what, after which steps, and where the last good model is."""
         staging, failed = self.workspace.staging, self.workspace.failed
-        text = explained(
-            error, [step.name for step in self.runner.results], failed, said=(staging / LOG).is_file()
-        )
+        self._early.discard()
+        text = explained(error, [step.name for step in self._results], failed, said=(staging / LOG).is_file())
         return text.replace(str(staging), str(failed))
 
     def interruption(self) -> str:
         """Return what to say about Ctrl-C."""
-        done, total = len(self.runner.results), len(self.task.steps)
+        done, total = len(self._results), len(self.task.steps)
         kept = "; the steps done are in the build cache" if done and self.runner.cache is not None else ""
         return f"build interrupted after {done} of {total} steps; {self.workspace.output} is as it was{kept}"
 

@@ -14,14 +14,21 @@ from brainsmith.graph.declarations import declare_once
 from brainsmith.graph.ends import input_values
 from brainsmith.graph.node_names import make_names_unique
 from brainsmith.graph.sound import require_sound
+from brainsmith.graph.well_formed import node_text
+from brainsmith.steps.own_transforms import own_transform
 from brainsmith.store.files import is_endless
 
 if TYPE_CHECKING:
+    from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
 QUANTISERS = (
     "Quant", "IntQuant", "FloatQuant", "BipolarQuant", "Trunc", "MultiThreshold", "DequantizeLinear"
 )  # fmt: skip
+
+OPERATORS = "docs/operators.md"
+HALVES = {10: "FLOAT16", 16: "BFLOAT16"}
+"""Types of floats that are no float32, by ONNX's number."""
 
 INTEGER_OPERATORS = re.compile(
     "QLinear.+|QGemm|(Conv|MatMul)Integer(ToFloat)?|DynamicQuantize(Linear|MatMul)"
@@ -46,6 +53,7 @@ def read_for_build(source: str | Path | ModelWrapper) -> Artifact:
     wrapper = _wrap(proto, name)
     _check_ops(wrapper, name)
     _check_ends(wrapper, name)
+    _check_precision(wrapper, name)
     _check_quantised(wrapper, name)
     return Artifact.of(_fix_output_shapes(wrapper, name))
 
@@ -138,9 +146,28 @@ def _fix_output_shapes(model: ModelWrapper, name: str) -> ModelWrapper:
             if not _is_fixed(value):
                 value.type.tensor_type.ClearField("shape")
         model = model.transform(InferShapes())
+        if not all(_is_fixed(value) for value in model.graph.output):
+            model = model.transform(own_transform("FoldConstants")())  # of sizes that the graph computes
     for value in model.graph.output:
+        if not value.type.tensor_type.HasField("shape") and (node := _first_without_shape(model)) is not None:
+            raise ModelError(
+                f"{name}: output '{value.name}' has no shape, because {node_text(node)} gives a tensor whose shape neither "
+                f"ONNX's nor QONNX's rules tell. Replace it by operators that have layers ({OPERATORS}), or state the "
+                "shapes of what it gives (value_info)."
+            )
         _check_shape(value, f"{name}: output '{value.name}'")
     return model
+
+
+def _first_without_shape(model: ModelWrapper) -> NodeProto | None:
+    """Return the first node that gives a tensor without a shape, though all that it reads has one."""
+    known = {value.name for value in (*model.graph.input, *model.graph.value_info) if _is_fixed(value)}
+    known |= {tensor.name for tensor in model.graph.initializer}
+    for node in model.graph.node:
+        if known.isdisjoint(node.output) and known.issuperset(filter(None, node.input)):
+            found: NodeProto = node
+            return found
+    return None
 
 
 def _dimensions(value: Any) -> list[int | str]:
@@ -164,6 +191,22 @@ def _check_shape(value: Any, what: str) -> None:
         f"{what} has the dynamic shape [{', '.join(map(str, dims))}]: dimension {at} ('{dim}') is not a number. "
         "Hardware has fixed sizes: export the model with fixed shapes; only its batch may be open, and is 1 then."
     )
+
+
+def _check_precision(model: ModelWrapper, name: str) -> None:
+    """Refuse floats of 16 bits: quantisers and layers compute with float32, which would give other results."""
+    graph = model.graph
+    ends = [(value.name, value.type.tensor_type.elem_type) for value in (*graph.input, *graph.output)]
+    found = [
+        f"{tensor} ({HALVES[kind]})"
+        for tensor, kind in (*ends, *((tensor.name, tensor.data_type) for tensor in graph.initializer))
+        if kind in HALVES
+    ]
+    if found:
+        raise ModelError(
+            f"{name} computes with floats of 16 bits: {', '.join(found)}. Export it in float32 (in PyTorch: model.float() "
+            "before the export, and an input of float32); quantisers give the same integers then."
+        )
 
 
 def _check_quantised(model: ModelWrapper, name: str) -> None:

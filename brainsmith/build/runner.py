@@ -144,16 +144,6 @@ class StepRunner:
         self._note(step, said, seconds, False, why_not or why, seconds)
         return result
 
-    def kept(self, steps: Sequence[BuildStep], model: Artifact) -> bool:
-        """Tell whether the results of the first steps, one after the other, are in the cache."""
-        for step in steps:
-            parts, _ = self._parts(step, model)
-            found = None if parts is None or self.cache is None else self.cache.find(parts, self.config)
-            if found is None or found.model is None:
-                return False
-            model = found.model
-        return True
-
     def fingerprint(self, model: Artifact) -> str | None:
         """Return what stands for all results of the steps, and for the code that may look at it; None without a cache.
 

@@ -18,7 +18,9 @@ from brainsmith.build.messages import LOG
 from brainsmith.store.files import is_racy
 from brainsmith.store.fingerprint import digest
 
-_HIDDEN = ("checkpoints", LOG)
+HIDDEN = ("checkpoints", LOG)
+"""What a build itself writes there, and no step."""
+
 _FOLDER = "folder"
 _LINK = "link "
 _SPECIAL = "special"
@@ -72,8 +74,8 @@ class SideFiles:
         for folder, folders, names in os.walk(self._folder):
             here = Path(folder).relative_to(self._folder)
             if not here.parts:
-                folders[:] = [name for name in folders if name not in _HIDDEN]
-                names = [name for name in names if name not in _HIDDEN]
+                folders[:] = [name for name in folders if name not in HIDDEN]
+                names = [name for name in names if name not in HIDDEN]
             for name in (*folders, *names):
                 path = str(here / name)
                 found[path] = self._kind(path)

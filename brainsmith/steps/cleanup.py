@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.execution.fixed_batch import fix_batch
 from brainsmith.plugin.core import step
 from brainsmith.steps.cast_inputs import cast_inputs_to_floats
+from brainsmith.steps.operator_set import with_new_operators
 from brainsmith.steps.own_transforms import own_transform, transformed
+from brainsmith.steps.unread_results import drop_unread_results
 from brainsmith.steps.window_defaults import write_out_defaults
 
 if TYPE_CHECKING:
@@ -25,7 +27,8 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
     Quantisers of constants are kept: they carry the datatypes of the weights. The names of nodes are kept
     where each has one of its own, so that later messages name what the user knows. An open batch is 1. An input of ONNX's
-    integers that is cast to floats is one of floats, annotated with those integers. Sums and extremes of several
+    integers that is cast to floats is one of floats, annotated with those integers. Nodes that nothing reads go.
+    Operators are those of ONNX's version 13 or later. Sums and extremes of several
     tensors are written as operators of two. Twice is the same as once.
     """
     from qonnx.transformation.general import (
@@ -45,9 +48,13 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     if any(node.op_type in ("QuantizeLinear", "DequantizeLinear") for node in model.graph.node):
         # Shapes behind ONNX Runtime's own nodes are not known before.
         model = transformed(model, own_transform("QuantizeLinearToQuant")(), InferShapes())
+    model = with_new_operators(model)
+    drop_unread_results(model)
     write_out_defaults(model)
     if any(node.op_type in ("Max", "Mean", "Min", "Sum") for node in model.graph.node):
         model = transformed(model, own_transform("PairOperands")(), InferShapes())
+    if any(node.op_type == "Gemm" for node in model.graph.node):
+        model = transformed(model, own_transform("PlainGemm")(), InferShapes())
     model = transformed(
         model,
         GiveUniqueParameterTensors(),

@@ -27,7 +27,7 @@ def check_limits(model: ModelWrapper, op_types: Collection[str]) -> None:
         op_types: The operators that a conversion takes.
 
     Raises:
-        ModelError: Names the first such node, and what is wrong with it.
+        ModelError: Names all such nodes, and what is wrong with each.
     """
     refuse_nodes(model, {op_type: _CHECKS[op_type] for op_type in op_types if op_type in _CHECKS})
 
@@ -36,12 +36,15 @@ def refuse_nodes(model: ModelWrapper, checks: Mapping[str, Check]) -> None:
     """Raise if a check of a node's operator gives a reason, which the message states after the node.
 
     Raises:
-        ModelError: Names the first such node.
+        ModelError: Names all such nodes.
     """
+    found = []
     for node in model.graph.node:
         check = checks.get(node.op_type)
         if check is not None and (reason := check(model, node)):
-            raise ModelError(f"{node_text(node)} {reason}")
+            found.append(f"{node_text(node)} {reason}")
+    if found:
+        raise ModelError("\n".join(found))
 
 
 def check_sign_products(model: ModelWrapper) -> None:
@@ -50,7 +53,7 @@ def check_sign_products(model: ModelWrapper) -> None:
     QONNX lets the thresholds in front give bits. Without them it would state bits for the model's own input, or fail.
 
     Raises:
-        ModelError: Names the first such node.
+        ModelError: Names all such nodes.
     """
     refuse_nodes(model, {"Conv": _sign_product, "MatMul": _sign_product})
 

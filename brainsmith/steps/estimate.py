@@ -69,8 +69,9 @@ def estimate(model: ModelWrapper, cfg: Any, synthesise: bool = False) -> ModelWr
     """
     part = cfg._resolve_fpga_part()
     if not any(map(backend_type, model.graph.node)):
-        advice = "no layer has a backend yet. Run the step specialize first"
-        raise BuildError(f"there is nothing to estimate: {advice}")
+        raise BuildError(
+            "there is nothing to estimate: no layer has a backend yet. Run the step specialize first"
+        )
     cycles = {node.name: _state_cycles(node) for node in model.graph.node if backend_type(node)}
     circuit = with_converters(model, cfg)
     layers = [_layer(node, part, circuit) for node in circuit.graph.node if backend_type(node)]

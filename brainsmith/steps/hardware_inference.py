@@ -11,7 +11,7 @@ from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.conversion_limits import check_limits
 from brainsmith.steps.conversions import ELEMENTWISE, OTHERS, PRODUCTS, STREAMS, THRESHOLDS, Conversion
-from brainsmith.steps.hardware_nodes import FINN_LAYERS, nodes_between
+from brainsmith.steps.hardware_nodes import is_hardware, nodes_between
 from brainsmith.steps.host_work import warn_of_host_work
 from brainsmith.steps.integer_ranges import annotate_integer_ranges
 from brainsmith.steps.own_transforms import own_transform, transformed
@@ -77,7 +77,7 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = widen_layers(minimise_bit_widths(model.transform(ClipThresholdsOfUnsigned()), cfg))
     # Conversions name their tensors at random; named anew, the same model gives the same bytes.
     model = _by_name(model, registry, "qonnx:GiveUniqueNodeNames", "brainsmith:GiveReadableTensorNames")
-    warn_of_host_work(model, _is_hardware)
+    warn_of_host_work(model, is_hardware)
     return model
 
 
@@ -263,7 +263,7 @@ def _reshapes_to_layers(model: ModelWrapper, registry: Registry) -> ModelWrapper
 
 def _check_nothing_between(model: ModelWrapper) -> None:
     """Refuse a host node that has hardware before and behind it: the accelerator would be cut in two."""
-    stuck = nodes_between(model, _is_hardware)
+    stuck = nodes_between(model, is_hardware)
     if stuck:
         listed = ", ".join(f"{node.op_type} ({node.name})" for node in stuck)
         raise ModelError(
@@ -284,11 +284,3 @@ def _labels_are_floats(model: ModelWrapper) -> None:
     for value in (*model.graph.output, *model.graph.value_info):
         if value.name in labels:
             value.type.tensor_type.elem_type = TensorProto.FLOAT
-
-
-def _is_hardware(node: NodeProto) -> bool:
-    """Tell whether a node is a hardware layer: every kernel states its backend."""
-    return bool(
-        node.domain.startswith(FINN_LAYERS)
-        or any(attribute.name == "backend" and attribute.s == b"fpgadataflow" for attribute in node.attribute)
-    )

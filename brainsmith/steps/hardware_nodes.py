@@ -31,6 +31,14 @@ def is_layer(node: NodeProto) -> bool:
     return node.domain.startswith(FINN_LAYERS) or has_backend(node)
 
 
+def is_hardware(node: NodeProto) -> bool:
+    """Tell whether a node is a hardware layer, specialised or not: every kernel states its backend."""
+    return bool(
+        node.domain.startswith(FINN_LAYERS)
+        or any(attribute.name == "backend" and attribute.s == b"fpgadataflow" for attribute in node.attribute)
+    )
+
+
 def nodes_between(model: ModelWrapper, is_hardware: Callable[[NodeProto], bool]) -> list[NodeProto]:
     """Return the nodes that are not hardware and lie on a path from one hardware layer to another."""
     behind: set[str] = set()

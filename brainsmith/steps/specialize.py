@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.errors import BuildError
+from brainsmith.graph.well_formed import node_text
 from brainsmith.plugin.core import step
 from brainsmith.steps.backend_choice import choose_backends
+from brainsmith.steps.hardware_nodes import is_hardware
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -20,7 +23,14 @@ def specialize(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     of it can be the node, else HLS. FINN's RTL nodes are set to execute their Python model.
 
     Raises:
-        BuildError: Nodes can have none of the backends that are allowed.
+        BuildError: Nodes can have none of the backends that are allowed, or there is no layer.
     """
     cfg._resolve_fpga_part()  # stands here so that a build without a part is refused before its first step
+    if not any(map(is_hardware, model.graph.node)):
+        raise BuildError(
+            "no node of the model is a hardware layer, so the host would compute all of it: "
+            f"{', '.join(map(node_text, model.graph.node))}\n  hardware_inference makes layers of what stands behind a "
+            "quantiser, or an input of integers: let a product or a quantiser follow there, such as a MatMul by quantised "
+            "weights"
+        )
     return choose_backends(model, cfg, [])

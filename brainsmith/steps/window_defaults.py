@@ -1,4 +1,4 @@
-"""What an exporter left to defaults, or to ONNX to work out, of convolutions and pools, is written into the node."""
+"""What an exporter left to defaults, or to ONNX to work out, of windows and images, is written into the node."""
 
 from __future__ import annotations
 
@@ -14,14 +14,19 @@ if TYPE_CHECKING:
 
 CONVOLUTIONS = ("Conv", "ConvTranspose")
 POOLS = ("MaxPool", "AveragePool")
+RESIZES = ("Resize", "Upsample")
 
 
 def write_out_defaults(model: ModelWrapper) -> None:
     """Write into convolutions and pools, in place, what later steps read: sizes, strides, and padding as numbers.
 
+    A Resize gets its mode.
+
     `auto_pad`, as TensorFlow's exporters write it, becomes `pads`; of a ConvTranspose it stays.
     """
     for node in model.graph.node:
+        if is_standard(node, *RESIZES):
+            _write(node, {"mode": "nearest"})
         if is_standard(node, *CONVOLUTIONS, *POOLS):
             spatial = _write_sizes(model, node)
             if spatial and (node.op_type != "AveragePool" or attribute(node, "auto_pad") is not None):

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
     from qonnx.core.modelwrapper import ModelWrapper
 
+SIGN = "Sign"
+"""Gives 0 of 0; QONNX says that it gives -1 and 1 alone."""
+
 MIXING = ("Concat", "Clip", "Pad", "Scatter", "ScatterElements", "ScatterND")
 """Operators whose output holds values of several inputs; QONNX gives it the first input's datatype."""
 
@@ -40,7 +43,8 @@ class InferDataTypes(Transformation):
     """Infer datatypes as QONNX does, but for operators that put values of several tensors together.
 
     A Concat of UINT3 and INT5 is INT5, where QONNX says UINT3, the first; a Pad of BIPOLAR by zeros holds zeros; a
-    Clip whose bounds lie outside of its input's type, or are no whole numbers, gives them. Such an output gets the
+    Clip whose bounds lie outside of its input's type, or are no whole numbers, gives them; a Sign gives 0, too, unless the
+    model states that it is BIPOLAR. Such an output gets the
     smallest integer type that holds all, or FLOAT32 where an input does not hold integers. A sum of products that may
     be beyond 32 bits, of 512 factors of 16 bits for example, is INT41 or what else it may need.
 
@@ -60,7 +64,7 @@ class InferDataTypes(Transformation):
         modified = False
         for node in model.graph.node:
             wide = _wide_sum(view, node) if is_standard(node, *PRODUCTS) else None
-            if wide is None and not is_standard(node, *MIXING):
+            if wide is None and not is_standard(node, SIGN, *MIXING):
                 modified |= infer_datatypes._infer_node_datatype(model, node, self.allow_scaledint_dtypes)
                 continue
             inferred = _mixed(view, node) if wide is None else wide
@@ -95,6 +99,10 @@ def _terms(view: GraphView, node: NodeProto) -> int:
 
 
 def _mixed(view: GraphView, node: NodeProto) -> BaseDataType:
+    if node.op_type == SIGN:
+        stated = view.model.get_tensor_datatype(node.output[0])
+        has_zero = _datatype(view, node.input[0]).allowed(0)
+        return DataType["TERNARY"] if has_zero and stated.name != "BIPOLAR" else DataType["BIPOLAR"]
     if node.op_type == "Concat":
         return _of_all([_datatype(view, name) for name in node.input])
     own = _datatype(view, node.input[0])

@@ -12,6 +12,7 @@ from qonnx.transformation.base import Transformation
 from brainsmith.graph.ends import input_values
 from brainsmith.graph.integer_range import within
 from brainsmith.graph.well_formed import node_text
+from brainsmith.plugin.adapters.graph_edits import names_read
 from brainsmith.plugin.core import transform
 from brainsmith.transforms.graph_view import GraphView, is_standard
 from brainsmith.transforms.integer.batch_of_one import with_batch_of_one
@@ -197,11 +198,13 @@ class _Reading:
         self._known[name] = self._layouts.reshaped(of_range(source, image, low, high), shape, name)
 
     def _varying(self, node: NodeProto) -> list[str]:
-        """Return the inputs of a node that are computed of the network's inputs."""
+        """Return what a node reads, its nested graphs included, that is computed of the network's inputs."""
         return [
             name
-            for name in node.input
-            if name and name not in self._fixed and not self._view.is_constant(name)
+            for name in dict.fromkeys(names_read(node))
+            if (name in node.input or name in self._known or self._view.made_by(name) is not None)
+            and name not in self._fixed
+            and not self._view.is_constant(name)
         ]
 
     def _node(self, node: NodeProto) -> None:
@@ -367,6 +370,8 @@ class _Reading:
         found: dict[str, HostTensor] = {}
         for value in self._view.graph.output:
             if value.name not in self._known:
+                if value.name in self._fixed or self._view.is_constant(value.name):
+                    self._refusals.add(f"output '{value.name}'", _ALWAYS_THE_SAME)
                 continue
             self._graph.origin = f"output '{value.name}'"
             try:
@@ -433,6 +438,10 @@ def _is_sum(node: NodeProto, given: dict[str, Any]) -> bool:
     """Tell whether a node adds integers as they are."""
     return node.op_type in ("Add", "Sub") and all(value.affine() is not None for value in given.values())
 
+
+_ALWAYS_THE_SAME = Reason(
+    "it does not depend on any input", "take it out of the outputs: it is always the same"
+)
 
 _FLOATS = Reason(
     "it has no quantiser, and no integer datatype",

@@ -212,3 +212,50 @@ def test_a_tensor_that_nothing_gives():
 
 def test_a_name_that_is_too_long():
     assert failure("a" * 300) == f"model {'a' * 300} cannot be read: File name too long"
+
+
+def test_floats_of_16_bits_are_named():
+    model = graphs.quant_mlp()
+    model.graph.input[0].type.tensor_type.elem_type = TensorProto.FLOAT16
+    name = model.graph.input[0].name
+    assert failure(model) == (
+        f"the model computes with floats of 16 bits: {name} (FLOAT16). Export it in float32 (in PyTorch: model.float() "
+        "before the export, and an input of float32); quantisers give the same integers then."
+    )
+
+
+def with_tail(*nodes):
+    """A quantised network whose output goes through further nodes, with an output of no stated shape."""
+    model = graphs.quant_mlp()
+    last, end = model.graph.output[0].name, nodes[-1].output[0]
+    for node in nodes:
+        node.input[:] = [last if name == "LAST" else name for name in node.input]
+        model.graph.node.append(node)
+    model.graph.output[0].name = end
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    return model
+
+
+def test_the_operator_whose_shape_nobody_knows_is_named():
+    text = failure(with_tail(helper.make_node("FancyOp", ["LAST"], ["y"], "fancy")))
+    assert text == (
+        "the model: output 'y' has no shape, because node 'fancy' (FancyOp) gives a tensor whose shape neither ONNX's nor "
+        "QONNX's rules tell. Replace it by operators that have layers (docs/operators.md), or state the shapes of what it "
+        "gives (value_info)."
+    )
+
+
+def test_a_shape_that_the_graph_computes_is_worked_out():
+    """As torch writes `x.view(x.size(0), -1)`."""
+    model = with_tail(
+        helper.make_node("Shape", ["LAST"], ["sizes"], "sizes"),
+        helper.make_node("Gather", ["sizes", "first"], ["batch"], "batch"),
+        helper.make_node("Concat", ["batch", "rest"], ["shape"], "shape", axis=0),
+        helper.make_node("Reshape", ["LAST", "shape"], ["y"], "view"),
+    )
+    model.set_initializer("first", np.array([0], np.int64))
+    model.set_initializer("rest", np.array([-1], np.int64))
+    shape = read_for_build(model).peek().get_tensor_shape("y")
+    assert shape == read_for_build(graphs.quant_mlp()).peek().get_tensor_shape(
+        graphs.quant_mlp().graph.output[0].name
+    )

@@ -191,3 +191,42 @@ def test_padding_of_pools_that_leave_out_values_stays_as_onnx_runtime_reads_it()
     assert expected.tolist() == [[[7, 10], [25, 28]]]  # not 0, 3, 18 and 21
     assert np.array_equal(execute_onnx(cleaned, {"in": x})[name][0], expected)
     assert np.array_equal(Executor(cleaned).run({"in": x[None]})[name].reshape(expected.shape), expected)
+
+
+def test_what_nobody_reads_goes(config):
+    graph = Graph(1, 1, 4, 4).quant(4)
+    read = graph.tail
+    graph.node("Hardmax")
+    graph.tail = read
+    model = graph.node("MaxPool", kernel_shape=[2, 2], strides=[2, 2]).model(1, 1, 2, 2)
+    model.graph.node[-1].output.append("places")
+    model = steps.cleanup(model, config)
+    assert [node.op_type for node in model.graph.node] == ["Quant", "MaxPool"]
+    assert len(model.graph.node[-1].output) == 1
+
+
+@pytest.mark.parametrize("version", [9, 10, 11])
+def test_operators_of_older_versions_are_brought_to_one_that_layers_have(version, config):
+    """An Upsample of version 9, whose mode is left to its default, had no datatype and no layer."""
+    graph = Graph(1, 2, 1, 1).quant(4)
+    enlarge, scales = "Upsample" if version == 9 else "Resize", np.array([1, 1, 2, 2], np.float32)
+    operands = (
+        [graph.constant(scales)]
+        if version < 11
+        else [graph.constant(np.zeros(0, np.float32)), graph.constant(scales)]
+    )
+    more = {} if version < 11 else {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    graph.node(enlarge, *operands, **more)
+    graph.node("Squeeze", axes=[0])
+    model = graph.model(2, 2, 2)
+    for each in model.model.opset_import:
+        each.version = version if not each.domain else each.version
+    names = [node.name for node in model.graph.node]
+    after = steps.cleanup(model, config)
+    assert after.get_opset_imports()[""] == 13
+    assert [node.op_type for node in after.graph.node] == ["Quant", "Resize", "Squeeze"]
+    assert [node.name for node in after.graph.node] == names
+    assert after.get_tensor_datatype(after.graph.node[1].output[0]).name == "INT4"
+    sample = {model.graph.input[0].name: np.array([[[[1.0]], [[-3.0]]]], np.float32)}
+    found = execute_onnx(after, sample)[after.graph.output[0].name]
+    np.testing.assert_array_equal(found, np.repeat([1.0, -3.0], 4).reshape(2, 2, 2))

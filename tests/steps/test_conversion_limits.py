@@ -202,3 +202,13 @@ def test_weights_whose_quantiser_an_input_changes_are_refused(config, what):
     assert (
         str(caught.value) == f"node 'Quant_2' (Quant) has a {what} that is not constant ('ReduceMax_0_out0')"
     )
+
+
+def test_all_nodes_beyond_a_limit_are_named():
+    model = model_of("MaxPool", (1, 1, 4, 4), (1, 1, 2, 2), kernel_shape=[2, 2], dilations=[2, 2])
+    model.graph.node.add().CopyFrom(model.graph.node[0])
+    model.graph.node[1].name, model.graph.node[1].output[0] = "m", "z"
+    with pytest.raises(ModelError) as caught:
+        check_limits(model, {"MaxPool"})
+    reason = "has dilations = [2, 2], which Pool does not support: use a convolution, or no dilation"
+    assert str(caught.value) == f"node 'n' (MaxPool) {reason}\nnode 'm' (MaxPool) {reason}"

@@ -132,3 +132,13 @@ def test_the_report_says_which_backend_and_why(config, capsys):
         "Thresholding_rtl_0: finn:Thresholding_rtl "
         "(choice 1 of 3, nothing is listed for Thresholding: RTL first, then HLS)"
     )
+
+
+def test_a_model_that_the_host_computes_is_an_error_that_names_its_nodes(config):
+    with pytest.raises(BuildError) as caught:
+        steps.specialize(steps.cleanup(Graph(1, 4).node("Relu").model(1, 4), config), config)
+    assert str(caught.value) == (
+        "no node of the model is a hardware layer, so the host would compute all of it: node 'relu0' (Relu)\n"
+        "  hardware_inference makes layers of what stands behind a quantiser, or an input of integers: let a product or a "
+        "quantiser follow there, such as a MatMul by quantised weights"
+    )

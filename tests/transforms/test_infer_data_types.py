@@ -100,3 +100,19 @@ def test_sums_beyond_32_bits_are_annotated_so(op_type, left, right, found):
     model = model.transform(tfm.InferDataTypes())
     assert model.get_tensor_datatype("y").name == found
     assert model.transform(tfm.InferDataTypes()).get_tensor_datatype("y").name == found
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"), [("INT4", "TERNARY"), ("BIPOLAR", "BIPOLAR"), ("UINT2", "TERNARY")]
+)
+def test_a_sign_holds_zero_where_its_input_does(name, wanted):
+    """QONNX says BIPOLAR of all, and a build stopped at the first 0."""
+    model = inferred([helper.make_node("Sign", ["x"], ["y"])], {"x": name})
+    assert model.get_tensor_datatype("y").name == wanted
+    assert holds(model, {"x": name})
+
+
+def test_a_sign_that_the_model_states_as_bipolar_stays():
+    model = make_model([helper.make_node("Sign", ["x"], ["y"])], {"x": (1, 4)}, ["y"])
+    model.set_tensor_datatype("y", DataType["BIPOLAR"])
+    assert model.transform(tfm.InferDataTypes()).get_tensor_datatype("y").name == "BIPOLAR"

@@ -200,10 +200,13 @@ def test_a_node_without_layers_is_named_with_its_reason(change, message):
 def test_all_reasons_are_given_at_once():
     graph = Graph(1, 2)
     graph.quant(12, 2.0**-8)
-    graph.tail = "in"
+    levels, graph.tail = graph.tail, "in"
     graph.node("MatMul", [[0.1, 0.7], [1.3, 0.2]])
+    model = graph.model(1, 2, datatype="INT4")
+    model.graph.output.add().CopyFrom(model.graph.output[0])
+    model.graph.output[1].name = levels
     with pytest.raises(ModelError) as caught:
-        layers(graph.model(1, 2, datatype="INT4"))
+        layers(model)
     assert str(caught.value) == (
         "no integer layers for 2 nodes:\n"
         "  node 'quant0' (Quant): it has 3841 levels, more than the 256 that thresholds give: use a quantiser with 8 bits "
@@ -279,3 +282,43 @@ def test_an_output_may_be_made_of_what_another_output_is(behind, first):
         given = {"x": np.asarray([[number, 7 - number, 3]], np.float32).clip(-8, 7)}
         expected, found = execute_onnx(model, given), execute_onnx(after.transform(InferShapes()), given)
         assert [found[name].tolist() for name in names] == [expected[name].tolist() for name in names]
+
+
+def test_an_output_that_no_input_changes_is_refused():
+    model = Graph(1, 2).node("Mul", [0.5]).quant(2).model(1, 2, datatype="INT2")
+    model.graph.node.add(op_type="Identity", name="same", input=["always"], output=["constant"])
+    model.set_initializer("always", np.ones(2, np.float32))
+    model.graph.output.add().CopyFrom(model.graph.output[0])
+    model.graph.output[1].name = "constant"
+    with pytest.raises(ModelError) as caught:
+        layers(model)
+    assert str(caught.value) == (
+        "no integer layers for output 'constant': it does not depend on any input: take it out of the outputs: it is "
+        "always the same"
+    )
+
+
+def test_a_branch_that_reads_a_computed_tensor_is_refused_by_name():
+    """Nothing stands among the inputs of an If but its condition: what its graphs read was taken for constant."""
+    from onnx import TensorProto, helper
+
+    model = Graph(1, 2).node("Mul", [0.5]).quant(2).model(1, 2, datatype="INT2")
+    inner, end = model.graph.output[0].name, helper.make_tensor_value_info("one", TensorProto.FLOAT, [1, 2])
+    branch = helper.make_graph([helper.make_node("Neg", [inner], ["one"])], "branch", [], [end])
+    model.graph.node.append(
+        helper.make_node("If", ["truth"], ["chosen"], "choose", then_branch=branch, else_branch=branch)
+    )
+    model.set_initializer("truth", np.array(True))
+    model.graph.output[0].name = "chosen"
+    with pytest.raises(
+        ModelError, match=r"^no integer layers for node 'choose' \(If\): no layer of integers computes"
+    ):
+        layers(model)
+
+
+@pytest.mark.parametrize("quantised", [False, True])
+def test_one_number_without_axes_is_given_by_the_host(quantised):
+    graph = Graph(1, 4).node("ReduceMean", axes=[0, 1], keepdims=0)
+    model = (graph.quant(4) if quantised else graph).model(datatype="INT3")
+    made = same(model, np.random.default_rng(0).integers(-4, 4, (8, 1, 4)).astype(np.float32))
+    assert op_types(made)[-1] == "Squeeze"

@@ -19,7 +19,12 @@ from brainsmith.plugin.adapters.finn_mends import (
     mend_windows,
     skip_where,
 )
-from brainsmith.plugin.adapters.graph_edits import bypass_node, rename_tensors, shapes_stated
+from brainsmith.plugin.adapters.graph_edits import (
+    bypass_node,
+    give_own_quantiser,
+    rename_tensors,
+    shapes_stated,
+)
 from brainsmith.plugin.adapters.packed_integers import mend_packing
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.pages import show_graphs
@@ -146,11 +151,26 @@ def _mend_wrapper(module: ModuleType) -> None:
     module.ModelWrapper.is_join_node = is_join_node
 
 
+def _mend_folded_transposes(module: ModuleType) -> None:
+    """Let a transposed constant with other readers have a quantiser of its own: QONNX takes away theirs."""
+    folded = module.FoldTransposeIntoQuantInit.apply
+
+    def apply(self: Any, model: Any) -> tuple[Any, bool]:
+        for node in model.graph.node[:]:
+            if node.op_type == "Transpose":
+                give_own_quantiser(model, node, module.is_quant_init)
+        result: tuple[Any, bool] = folded(self, model)
+        return result
+
+    module.FoldTransposeIntoQuantInit.apply = apply
+
+
 _FINDER = CompletingFinder(
     {
         **dict.fromkeys(REPLACED, _mend_transforms),
         "qonnx.transformation.general": _mend_clean_up,
         "qonnx.transformation.remove": _mend_removal,
+        "qonnx.transformation.quant_constant_folding": _mend_folded_transposes,
         "qonnx.core.modelwrapper": _mend_wrapper,
         "finn.transformation.fpgadataflow.convert_to_hw.pool_from_reduce": mend_pools,
         "finn.transformation.move_reshape": mend_flattens,

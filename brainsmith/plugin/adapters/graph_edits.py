@@ -9,7 +9,7 @@ from __future__ import annotations
 from brainsmith import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from onnx import GraphProto, NodeProto
@@ -86,6 +86,35 @@ def names_read(node: NodeProto) -> Iterator[str]:
         for inner in nested.node:
             yield from names_read(inner)
         yield from (value.name for value in nested.output)
+
+
+def give_own_quantiser(model: Any, node: NodeProto, is_constant: Callable[[NodeProto, Any], bool]) -> None:
+    """Let a node read a copy of the quantiser of constants in front of it, with copies of these, if others read it too.
+
+    Args:
+        model: QONNX's.
+        node: Of one input.
+        is_constant: Tells whether a node is a quantiser of constants.
+    """
+    graph, name = model.graph, node.input[0]
+    quantiser = model.find_producer(name)
+    reads = [read for each in graph.node for read in names_read(each)] + [
+        value.name for value in graph.output
+    ]
+    if reads.count(name) < 2 or not is_constant(quantiser, model):
+        return
+    copy = type(node)()
+    copy.CopyFrom(quantiser)
+    copy.name = f"{quantiser.name or name}_of_{node.output[0]}"
+    for at, given in enumerate(copy.input):
+        copy.input[at] = model.make_new_valueinfo_name()
+        model.set_initializer(copy.input[at], model.get_initializer(given))
+        model.set_tensor_datatype(copy.input[at], model.get_tensor_datatype(given))
+    copy.output[0] = model.make_new_valueinfo_name()
+    model.set_tensor_shape(copy.output[0], model.get_tensor_shape(name))
+    model.set_tensor_datatype(copy.output[0], model.get_tensor_datatype(name))
+    node.input[0] = copy.output[0]
+    graph.node.insert(list(graph.node).index(node), copy)
 
 
 def shapes_stated(graph: GraphProto, of_initialisers: bool) -> bool | None:

@@ -132,7 +132,9 @@ class LayerGraph:
         )
 
     def reshape(self, name: str, shape: Sequence[int], range: IntegerRange | None, base: str) -> str:
-        """Add a Reshape, and return the name of its result."""
+        """Add a Reshape, and return the name of its result; one number without axes is squeezed, which the host does."""
+        if not shape:
+            return self.add("Squeeze", [name], base, shape, range)
         return self.add("Reshape", [name], base, shape, range, constant=np.asarray(shape, np.int64))
 
     def put(self, layer: LayerNode, *tensors: LayerTensor) -> str:

@@ -34,7 +34,7 @@ class LevelRecord:
         factor: By which the layer multiplies the integers, one or one for each of its channels; 0 where they are lost.
         split: The shape in which the network's axes are split, in front of a transpose; empty where nothing moves.
         axes: The order of these axes behind the transpose.
-        shape: The shape behind it.
+        shape: The shape behind it, which is empty for one number without axes; None where nothing moves.
         is_near: As of an IntegerTensor: where rounding decides a level, it may be another one than the exact sum gives.
     """
 
@@ -46,7 +46,7 @@ class LevelRecord:
     factor: tuple[int, ...] = (1,)
     split: tuple[int, ...] = ()
     axes: tuple[int, ...] = ()
-    shape: tuple[int, ...] = ()
+    shape: tuple[int, ...] | None = None
     is_near: bool = False
 
     @classmethod
@@ -56,9 +56,9 @@ class LevelRecord:
         """Note a tensor whose integers a layer gives, each multiplied by a factor, and which then moves."""
         order = () if tensor.order is None else tuple(map(int, tensor.order))
         scale, offset = (tuple(map(float, each)) for each in (tensor.scale, tensor.offset))
-        moves = ((), (), ()) if layout is None else layout.moves()
+        split, axes, shape = ((), (), None) if layout is None else layout.moves()
         factors = tuple(map(int, factor))
-        return cls(layer, scale, offset, tensor.is_image, order, factors, *moves, tensor.is_near)
+        return cls(layer, scale, offset, tensor.is_image, order, factors, split, axes, shape, tensor.is_near)
 
     def values(self, numbers: Array) -> Array:
         """Return the network's values of integers (runs, *shape), in its own layout; float64, NaN where they are lost."""
@@ -71,7 +71,7 @@ class LevelRecord:
         ones = (1, 1) if self.image else ()
         scale, offset = (np.asarray(one).reshape(-1, *ones) for one in (self.scale, self.offset))
         found = np.asarray(placed * scale + offset)
-        if not self.shape:
+        if self.shape is None:
             return found
         split = found.reshape(len(found), *self.split)
         return split.transpose(0, *(axis + 1 for axis in self.axes)).reshape(len(found), *self.shape)

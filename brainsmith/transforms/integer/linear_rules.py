@@ -99,15 +99,16 @@ class LinearRules:
         value = self._first(node, inputs)
         flipped = bool(attribute(node, "transB", 0))
         weights = integer_weights(self._view, node.input[1], axis=0 if flipped else -1)
-        plain = attribute(node, "alpha", 1.0) == attribute(node, "beta", 1.0) == 1 and not attribute(
-            node, "transA", 0
-        )
-        if weights is None or not plain or self._view.constant(node.input[0]) is not None:
+        if weights is None or self._view.constant(node.input[0]) is not None:
             raise NoLayerError(
-                "its weights are not constant"
-                if weights is None
-                else "it has factors, or a transposed input",
-                "make them constants",
+                "its second factor is not constant" if weights is None else "its first factor is constant",
+                "multiply computed values, as the first factor, by constant weights",
+            )
+        plain = attribute(node, "alpha", 1.0) == attribute(node, "beta", 1.0) == 1
+        if not plain or attribute(node, "transA", 0):
+            raise NoLayerError(
+                "it has factors, or a transposed input",
+                "write them as Mul, Add and Transpose, as `cleanup` does",
             )
         values = weights.values.T if flipped else weights.values
         found = self._product(node, self._layouts.rows(value, base), values, weights.scale, base)

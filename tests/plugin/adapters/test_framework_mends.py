@@ -210,3 +210,30 @@ def test_the_clean_up_puts_constants_last_and_gives_each_node_its_own():
     assert second[0] == "t1"
     assert second[1] not in ("c0", "c1")
     assert (model.get_initializer(second[1]) == model.get_initializer("c0")).all()
+
+
+def test_a_transposed_constant_leaves_other_readers_their_quantiser():
+    """QONNX gives the quantiser the transposed constant, and the other reader of its output is left without one."""
+    import numpy as np
+    from qonnx.core.onnx_exec import execute_onnx
+    from qonnx.transformation.quant_constant_folding import FoldTransposeIntoQuantInit
+
+    assert tfm.FoldTransposeIntoQuantInit is FoldTransposeIntoQuantInit
+    weights = np.arange(-2, 2, dtype=np.float32).reshape(2, 2)
+    nodes = [
+        helper.make_node("Quant", ["w", "s", "z", "b"], ["q"], "quant", domain="qonnx.custom_op.general", signed=1,
+                         narrow=0, rounding_mode="ROUND"),
+        helper.make_node("MatMul", ["x", "q"], ["m"], "first"),
+        helper.make_node("Transpose", ["q"], ["t"], "turn", perm=[1, 0]),
+        helper.make_node("MatMul", ["m", "t"], ["y"], "second"),
+    ]  # fmt: skip
+    ends = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 2])] for name in "xy"]
+    model = ModelWrapper(helper.make_model(helper.make_graph(nodes, "tied", *ends)))
+    for name, value in {"w": weights, "s": np.float32(1), "z": np.float32(0), "b": np.float32(4)}.items():
+        model.set_initializer(name, value)
+    model.model.opset_import.append(helper.make_opsetid("qonnx.custom_op.general", 1))
+    x = np.array([[1, 3]], np.float32)
+    before = execute_onnx(model.transform(tfm.InferShapes()), {"x": x})["y"]
+    after = model.transform(tfm.InferShapes()).transform(FoldTransposeIntoQuantInit())
+    assert [node.op_type for node in after.graph.node].count("Transpose") == 0
+    np.testing.assert_array_equal(execute_onnx(after, {"x": x})["y"], before)
