@@ -8,6 +8,7 @@ from brainsmith.backends.rtl.embedded_resources import product_of
 from brainsmith.backends.rtl.page_memory import LARGE, SMALL, in_blocks, page_memory_resources
 from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.kernels.mat_mul import MatMulKernel
+from brainsmith.graph.integer_range import FLOAT64_END
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.integers import kind_of
@@ -27,6 +28,7 @@ class MatMulRTL(CoreBackend, MatMulKernel):
     """Two right-hand matrices in memory, one left-hand row, and `PE` sums of `SIMD` products."""
 
     core = "mat_mul_core"
+    exact_to = FLOAT64_END
     parts = ("integer_product.sv", "page_memory.sv")
     parallelism = MatMulKernel.parallelism
 

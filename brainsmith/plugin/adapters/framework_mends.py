@@ -11,6 +11,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.adapters.completing_loader import CompletingFinder
+from brainsmith.plugin.adapters.double_models import MODELS, mend_model
 from brainsmith.plugin.adapters.finn_mends import (
     mend_builder,
     mend_flattens,
@@ -152,6 +153,7 @@ _FINDER = CompletingFinder(
         "qonnx.transformation.general": _mend_clean_up,
         "qonnx.transformation.remove": _mend_removal,
         "qonnx.core.modelwrapper": _mend_wrapper,
+        **dict.fromkeys(MODELS, mend_model),
         "finn.transformation.fpgadataflow.convert_to_hw.pool_from_reduce": mend_pools,
         "finn.transformation.move_reshape": mend_flattens,
         "finn.transformation.streamline.reorder": mend_moves,

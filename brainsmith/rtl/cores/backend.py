@@ -38,7 +38,8 @@ class CoreBackend(EstimatedBackend, RTLBackend):
         parts: Files beside it that the core needs too.
         joined: Whether the core has all its inputs as one vector `in`, and all its outputs as one vector `out`.
         parallel: Attributes that make the layer faster, each with the attribute that it must divide.
-        exact_to: Up to where its Python model is exact: 2^24 in tensors of float32.
+        exact_to: Up to where its Python model is exact: 2^24 in tensors of float32, 2^53 where it computes in float64
+            for tensors that the graph states as that.
     """
 
     onnx_node: Any
