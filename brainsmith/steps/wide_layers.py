@@ -46,7 +46,10 @@ def widen_layers(model: ModelWrapper, is_hardware: Callable[[NodeProto], bool]) 
     """
     import numpy as np
 
-    for node in [each for each in model.graph.node if is_hardware(each)]:
+    for node in list(model.graph.node):
+        if not is_hardware(node):
+            _pass_on(model, node)
+            continue
         for name in filter(lambda each: _is_wide(model, each), node.output):
             _round_for_host(model, name, is_hardware)
         for name in node.output:
@@ -62,6 +65,14 @@ def widen_layers(model: ModelWrapper, is_hardware: Callable[[NodeProto], bool]) 
     return model
 
 
+def _pass_on(model: ModelWrapper, node: NodeProto) -> None:
+    """Declare integers that the host only moves as what they come in."""
+    if any(_is_double(model, name) for name in node.input) and not is_standard(node, "Cast"):
+        for value in model.graph.value_info:
+            if value.name in node.output and _is_wide(model, value.name):
+                value.type.tensor_type.elem_type = TensorProto.DOUBLE
+
+
 def _round_for_host(model: ModelWrapper, name: str, is_hardware: Callable[[NodeProto], bool]) -> None:
     """Put one Cast to float32 in front of all that needs a wide tensor in that type."""
     from qonnx.core.datatype import DataType
@@ -70,7 +81,7 @@ def _round_for_host(model: ModelWrapper, name: str, is_hardware: Callable[[NodeP
     readers = [
         node for node in graph.node
         if name in node.input and not is_hardware(node) and not is_standard(node, "Cast")
-        and not any(_is_double(model, given) for given in node.output)
+        and not any(_is_double(model, given) or _is_wide(model, given) for given in node.output)
     ]  # fmt: skip
     is_output = any(value.name == name for value in graph.output)
     if not readers and not is_output:
