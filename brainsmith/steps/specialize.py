@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.core import step
 from brainsmith.steps.backend_choice import choose_backends
+from brainsmith.steps.hardware_nodes import is_layer
+from brainsmith.steps.wide_layers import widen_layers
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -23,4 +25,4 @@ def specialize(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         BuildError: Nodes can have none of the backends that are allowed.
     """
     cfg._resolve_fpga_part()  # stands here so that a build without a part is refused before its first step
-    return choose_backends(model, cfg, [])
+    return widen_layers(choose_backends(model, cfg, []), is_layer)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from onnx import TensorProto, helper
 
 from brainsmith.graph.integer_range import FLOAT32_END
+from brainsmith.rtl.cores.integers import is_wide
 from brainsmith.transforms.graph_view import attribute, is_standard
 
 if TYPE_CHECKING:
@@ -41,8 +42,9 @@ def without_wide_casts(model: ModelWrapper) -> ModelWrapper:
 def widen_layers(model: ModelWrapper, is_hardware: Callable[[NodeProto], bool]) -> ModelWrapper:
     """Declare, in place, what hardware layers give as float64 where float32 does not hold all of their datatype.
 
-    So their Python models are exact. Thresholds that such integers are compared with are float64 too; a Cast stands in
-    front of an operator of the host, or an output, that needs float32.
+    So their Python models are exact. Thresholds that such integers are compared with are float64 too, and stay so with the
+    weights of products that have thresholds inside; a Cast stands in front of an operator of the host, or an output, that
+    needs float32.
     """
     import numpy as np
 
@@ -57,11 +59,15 @@ def widen_layers(model: ModelWrapper, is_hardware: Callable[[NodeProto], bool]) 
             value: Any = model.get_tensor_valueinfo(name)
             if value is not None and (wide or value.type.tensor_type.elem_type == TensorProto.DOUBLE):
                 value.type.tensor_type.elem_type = TensorProto.DOUBLE if wide else TensorProto.FLOAT
-        for at, name in enumerate(node.input):
+        inside = "accDataType" in {each.name for each in node.attribute} and not attribute(node, "noActivation", 0)
+        compared = "Thresholding" in node.op_type and _is_wide(model, node.input[0])
+        for name in node.input:
             held: Any = model.get_initializer(name)
-            if held is not None and held.dtype in (np.float32, np.float64):
-                compared = at == 1 and "Thresholding" in node.op_type and _is_wide(model, node.input[0])
-                model.set_initializer(name, held.astype(np.float64 if compared else np.float32))
+            if held is None or held.dtype not in (np.float32, np.float64):
+                continue
+            doubles = compared or (held.dtype == np.float64 and (inside or np.abs(held).max() > FLOAT32_END))
+            if held.dtype != (kind := np.float64 if doubles else np.float32):
+                model.set_initializer(name, held.astype(kind))
     return model
 
 
@@ -118,5 +124,4 @@ def _is_double(model: ModelWrapper, name: str) -> bool:
 
 
 def _is_wide(model: ModelWrapper, name: str) -> bool:
-    kind = model.get_tensor_datatype(name)
-    return bool(kind.is_integer()) and max(-kind.min(), kind.max()) > FLOAT32_END
+    return is_wide(model.get_tensor_datatype(name))

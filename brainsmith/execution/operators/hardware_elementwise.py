@@ -66,8 +66,9 @@ class Combination(ByValue):
         found, inputs, output = self._result(node), list(node.inputs), node.outputs[0]
         doubles = any(map(node.is_double, (*inputs, output)))
         if found is not None:
-            if found.magnitude >= (FLOAT64_END if doubles else FLOAT32_END):
-                raise Unsupported(f"its results may reach {found.magnitude}, where floats are not exact")
+            kind, end = ("float64", FLOAT64_END) if doubles else ("float32", FLOAT32_END)
+            if found.magnitude >= end:
+                raise Unsupported(f"its results may reach {found.magnitude}, where {kind} is not exact")
             node.prove_range(output, found)
         if doubles:
             inputs = [name if node.is_double(name) else emit.add("Cast", [name], to=11) for name in inputs]

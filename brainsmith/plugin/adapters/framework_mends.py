@@ -11,7 +11,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.adapters.completing_loader import CompletingFinder
-from brainsmith.plugin.adapters.double_models import MODELS, mend_model
+from brainsmith.plugin.adapters.double_mends import MODELS, mend_model
 from brainsmith.plugin.adapters.finn_mends import (
     mend_builder,
     mend_flattens,
