@@ -59,7 +59,9 @@ def widen_layers(model: ModelWrapper, is_hardware: Callable[[NodeProto], bool]) 
             value: Any = model.get_tensor_valueinfo(name)
             if value is not None and (wide or value.type.tensor_type.elem_type == TensorProto.DOUBLE):
                 value.type.tensor_type.elem_type = TensorProto.DOUBLE if wide else TensorProto.FLOAT
-        inside = "accDataType" in {each.name for each in node.attribute} and not attribute(node, "noActivation", 0)
+        inside = "accDataType" in {each.name for each in node.attribute} and not attribute(
+            node, "noActivation", 0
+        )
         compared = "Thresholding" in node.op_type and _is_wide(model, node.input[0])
         for name in node.input:
             held: Any = model.get_initializer(name)
@@ -115,7 +117,9 @@ def _casts_integers(model: ModelWrapper, node: NodeProto) -> bool:
     given, result = (model.get_tensor_datatype(name) for name in (node.input[0], node.output[0]))
     if attribute(node, "to") == TensorProto.DOUBLE:
         return bool(given.is_integer()) and _is_double(model, node.output[0])
-    return bool(result.is_integer()) and _is_double(model, node.input[0]) and not _is_wide(model, node.input[0])
+    return (
+        bool(result.is_integer()) and _is_double(model, node.input[0]) and not _is_wide(model, node.input[0])
+    )
 
 
 def _is_double(model: ModelWrapper, name: str) -> bool:

@@ -85,7 +85,10 @@ def _wide(view: GraphView, node: NodeProto) -> BaseDataType | None:
 def _wide_result(view: GraphView, node: NodeProto) -> BaseDataType | None:
     """Return a type that holds what is made of a wide sum; None if neither operand is one, or they are no integers."""
     kinds = [_datatype(view, name) for name in node.input]
-    if not all(kind.is_integer() for kind in kinds) or max(kind.bitwidth() for kind in kinds) <= _WIDE.bit_length():
+    if (
+        not all(kind.is_integer() for kind in kinds)
+        or max(kind.bitwidth() for kind in kinds) <= _WIDE.bit_length()
+    ):
         return None
     found = range_of(node.op_type, [within(int(kind.min()), int(kind.max())) for kind in kinds])
     return None if found is None else integer_datatype(*found.ends)

@@ -29,6 +29,7 @@ def _weights(random, *shape, bits=15):
 
 def levels(sums, bits, low_bit):
     """Return the levels of a quantiser of scale 2^low_bit, of Python's integers: half to even."""
+
     def level(value):
         whole, rest = divmod(int(value), 2**low_bit)
         half = 2 ** (low_bit - 1)
@@ -72,7 +73,9 @@ def _image(random, depthwise, bits=16):
     net = Net(1, CHANNELS, SIZE, SIZE, datatype=f"INT{bits}")
     shape = (CHANNELS, 1 if depthwise else CHANNELS, 3, 3)
     weights = _weights(random, *shape, bits=13)
-    samples = random.integers(-(2 ** (bits - 1)), 2 ** (bits - 1), (6, 1, CHANNELS, SIZE, SIZE)).astype(np.float32)
+    samples = random.integers(-(2 ** (bits - 1)), 2 ** (bits - 1), (6, 1, CHANNELS, SIZE, SIZE)).astype(
+        np.float32
+    )
     held = net.weights(weights, 1.0, 14)
     group = CHANNELS if depthwise else 1
     net.node("Conv", held, shape=net.shape, kernel_shape=[3, 3], pads=[1] * 4, group=group)
@@ -116,7 +119,9 @@ def average(random):
 
 def global_sum(random):
     net, samples, sums = _image(random, False)
-    net.node("GlobalAveragePool", shape=[1, CHANNELS, 1, 1]).node("Mul", float(SIZE * SIZE), shape=[1, CHANNELS, 1, 1])
+    net.node("GlobalAveragePool", shape=[1, CHANNELS, 1, 1]).node(
+        "Mul", float(SIZE * SIZE), shape=[1, CHANNELS, 1, 1]
+    )
     sums = sums.sum(axis=(3, 4), keepdims=True)
     return WideCase(net.quant(2.0**27, bits=6).model(), samples, sums, levels(sums, 6, 27))
 

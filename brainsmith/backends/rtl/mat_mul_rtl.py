@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.backends.rtl.embedded_resources import product_of
 from brainsmith.backends.rtl.page_memory import LARGE, SMALL, in_blocks, page_memory_resources
+from brainsmith.graph.integer_range import FLOAT64_END
 from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.kernels.mat_mul import MatMulKernel
-from brainsmith.graph.integer_range import FLOAT64_END
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.integers import kind_of

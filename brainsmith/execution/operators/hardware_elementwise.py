@@ -52,7 +52,12 @@ class Combination(ByValue):
                 types = (WHOLE, WHOLE)
         given_as = node.dtype(node.outputs[0]).name if node.is_double(node.outputs[0]) else "float32"
         node.emit(
-            whole_elementwise.combine, node.stacks(), node.outputs, name=self.name, types=types, dtype=given_as
+            whole_elementwise.combine,
+            node.stacks(),
+            node.outputs,
+            name=self.name,
+            types=types,
+            dtype=given_as,
         )
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:

@@ -172,11 +172,12 @@ class WindowProduct(Apart):
         _, height, width, _ = node.shape(node.inputs[0])
         window, channels = self.weights.shape
         found = sums_of(node.range(node.inputs[0], 1), self.weights)
-        exact = "float32" if found is None else found.exact
         doubles = any(map(node.is_double, (node.inputs[0], node.outputs[0])))
-        if exact == "int64" or (exact == "float64" and not doubles):
+        held = ("float32", "float64") if doubles else ("float32",)
+        if found is not None and found.exact not in held:
+            power = 53 if doubles else 24
             raise Unsupported(
-                f"its sums may reach {found.bound:.3g}, beyond 2^24, where float32 is not exact"
+                f"its sums may reach {found.bound:.3g}, beyond 2^{power}, where {held[-1]} is not exact"
             )
         source = node.inputs[0]
         if doubles and not node.is_double(source):

@@ -210,8 +210,8 @@ class CoreBackend(EstimatedBackend, RTLBackend):
         wide = [kind.name for kind in (*map(self.get_input_datatype, fed), *outputs) if is_wide(kind)]
         if wide:
             raise BuildError(
-                f"layer {node.name!r} cannot be executed with exec_mode 'rtlsim': FINN packs streams in float32, which does "
-                f"not hold all of {wide[0]}\n  simulate it as part of a stitched design"
+                f"layer {node.name!r} cannot be executed with exec_mode 'rtlsim': FINN packs streams in float32, "
+                f"which does not hold all of {wide[0]}\n  simulate it as part of a stitched design"
             )
         if fed != tuple(range(len(fed))):
             raise BuildError(

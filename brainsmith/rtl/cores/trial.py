@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from brainsmith.plugin.info import FINN_RTL
 from brainsmith.graph.integer_range import FLOAT64_END
+from brainsmith.plugin.info import FINN_RTL
 from brainsmith.rtl.cores.integers import WHOLE as WHOLE
 from brainsmith.rtl.cores.integers import is_wide
 
@@ -107,9 +107,7 @@ def _value(name: str, shape: Sequence[int], kind: str) -> ValueInfoProto:
     )
 
 
-def random_values(
-    random: Generator, kind: str, shape: Sequence[int], most: int = WHOLE
-) -> NDArray[np.int64]:
+def random_values(random: Generator, kind: str, shape: Sequence[int], most: int = WHOLE) -> NDArray[np.int64]:
     """Return values of a datatype, of a magnitude up to `most`: by default what float32 holds.
 
     The least and the greatest are among them if possible.

@@ -135,7 +135,7 @@ class SumsOfScales:
         return [replace(self._closest(total, reader), links=())]
 
     def _near(self, total: ScaledSum, end: int = FLOAT32_END) -> IntegerTensor | None:
-        """Return a sum, less than an end, by factors that are exact but for the rounding of float32; None if there are none."""
+        """Return a sum, less than an end, by factors that are exact but for float32's rounding; None if there are none."""
         units = common_units(total.rows, exact=True, end=end)
         return None if units is None else _in_units(total, units)
 

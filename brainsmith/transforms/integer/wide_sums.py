@@ -74,9 +74,13 @@ def _touches_wide(graph: LayerGraph, layer: LayerNode) -> bool:
 
 
 def _refusal(graph: LayerGraph, layer: LayerNode) -> Reason:
-    tensors = [graph.tensors[name] for name in (*layer.node.input, *layer.node.output) if name in graph.tensors]
+    tensors = [
+        graph.tensors[name] for name in (*layer.node.input, *layer.node.output) if name in graph.tensors
+    ]
     most = max(each.range.magnitude for each in tensors if each.range is not None)
-    return Reason(f"its integers reach {most}, more than 24 bits, which {layer.node.op_type} does not take", _HELPS)
+    return Reason(
+        f"its integers reach {most}, more than 24 bits, which {layer.node.op_type} does not take", _HELPS
+    )
 
 
 def _cast_in(graph: LayerGraph, layer: LayerNode, given: str, known: LayerTensor) -> str:

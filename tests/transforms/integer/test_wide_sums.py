@@ -157,9 +157,12 @@ def test_hardware_layers_are_exact_wherever_they_stand(make, config):
 @settings(deadline=None, max_examples=20)
 @given(seed=st.integers(0, 1000), shift=st.integers(0, 2), mantissa=st.integers(1025, 2047))
 def test_a_wide_branch_joins_one_of_another_scale_up_to_float_ties(seed, shift, mantissa):
-    """Levels of the exact sum of both, by fractions; another one only where the sum is at a tie within float32's rounding."""
+    """Levels are those of the exact sum of both, as fractions, but where it is at a tie within float32's rounding."""
     random = np.random.default_rng(seed)
-    weights, ratio = random.integers(-(2**15), 2**15, (24, 24)).astype(np.float64), mantissa * 2.0 ** -(shift + 10)
+    weights, ratio = (
+        random.integers(-(2**15), 2**15, (24, 24)).astype(np.float64),
+        mantissa * 2.0 ** -(shift + 10),
+    )
     net = Net(1, 24, datatype="INT16")
     net.node("MatMul", net.weights(weights * ratio, ratio, 16), shape=[1, 24])
     scale = 2.0**26
@@ -172,9 +175,15 @@ def test_a_wide_branch_joins_one_of_another_scale_up_to_float_ties(seed, shift, 
     found = run(made, samples)[:, 0]
     for at in np.ndindex(found.shape):
         exact = (Fraction(ratio) * int(sums[at]) + int(whole[at])) / Fraction(scale)
-        reach = Fraction(2.0**-24) * 25 * sum(
-            abs(Fraction(ratio) * int(one) * int(two)) for one, two in zip(whole[at[0]], weights[:, at[1]], strict=True)
-        ) / Fraction(scale)  # gamma_n times the sum of magnitudes
+        reach = (
+            Fraction(2.0**-24)
+            * 25
+            * sum(
+                abs(Fraction(ratio) * int(one) * int(two))
+                for one, two in zip(whole[at[0]], weights[:, at[1]], strict=True)
+            )
+            / Fraction(scale)
+        )  # gamma_n times the sum of magnitudes
         ends = [min(max(round(exact + way * reach), -32), 31) for way in (-1, 1)]
         assert ends[0] <= found[at] / scale <= ends[1]
 

@@ -12,7 +12,9 @@ PIECE = 1 << 14
 
 
 @instruction
-def multiply_windows(windows: Array, weights: Array, *, lanes: int, exact: str, dtype: str = "float32") -> Array:
+def multiply_windows(
+    windows: Array, weights: Array, *, lanes: int, exact: str, dtype: str = "float32"
+) -> Array:
     """Sum windows (..., positions * channels) times weights over the positions: (..., channels).
 
     Args:
