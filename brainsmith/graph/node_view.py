@@ -116,6 +116,10 @@ class NodeView:
         """Return the NumPy type of a tensor's values."""
         return self.facts.dtype(name)
 
+    def is_double(self, name: str) -> bool:
+        """Tell whether a tensor's values are float64: of a layer, integers that float32 does not hold."""
+        return self.dtype(name) == np.dtype(np.float64)
+
     def datatype(self, name: str) -> str:
         """Return the name of the QONNX datatype with which a tensor is annotated; FLOAT32 if it is not."""
         return self.facts.datatype(name).name  # type: ignore[no-any-return]

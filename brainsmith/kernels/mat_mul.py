@@ -61,10 +61,12 @@ class MatMulKernel(Products, HWCustomOp):
         return attributes
 
     def execute_node(self, context: dict[str, npt.NDArray[Any]], graph: GraphProto) -> None:
-        """Multiply in double precision, which is exact for sums below 2 ** 53, into a float32 container."""
+        """Multiply in double precision, exact for sums below 2 ** 53; into float32, or the float64 that stands there."""
         node = self.onnx_node
+        kept = context.get(node.output[0])
+        kind = np.float32 if kept is None or kept.dtype != np.float64 else np.float64
         lhs, rhs = (context[name].astype(np.float64) for name in node.input)
-        context[node.output[0]] = np.matmul(lhs, rhs).astype(np.float32)
+        context[node.output[0]] = np.matmul(lhs, rhs).astype(kind)
 
     def to_program(self, node: ProgramNode) -> None:
         """Multiply in double precision, or in single where that is proved to be exact."""
@@ -76,7 +78,13 @@ class MatMulKernel(Products, HWCustomOp):
             node.prove_range(node.outputs[0], sums)
         rank = max(len(node.shape(name)) for name in node.inputs)
         stacks = [node.stack(0, rank), node.stack(1, rank)]
-        node.emit(matrix.matmul, stacks, node.outputs, exact=exact, dtype="float32")
+        node.emit(
+            matrix.matmul,
+            stacks,
+            node.outputs,
+            exact=exact,
+            dtype="float64" if node.is_double(node.outputs[0]) else "float32",
+        )
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Write the product in double precision, or in single where that is proved to be exact.
@@ -96,7 +104,8 @@ class MatMulKernel(Products, HWCustomOp):
         product = emit.add(
             "MatMul", [emit.add("Cast", [name], to=TensorProto.DOUBLE) for name in node.inputs]
         )
-        emit.add("Cast", [product], node.outputs[0], to=TensorProto.FLOAT)
+        kind = TensorProto.DOUBLE if node.is_double(node.outputs[0]) else TensorProto.FLOAT
+        emit.add("Cast", [product], node.outputs[0], to=kind)
 
     @property
     def depth(self) -> int:

@@ -74,7 +74,8 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = _tidy(model, registry, listed)
     _check_nothing_between(model)
     _labels_are_floats(model)
-    model = widen_layers(minimise_bit_widths(model.transform(ClipThresholdsOfUnsigned()), cfg))
+    model = minimise_bit_widths(model.transform(ClipThresholdsOfUnsigned()), cfg)
+    model = widen_layers(model, _is_hardware)
     # Conversions name their tensors at random; named anew, the same model gives the same bytes.
     model = _by_name(model, registry, "qonnx:GiveUniqueNodeNames", "brainsmith:GiveReadableTensorNames")
     warn_of_host_work(model, is_hardware)
@@ -157,13 +158,13 @@ def _gets_floats_of_inputs(model: ModelWrapper, node: NodeProto) -> bool:
 
 
 _OF_ANYTHING = ("Identity", "Transpose")
-_BY_RESULT = ("Add", "Div", "Mul", "Relu", "Sub")
+_BY_RESULT = ("Add", "Cast", "Div", "Mul", "Relu", "Sub")
 """Operators of which layers may compute even those that get floats, where they give integers."""
 
 
 def _belongs_to_host(model: ModelWrapper, node: NodeProto) -> bool:
     """Tell whether a node has nothing but the host's behind it: transposes, and operators of floats."""
-    if node.op_type not in (*HOST_OPERATORS, "Gather"):
+    if node.op_type not in (*HOST_OPERATORS, "Cast", "Gather"):
         return False
     if node.op_type not in _OF_ANYTHING and not _is_end_of_layout(model, node):
         decides = node.output[0] if node.op_type in _BY_RESULT else node.input[0]

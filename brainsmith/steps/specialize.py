@@ -8,7 +8,8 @@ from brainsmith.errors import BuildError
 from brainsmith.graph.well_formed import node_text
 from brainsmith.plugin.core import step
 from brainsmith.steps.backend_choice import choose_backends
-from brainsmith.steps.hardware_nodes import is_hardware
+from brainsmith.steps.hardware_nodes import is_hardware, is_layer
+from brainsmith.steps.wide_layers import widen_layers
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
@@ -33,4 +34,4 @@ def specialize(model: ModelWrapper, cfg: Any) -> ModelWrapper:
             "quantiser, or an input of integers: let a product or a quantiser follow there, such as a MatMul by quantised "
             "weights"
         )
-    return choose_backends(model, cfg, [])
+    return widen_layers(choose_backends(model, cfg, []), is_layer)

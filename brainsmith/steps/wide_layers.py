@@ -1,28 +1,34 @@
-"""Sums beyond 2^24 in hardware layers: their Python models compute them in float64, as their circuits do exactly."""
+"""Integers beyond 2^24 between hardware layers: their Python models pass them in float64, as their circuits do exactly."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onnx import TensorProto, helper
+
 from brainsmith.graph.integer_range import FLOAT32_END
+from brainsmith.rtl.cores.integers import is_wide
 from brainsmith.transforms.graph_view import attribute, is_standard
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
 
 def without_wide_casts(model: ModelWrapper) -> ModelWrapper:
-    """Take out, in place, the Casts around products in float64, which the step `integer` writes.
+    """Take out, in place, the Casts around layers of float64, which the step `integer` writes.
 
-    Operators of ONNX need operands of one type; layers do not, so that their inputs and levels stay float32 tensors.
+    Operators of ONNX need operands of one type; hardware layers do not, so that their inputs and levels stay float32
+    tensors. A Cast of floats, or of integers to floats that the host goes on with, stays.
     """
     graph = model.graph
-    for node in [each for each in graph.node if _casts(model, each)]:
+    for node in [each for each in graph.node if _casts_integers(model, each)]:
         source, result = node.input[0], node.output[0]
         maker = model.find_producer(source)
-        if maker is not None and maker.op_type == "MultiThreshold":
-            maker.output[0] = result
+        if attribute(node, "to") == TensorProto.FLOAT and maker is not None:
+            maker.output[:] = [result if name == source else name for name in maker.output]
         else:
             for reader in graph.node:
                 reader.input[:] = [source if name == result else name for name in reader.input]
@@ -33,45 +39,93 @@ def without_wide_casts(model: ModelWrapper) -> ModelWrapper:
     return model
 
 
-def widen_layers(model: ModelWrapper) -> ModelWrapper:
-    """Give, in place, each MVAU whose sums float32 does not hold its weights in float64, if thresholds alone read these.
+def widen_layers(model: ModelWrapper, is_hardware: Callable[[NodeProto], bool]) -> ModelWrapper:
+    """Declare, in place, what hardware layers give as float64 where float32 does not hold all of their datatype.
 
-    So its Python model is exact. What it gives is declared as float64, and so are the thresholds.
+    So their Python models are exact. Thresholds that such integers are compared with are float64 too, and stay so with the
+    weights of products that have thresholds inside; a Cast stands in front of an operator of the host, or an output, that
+    needs float32.
     """
     import numpy as np
-    from onnx import TensorProto
 
-    for node in model.graph.node:
-        if node.op_type != "MVAU" or not attribute(node, "noActivation", 0):
+    for node in list(model.graph.node):
+        if not is_hardware(node):
+            _pass_on(model, node)
             continue
-        kind, readers = model.get_tensor_datatype(node.output[0]), model.find_consumers(node.output[0]) or []
-        compared = bool(readers) and all(each.op_type == "Thresholding" for each in readers)
-        if not compared or max(-kind.min(), kind.max()) <= FLOAT32_END:
-            continue
-        for name in (node.input[1], *(each.input[1] for each in readers)):
-            constant: Any = model.get_initializer(name)
-            if constant is not None:
-                model.set_initializer(name, constant.astype(np.float64))
-        value: Any = model.get_tensor_valueinfo(node.output[0])
-        if value is not None:
-            value.type.tensor_type.elem_type = TensorProto.DOUBLE
+        for name in filter(lambda each: _is_wide(model, each), node.output):
+            _round_for_host(model, name, is_hardware)
+        for name in node.output:
+            wide = _is_wide(model, name)
+            value: Any = model.get_tensor_valueinfo(name)
+            if value is not None and (wide or value.type.tensor_type.elem_type == TensorProto.DOUBLE):
+                value.type.tensor_type.elem_type = TensorProto.DOUBLE if wide else TensorProto.FLOAT
+        inside = "accDataType" in {each.name for each in node.attribute} and not attribute(
+            node, "noActivation", 0
+        )
+        compared = "Thresholding" in node.op_type and _is_wide(model, node.input[0])
+        for name in node.input:
+            held: Any = model.get_initializer(name)
+            if held is None or held.dtype not in (np.float32, np.float64):
+                continue
+            doubles = compared or (held.dtype == np.float64 and (inside or np.abs(held).max() > FLOAT32_END))
+            if held.dtype != (kind := np.float64 if doubles else np.float32):
+                model.set_initializer(name, held.astype(kind))
     return model
 
 
-def _casts(model: ModelWrapper, node: NodeProto) -> bool:
-    """Tell whether a node is one of the Casts around a product in float64 that thresholds read."""
-    from onnx import TensorProto
+def _pass_on(model: ModelWrapper, node: NodeProto) -> None:
+    """Declare integers that the host only moves as what they come in."""
+    if any(_is_double(model, name) for name in node.input) and not is_standard(node, "Cast"):
+        for value in model.graph.value_info:
+            if value.name in node.output and _is_wide(model, value.name):
+                value.type.tensor_type.elem_type = TensorProto.DOUBLE
 
+
+def _round_for_host(model: ModelWrapper, name: str, is_hardware: Callable[[NodeProto], bool]) -> None:
+    """Put one Cast to float32 in front of all that needs a wide tensor in that type."""
+    from qonnx.core.datatype import DataType
+
+    graph = model.graph
+    readers = [
+        node for node in graph.node
+        if name in node.input and not is_hardware(node) and not is_standard(node, "Cast")
+        and not any(_is_double(model, given) or _is_wide(model, given) for given in node.output)
+    ]  # fmt: skip
+    is_output = any(value.name == name for value in graph.output)
+    if not readers and not is_output:
+        return
+    maker, other = model.find_producer(name), model.make_new_valueinfo_name()
+    source, rounded = (other, name) if is_output else (name, other)
+    kind = TensorProto.DOUBLE if is_output else TensorProto.FLOAT
+    graph.value_info.append(helper.make_tensor_value_info(other, kind, model.get_tensor_shape(name)))
+    if is_output:  # which keeps its name
+        model.set_tensor_datatype(source, model.get_tensor_datatype(name))
+        model.set_tensor_datatype(rounded, DataType["FLOAT32"])
+        maker.output[:] = [source if each == name else each for each in maker.output]
+    for node in graph.node:
+        if name in node.input:
+            to = rounded if node in readers else source
+            node.input[:] = [to if each == name else each for each in node.input]
+    cast = helper.make_node("Cast", [source], [rounded], name=f"{maker.name}_rounded", to=TensorProto.FLOAT)
+    graph.node.insert(list(graph.node).index(maker) + 1, cast)
+
+
+def _casts_integers(model: ModelWrapper, node: NodeProto) -> bool:
+    """Tell whether a node is one of the Casts around layers of float64."""
     if not is_standard(node, "Cast"):
         return False
+    given, result = (model.get_tensor_datatype(name) for name in (node.input[0], node.output[0]))
     if attribute(node, "to") == TensorProto.DOUBLE:
-        return all(each.op_type == "MatMul" for each in model.find_consumers(node.output[0]) or [])
-    maker = model.find_producer(node.input[0])
-    return maker is not None and maker.op_type == "MultiThreshold" and _is_double(model, node.input[0])
+        return bool(given.is_integer()) and _is_double(model, node.output[0])
+    return (
+        bool(result.is_integer()) and _is_double(model, node.input[0]) and not _is_wide(model, node.input[0])
+    )
 
 
 def _is_double(model: ModelWrapper, name: str) -> bool:
-    from onnx import TensorProto
-
     value: Any = model.get_tensor_valueinfo(name)
     return value is not None and value.type.tensor_type.elem_type == TensorProto.DOUBLE
+
+
+def _is_wide(model: ModelWrapper, name: str) -> bool:
+    return is_wide(model.get_tensor_datatype(name))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import ValueInfoProto, helper, numpy_helper
+from onnx import TensorProto, ValueInfoProto, helper, numpy_helper
 
 from brainsmith.graph.ends import input_values
 from brainsmith.plugin.adapters.graph_edits import names_read
@@ -129,11 +129,17 @@ class GraphView:
         return list(self._initializers[name].dims) if name in self._initializers else None
 
     def static_shape(self, name: str, elem_type: int) -> list[int] | None:
-        """Return the shape of a tensor of this element type, or None unless all of it is known."""
+        """Return the shape of a tensor of this element type, or None unless all of it is known.
+
+        Annotated integers of float64, which are those that float32 does not hold, count as float32.
+        """
         known = [dim for dim in self.dimensions(name) or () if dim]
-        return (
-            known if known and len(known) == self.rank(name) and self.elem_type(name) == elem_type else None
-        )
+        if not known or len(known) != self.rank(name):
+            return None
+        stated = self.elem_type(name)
+        if stated == TensorProto.DOUBLE and self.model.get_tensor_datatype(name).is_integer():
+            stated = TensorProto.FLOAT
+        return known if stated == elem_type else None
 
     def new_name(self, base: str) -> str:
         """Return a tensor name that the graph does not use yet; the same graph gives the same names."""

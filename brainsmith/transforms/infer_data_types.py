@@ -9,6 +9,8 @@ import numpy as np
 from qonnx.core.datatype import DataType
 from qonnx.transformation.base import Transformation
 
+from brainsmith.graph.integer_range import within
+from brainsmith.graph.range_rules import range_of
 from brainsmith.plugin.core import transform
 from brainsmith.rtl.cores.integers import integer_datatype
 from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
@@ -29,6 +31,9 @@ MIXING = ("Concat", "Clip", "Pad", "Scatter", "ScatterElements", "ScatterND")
 PRODUCTS = ("Conv", "Gemm", "MatMul")
 """Operators whose results QONNX annotates as INT32 or UINT32 where they are of integers, whatever they reach."""
 
+ELEMENTWISE = ("Add", "Mul", "Sub")
+"""Likewise, of two tensors value by value."""
+
 _WIDE = 1 << 31
 _FACTOR = 24
 """Bits of a factor that a float32 holds: a wider type is QONNX's INT32, which says nothing of its values."""
@@ -46,7 +51,7 @@ class InferDataTypes(Transformation):
     Clip whose bounds lie outside of its input's type, or are no whole numbers, gives them; a Sign gives 0, too, unless the
     model states that it is BIPOLAR. Such an output gets the
     smallest integer type that holds all, or FLOAT32 where an input does not hold integers. A sum of products that may
-    be beyond 32 bits, of 512 factors of 16 bits for example, is INT41 or what else it may need.
+    be beyond 32 bits, of 512 factors of 16 bits for example, is INT41 or what else it may need; so is what is added to it.
 
     Args:
         allow_scaledint_dtypes: Keep SCALEDINT annotations; else they are FLOAT32.
@@ -63,7 +68,7 @@ class InferDataTypes(Transformation):
         view = GraphView(model)
         modified = False
         for node in model.graph.node:
-            wide = _wide_sum(view, node) if is_standard(node, *PRODUCTS) else None
+            wide = _wide(view, node)
             if wide is None and not is_standard(node, SIGN, *MIXING):
                 modified |= infer_datatypes._infer_node_datatype(model, node, self.allow_scaledint_dtypes)
                 continue
@@ -72,6 +77,25 @@ class InferDataTypes(Transformation):
                 model.set_tensor_datatype(node.output[0], inferred)
                 modified = True
         return model, modified
+
+
+def _wide(view: GraphView, node: NodeProto) -> BaseDataType | None:
+    """Return a type that holds what is beyond 32 bits; None of a node that gives nothing like that."""
+    if is_standard(node, *PRODUCTS):
+        return _wide_sum(view, node)
+    return _wide_result(view, node) if is_standard(node, *ELEMENTWISE) else None
+
+
+def _wide_result(view: GraphView, node: NodeProto) -> BaseDataType | None:
+    """Return a type that holds what is made of a wide sum; None if neither operand is one, or they are no integers."""
+    kinds = [_datatype(view, name) for name in node.input]
+    if (
+        not all(kind.is_integer() for kind in kinds)
+        or max(kind.bitwidth() for kind in kinds) <= _WIDE.bit_length()
+    ):
+        return None
+    found = range_of(node.op_type, [within(int(kind.min()), int(kind.max())) for kind in kinds])
+    return None if found is None else integer_datatype(*found.ends)
 
 
 def _wide_sum(view: GraphView, node: NodeProto) -> BaseDataType | None:

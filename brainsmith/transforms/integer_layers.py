@@ -22,7 +22,7 @@ from brainsmith.transforms.integer.host_part import OPERATORS, HostPart, HostTen
 from brainsmith.transforms.integer.integer_tensor import ORDERS, IntegerTensor, of_range
 from brainsmith.transforms.integer.largest_values import largest_values
 from brainsmith.transforms.integer.layer_builder import LayerBuilder
-from brainsmith.transforms.integer.layer_graph import LayerGraph
+from brainsmith.transforms.integer.layer_graph import LayerGraph, LayerTensor
 from brainsmith.transforms.integer.layouts import Layouts
 from brainsmith.transforms.integer.level_record import LevelRecord, note_levels
 from brainsmith.transforms.integer.linear_rules import LinearRules
@@ -153,10 +153,19 @@ class _Reading:
         subtract(self._graph)
         count_equal_bits(self._graph)
         self.findings.tensors += tensor_records(self._graph, self._known)
-        widen_sums(self._graph, self._refusals)
+        widen_sums(self._graph, self._input_tensors(), self._refusals)
         made = self._graph.write(view.model)
         note_levels(made, self._records())
         return made
+
+    def _input_tensors(self) -> dict[str, LayerTensor]:
+        """Return what is known of the network's inputs, by name."""
+        found = {}
+        for value in input_values(self._view.graph):
+            kind = self._view.model.get_tensor_datatype(value.name)
+            ends = within(int(kind.min()), int(kind.max())) if kind.is_integer() else None
+            found[value.name] = LayerTensor(tuple(self._view.shape(value.name)), ends)
+        return found
 
     def _records(self) -> dict[str, LevelRecord]:
         """Return where the levels of each quantiser are, for those who compare them."""

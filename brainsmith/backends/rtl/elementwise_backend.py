@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from brainsmith.graph.integer_range import FLOAT64_END
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.integers import integer_bits, integer_datatype, kind_of, unbipolar_constants
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
@@ -35,6 +36,7 @@ class ElementwiseBackend(CoreBackend):
 
     core = "elementwise_core"
     parts = ("constant_rom.sv", "table_in_step.sv", "integer_product.sv")
+    exact_to = FLOAT64_END
     joined = True
     operations: ClassVar[tuple[str, str]]
     results: ClassVar[str]

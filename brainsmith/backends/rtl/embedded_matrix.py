@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from finn.custom_op.fpgadataflow.matrixvectoractivation import MVAU
 
 from brainsmith.backends.rtl.embedded_products import EmbeddedProducts
-from brainsmith.graph.integer_range import FLOAT64_END
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 
 if TYPE_CHECKING:
@@ -18,13 +17,7 @@ NARROW_SIMD = 64
 
 
 class EmbeddedMatrix(EmbeddedProducts, MVAU):
-    """`PE` rows of the matrix at once, and `SIMD` values of a vector.
-
-    The Python model is FINN's. With weights in float64, which the step `hardware_inference` gives a layer whose sums
-    float32 does not hold, it computes in float64.
-    """
-
-    exact_to = FLOAT64_END
+    """`PE` rows of the matrix at once, and `SIMD` values of a vector."""
 
     @property
     def products(self) -> int:

@@ -11,7 +11,7 @@ from qonnx.core.datatype import DataType
 
 from brainsmith.backends.rtl.embedded_resources import weight_table
 from brainsmith.errors import BuildError
-from brainsmith.graph.integer_range import within
+from brainsmith.graph.integer_range import FLOAT64_END, within
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.integers import integer_datatype, kind_of
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
@@ -33,6 +33,8 @@ class EmbeddedProducts(CoreBackend):
     `PE` results at once, of `SIMD` products a beat. Where inputs and weights are signs, a result is FINN's popcount,
     else the sum of the products.
     """
+
+    exact_to = FLOAT64_END
 
     @property
     @abstractmethod

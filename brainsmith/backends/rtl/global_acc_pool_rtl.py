@@ -9,6 +9,7 @@ from finn.custom_op.fpgadataflow.globalaccpool import GlobalAccPool
 from qonnx.core.datatype import DataType
 
 from brainsmith.backends.rtl.page_memory import in_blocks, page_memory_resources
+from brainsmith.graph.integer_range import FLOAT64_END
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.integers import integer_datatype
@@ -31,6 +32,7 @@ class GlobalAccPoolRTL(CoreBackend, GlobalAccPool):
     """What global average pooling becomes: `PE` channels a beat, pixel by pixel; the division is a scale later on."""
 
     core = "global_acc_pool_core"
+    exact_to = FLOAT64_END
     parts = ("page_memory.sv",)
     parallel: ClassVar[Mapping[str, str]] = {"PE": "NumChannels"}
 

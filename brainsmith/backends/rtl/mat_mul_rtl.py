@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.backends.rtl.embedded_resources import Product, product_of, sum_tree
 from brainsmith.backends.rtl.page_memory import LARGE, SMALL, in_blocks, page_memory_resources
+from brainsmith.graph.integer_range import FLOAT64_END
 from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.kernels.mat_mul import MatMulKernel
 from brainsmith.plugin.core import backend
@@ -27,6 +28,7 @@ class MatMulRTL(CoreBackend, MatMulKernel):
     """Two right-hand matrices in memory, one left-hand row, and `PE` sums of `SIMD` products."""
 
     core = "mat_mul_core"
+    exact_to = FLOAT64_END
     parts = ("binary_mvau_sum.sv", "integer_product.sv", "page_memory.sv")
     parallelism = MatMulKernel.parallelism
 

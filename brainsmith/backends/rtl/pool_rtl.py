@@ -9,6 +9,7 @@ from finn.custom_op.fpgadataflow.pool import Pool
 from qonnx.core.datatype import DataType
 
 from brainsmith.execution.program.functions.images import pool_windows
+from brainsmith.graph.integer_range import FLOAT64_END
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.costs import comparator_luts
@@ -35,6 +36,7 @@ class PoolRTL(CoreBackend, Pool):
     """Pooling behind a depthwise sliding window: `PE` channels a beat, the window's positions one after the other."""
 
     core = "pool_core"
+    exact_to = FLOAT64_END
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:

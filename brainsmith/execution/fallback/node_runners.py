@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
 
+_DOUBLE = 11
+"""The number of float64 among ONNX's types."""
+
+
 def make_runner(model: ModelWrapper, node: Any, constants: dict[str, Array]) -> NodeRunner:
     """Choose how to run a node: a custom operation's own code, else ONNX Runtime."""
     from qonnx.util.basic import get_preferred_qonnx_opset
@@ -111,6 +115,9 @@ class CustomRunner(NodeRunner):
     def __init__(self, model: ModelWrapper, node: Any, constants: dict[str, Array], opset: int) -> None:
         super().__init__(model, node, constants, opset)
         self._shapes = {name: tuple(model.get_tensor_shape(name) or ()) for name in self.outputs}
+        stated = {value.name: value for value in (*model.graph.value_info, *model.graph.output)}
+        doubles = (value for value in stated.values() if value.type.tensor_type.elem_type == _DOUBLE)
+        self._doubles = {value.name for value in doubles}
         self._operations: dict[int, Any] = {}
 
     def _project(self) -> str:
@@ -119,7 +126,8 @@ class CustomRunner(NodeRunner):
     def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
         context: dict[str, Any] = {"": None, **inputs}
         for name, shape in self._shapes.items():
-            context[name] = np.zeros(shape if batch is None else (batch, *shape[1:]), np.float32)
+            sizes = shape if batch is None else (batch, *shape[1:])
+            context[name] = np.zeros(sizes, np.float64 if name in self._doubles else np.float32)
         self._operation(batch or 1).execute_node(context, self.model.graph)
         return {name: np.asarray(context[name]) for name in self.outputs}
 

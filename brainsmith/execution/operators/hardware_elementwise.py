@@ -13,7 +13,7 @@ from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.program.functions import arithmetic, whole_elementwise
 from brainsmith.execution.program.functions.rounding_modes import integer_limits
 from brainsmith.execution.program.functions.whole_elementwise import WHOLE
-from brainsmith.graph.integer_range import FLOAT32_END, IntegerRange, within
+from brainsmith.graph.integer_range import FLOAT32_END, FLOAT64_END, IntegerRange, within
 from brainsmith.graph.node_view import Unsupported
 from brainsmith.graph.operator_names import FINN
 from brainsmith.graph.range_rules import range_of
@@ -31,7 +31,7 @@ _LAYERS = (
 
 @dataclass(frozen=True)
 class Combination(ByValue):
-    """Two tensors combined: in 64 bits what is whole, and given as float32.
+    """Two tensors combined: in 64 bits what is whole, and given as float32, or float64 where the graph states it.
 
     Attributes:
         name: A key of FUNCTIONS.
@@ -50,7 +50,15 @@ class Combination(ByValue):
             given = [each for each in map(node.range, node.inputs) if each is not None]
             if found.holding(*given).magnitude <= FLOAT32_END:
                 types = (WHOLE, WHOLE)
-        node.emit(whole_elementwise.combine, node.stacks(), node.outputs, name=self.name, types=types)
+        given_as = node.dtype(node.outputs[0]).name if node.is_double(node.outputs[0]) else "float32"
+        node.emit(
+            whole_elementwise.combine,
+            node.stacks(),
+            node.outputs,
+            name=self.name,
+            types=types,
+            dtype=given_as,
+        )
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Write a sum, difference or product.
@@ -60,11 +68,19 @@ class Combination(ByValue):
         """
         if self.name not in ("Add", "Sub", "Mul"):
             super().to_onnx(node, emit)  # which refuses it
-        if (found := self._result(node)) is not None:
-            if found.magnitude >= FLOAT32_END:
-                raise Unsupported(f"its results may reach {found.magnitude}, where float32 is not exact")
-            node.prove_range(node.outputs[0], found)
-        emit.add(self.name, node.inputs, node.outputs[0])
+        found, inputs, output = self._result(node), list(node.inputs), node.outputs[0]
+        doubles = any(map(node.is_double, (*inputs, output)))
+        if found is not None:
+            kind, end = ("float64", FLOAT64_END) if doubles else ("float32", FLOAT32_END)
+            if found.magnitude >= end:
+                raise Unsupported(f"its results may reach {found.magnitude}, where {kind} is not exact")
+            node.prove_range(output, found)
+        if doubles:
+            inputs = [name if node.is_double(name) else emit.add("Cast", [name], to=11) for name in inputs]
+        if doubles and not node.is_double(output):
+            emit.add("Cast", [emit.add(self.name, inputs)], output, to=1)
+        else:
+            emit.add(self.name, inputs, output)
 
     def _result(self, node: NodeView) -> IntegerRange | None:
         """Return between which whole numbers results lie; None if that is not known."""

@@ -153,7 +153,10 @@ class WindowProduct(Apart):
         exact = "float32" if found is None else found.exact
         outputs = node.outputs if self.ending.is_plain else None
         given = [node.inputs[0], node.hold(self.weights.astype(exact))]
-        sums = node.emit(channel_products.multiply_windows, given, outputs, lanes=self.lanes, exact=exact)
+        stated = {"lanes": self.lanes, "exact": exact}
+        if outputs is not None and node.is_double(outputs[0]):
+            stated["dtype"] = "float64"
+        sums = node.emit(channel_products.multiply_windows, given, outputs, **stated)
         if found is None:
             node.rounds_differently()
         else:
@@ -169,17 +172,27 @@ class WindowProduct(Apart):
         _, height, width, _ = node.shape(node.inputs[0])
         window, channels = self.weights.shape
         found = sums_of(node.range(node.inputs[0], 1), self.weights)
-        if found is not None and found.exact != "float32":
+        doubles = any(map(node.is_double, (node.inputs[0], node.outputs[0])))
+        held = ("float32", "float64") if doubles else ("float32",)
+        if found is not None and found.exact not in held:
+            power = 53 if doubles else 24
             raise Unsupported(
-                f"its sums may reach {found.bound:.3g}, beyond 2^24, where float32 is not exact"
+                f"its sums may reach {found.bound:.3g}, beyond 2^{power}, where {held[-1]} is not exact"
             )
+        source = node.inputs[0]
+        if doubles and not node.is_double(source):
+            source = emit.add("Cast", [source], to=11)
+        kind = np.float64 if doubles else np.float32
         shape = (1, height, width, channels // self.lanes, window, self.lanes)
-        ordered = emit.add("Transpose", [emit.reshaped(node.inputs[0], shape)], perm=[0, 1, 2, 3, 5, 4])
+        ordered = emit.add("Transpose", [emit.reshaped(source, shape)], perm=[0, 1, 2, 3, 5, 4])
         each = emit.reshaped(ordered, (1, height, width, channels, window))
-        scaled = emit.add("Mul", [each, emit.constant(self.weights.T, "weights")])
+        scaled = emit.add("Mul", [each, emit.constant(self.weights.T, "weights", kind)])
         result = (1, height, width, channels)
         output = self.ending.straight(node, result) if self.ending.is_plain else ""
-        sums = emit.sum_over(scaled, [4], output, keep=False)
+        if doubles and not (output and node.is_double(output)):
+            sums = emit.add("Cast", [emit.sum_over(scaled, [4], keep=False)], output, to=1)
+        else:
+            sums = emit.sum_over(scaled, [4], output, keep=False)
         if found is not None:
             node.prove_range(sums, found.range)
         self.ending.to_onnx(node, emit, sums, result)

@@ -11,7 +11,7 @@ from brainsmith.execution.operators.operator import Apart
 from brainsmith.execution.operators.readers import reads
 from brainsmith.execution.operators.windows import IMAGE
 from brainsmith.execution.program.exact_products import type_of_bound
-from brainsmith.execution.program.functions import images, reductions, windows
+from brainsmith.execution.program.functions import images, reductions, shapes, windows
 from brainsmith.execution.program.functions.windows import Geometry
 from brainsmith.graph.array_types import Shape
 from brainsmith.graph.integer_range import FLOAT32_END
@@ -64,7 +64,11 @@ class WindowPool(Apart):
         if self.lanes != self.channels:
             source = node.emit(images.gather_channels, [source], channels=self.channels, lanes=self.lanes)
         kind, shift = self.function, self.shift
+        if (doubles := node.is_double(node.outputs[0])) and not node.is_double(node.inputs[0]):
+            source = node.emit(shapes.cast, [source], dtype="float64")
         made = node.emit(images.pool_windows, [source], channels=self.channels, kind=kind, shift=shift)
+        if node.is_double(node.inputs[0]) and not doubles:
+            made = node.emit(shapes.cast, [made], dtype="float32")
         node.emit_reshaped(made)
         self._prove(node)
 
@@ -76,10 +80,13 @@ class WindowPool(Apart):
         """
         shape, output = node.shape(node.inputs[0]), node.outputs[0]
         span, axes = node.span(node.inputs[0]), [len(shape) - 1]
+        doubles = node.is_double(output)
         parts = self._apart(node, emit, shape[:-1])
+        if doubles and not node.is_double(node.inputs[0]):
+            parts = emit.add("Cast", [parts], to=11)
         if self.function == "MaxPool":
             result = emit.maximum_over(parts, axes, keep=False)
-        elif span is not None and max(map(abs, span)) * self.window >= FLOAT32_END:
+        elif span is not None and not doubles and max(map(abs, span)) * self.window >= FLOAT32_END:
             reach = f"its sums of {self.window} values may reach {FLOAT32_END}"
             raise Unsupported(f"{reach}, where float32 is not exact")
         else:
@@ -200,6 +207,8 @@ class ImageSum(Apart):
         """Sum rows, then columns."""
         sums = self._sums(node)
         made, exact = node.inputs[0], type_of_bound(0 if sums is None else sums.magnitude)
+        if node.is_double(node.outputs[0]) and not node.is_double(made):
+            made = node.emit(shapes.cast, [made], dtype="float64")
         for axis in (1, 2):
             made = node.emit(reductions.reduce, [made], name="Sum", axes=(axis,), keep=True, exact=exact)
         node.emit_reshaped(made)
@@ -207,7 +216,10 @@ class ImageSum(Apart):
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Write a sum."""
-        total = emit.sum_over(node.inputs[0], [1, 2], keep=True)
+        given = node.inputs[0]
+        if node.is_double(node.outputs[0]) and not node.is_double(given):
+            given = emit.add("Cast", [given], to=11)
+        total = emit.sum_over(given, [1, 2], keep=True)
         emit.reshaped(total, node.shape(node.outputs[0]), node.outputs[0])
         self._prove(node)
 

@@ -75,7 +75,7 @@ class Threshold(Operator):
 
     def to_program(self, node: ProgramNode) -> None:
         """Count in the way that is the fastest for these thresholds."""
-        if not _is_double(node, node.outputs[0]):
+        if not node.is_double(node.outputs[0]):
             emit_staircase(node, node.inputs[0], self, node.outputs)
             return
         levels = emit_staircase(node, node.inputs[0], self, None)
@@ -84,7 +84,7 @@ class Threshold(Operator):
 
     def to_onnx(self, node: NodeView, emit: Emitter) -> None:
         """Write a comparison, a look-up or a search."""
-        output, wide = node.outputs[0], _is_double(node, node.outputs[0])
+        output, wide = node.outputs[0], node.is_double(node.outputs[0])
         made = emit.fresh(output) if wide else output
         node.facts.state_shape(made, node.shape(output))
         emit_levels(node, emit, node.inputs[0], self.rows, self.axis, self.levels, made)
@@ -122,11 +122,7 @@ def thresholding(node: NodeView) -> Threshold:
 
 def _type(node: NodeView) -> type:
     """Return the type in which values are compared: float64 if the graph says that they are of it."""
-    return np.float64 if _is_double(node, node.inputs[0]) else np.float32
-
-
-def _is_double(node: NodeView, name: str) -> bool:
-    return node.dtype(name) == np.dtype(np.float64)
+    return np.float64 if node.is_double(node.inputs[0]) else np.float32
 
 
 def activation(node: NodeView, thresholds: Array, shape: tuple[int, ...]) -> Threshold:

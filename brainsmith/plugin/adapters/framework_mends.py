@@ -11,6 +11,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.plugin.adapters.completing_loader import CompletingFinder
+from brainsmith.plugin.adapters.double_mends import MODELS, mend_model
 from brainsmith.plugin.adapters.finn_mends import (
     mend_builder,
     mend_flattens,
@@ -172,6 +173,7 @@ _FINDER = CompletingFinder(
         "qonnx.transformation.remove": _mend_removal,
         "qonnx.transformation.quant_constant_folding": _mend_folded_transposes,
         "qonnx.core.modelwrapper": _mend_wrapper,
+        **dict.fromkeys(MODELS, mend_model),
         "finn.transformation.fpgadataflow.convert_to_hw.pool_from_reduce": mend_pools,
         "finn.transformation.move_reshape": mend_flattens,
         "finn.transformation.streamline.reorder": mend_moves,

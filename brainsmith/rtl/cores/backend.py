@@ -14,6 +14,7 @@ from finn.custom_op.fpgadataflow.rtlbackend import RTLBackend
 from brainsmith.errors import BuildError
 from brainsmith.graph.integer_range import FLOAT32_END
 from brainsmith.rtl.cores.estimated_backend import EstimatedBackend
+from brainsmith.rtl.cores.integers import is_wide
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.wrapper import CorePins, CoreStream, wrap_core
@@ -38,7 +39,8 @@ class CoreBackend(EstimatedBackend, RTLBackend):
         parts: Files beside it that the core needs too.
         joined: Whether the core has all its inputs as one vector `in`, and all its outputs as one vector `out`.
         parallel: Attributes that make the layer faster, each with the attribute that it must divide.
-        exact_to: Up to where its Python model is exact: 2^24 in tensors of float32.
+        exact_to: Up to where its Python model is exact: 2^24 in tensors of float32, 2^53 where it computes in float64
+            for tensors that the graph states as that.
     """
 
     onnx_node: Any
@@ -201,9 +203,16 @@ class CoreBackend(EstimatedBackend, RTLBackend):
         """Simulate one frame as FINN's nodes do, which would feed constants too.
 
         Raises:
-            BuildError: A constant comes before a stream.
+            BuildError: A constant comes before a stream, or FINN's packing would round values of a stream.
         """
         node, fed = self.onnx_node, self.fed_inputs()
+        outputs = (self.get_output_datatype(at) for at in range(len(node.output)))
+        wide = [kind.name for kind in (*map(self.get_input_datatype, fed), *outputs) if is_wide(kind)]
+        if wide:
+            raise BuildError(
+                f"layer {node.name!r} cannot be executed with exec_mode 'rtlsim': FINN packs streams in float32, "
+                f"which does not hold all of {wide[0]}\n  simulate it as part of a stitched design"
+            )
         if fed != tuple(range(len(fed))):
             raise BuildError(
                 f"layer {node.name!r} cannot be executed with exec_mode 'rtlsim': its first input is a constant\n"

@@ -12,6 +12,11 @@ WHOLE = 2**24
 """Up to here all whole numbers are exact in a float32, in which the Python models give theirs."""
 
 
+def is_wide(kind: BaseDataType) -> bool:
+    """Tell whether a datatype of integers has some that float32 does not hold, so that models pass them in float64."""
+    return bool(kind.is_integer()) and max(-kind.min(), kind.max()) > WHOLE
+
+
 def integer_bits(low: int, high: int) -> int:
     """Return how many bits hold all integers from `low` to `high`: two's complement if `low` is below 0; 1 or more."""
     if low < 0:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
+from brainsmith.graph.integer_range import FLOAT64_END
 from brainsmith.plugin.info import FINN_RTL
 from brainsmith.rtl.cores.integers import WHOLE as WHOLE
+from brainsmith.rtl.cores.integers import is_wide
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.random import Generator
     from numpy.typing import NDArray
-    from onnx import NodeProto
+    from onnx import NodeProto, ValueInfoProto
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.rtl.stitching.design import Design
@@ -79,17 +81,13 @@ def make_model(cases: Sequence[Case]) -> ModelWrapper:
         inputs, stored, outputs = case.names(at)
         results = _given(node, case.outputs)
         for name, (shape, kind) in zip(inputs, case.inputs, strict=True):
-            fed.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+            fed.append(_value(name, shape, kind))
             kinds[name] = kind
-        wide = any(max(-DataType[kind].min(), DataType[kind].max()) > WHOLE for _, kind in results)
         for name, (values, kind) in zip(stored, case.constants, strict=True):
-            held = np.asarray(
-                values, np.float64 if wide else np.float32
-            )  # computed with these, results are of their type
-            constants.append(numpy_helper.from_array(held, name))
+            constants.append(numpy_helper.from_array(np.asarray(values, np.float32), name))
             kinds[name] = kind
         for name, (shape, kind) in zip(outputs, results, strict=True):
-            given.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+            given.append(_value(name, shape, kind))
             kinds[name] = kind
     graph = helper.make_graph(nodes, "cases", fed, given, initializer=constants)
     domains = sorted({"", *(case.domain for case in cases)})
@@ -100,14 +98,26 @@ def make_model(cases: Sequence[Case]) -> ModelWrapper:
     return model
 
 
-def random_values(random: Generator, kind: str, shape: Sequence[int]) -> NDArray[np.int64]:
-    """Return values of a datatype that are exact in a float32; the least and the greatest are among them if possible."""
+def _value(name: str, shape: Sequence[int], kind: str) -> ValueInfoProto:
+    """Declare a tensor of integers: float64 where float32 does not hold all of its datatype."""
+    from qonnx.core.datatype import DataType
+
+    return helper.make_tensor_value_info(
+        name, TensorProto.DOUBLE if is_wide(DataType[kind]) else TensorProto.FLOAT, shape
+    )
+
+
+def random_values(random: Generator, kind: str, shape: Sequence[int], most: int = WHOLE) -> NDArray[np.int64]:
+    """Return values of a datatype, of a magnitude up to `most`: by default what float32 holds.
+
+    The least and the greatest are among them if possible.
+    """
     from qonnx.core.datatype import DataType
 
     datatype = DataType[kind]
     if kind == "BIPOLAR":
         return 2 * random.integers(0, 2, shape) - 1
-    low, high = max(int(datatype.min()), -WHOLE), min(int(datatype.max()), WHOLE)
+    low, high = max(int(datatype.min()), -most), min(int(datatype.max()), most)
     values = random.integers(low, high + 1, shape).reshape(-1)
     if values.size > 1:
         values[random.choice(values.size, 2, replace=False)] = low, high
@@ -128,7 +138,9 @@ def golden_tensors(
     random = np.random.default_rng(seed)
     tensors: dict[str, NDArray[Any]] = {}
     for at, case in enumerate(cases):
-        fed = case.frames or [random_values(random, kind, (count, *shape)) for shape, kind in case.inputs]
+        fed = case.frames or [
+            random_values(random, kind, (count, *shape), FLOAT64_END) for shape, kind in case.inputs
+        ]
         for name, values in zip(case.names(at)[0], fed, strict=True):
             tensors[name] = np.asarray(values)
         tensors |= _computed(model, model.graph.node[at], tensors, count)
@@ -161,6 +173,11 @@ def _given(node: NodeProto, count: int) -> list[tuple[list[int], str]]:
     ]
 
 
+def _type(model: ModelWrapper, name: str) -> type[np.floating[Any]]:
+    """Return the type in which a tensor is passed."""
+    return np.float64 if is_wide(model.get_tensor_datatype(name)) else np.float32
+
+
 def _computed(
     model: ModelWrapper, node: NodeProto, tensors: Mapping[str, NDArray[Any]], count: int
 ) -> dict[str, NDArray[Any]]:
@@ -173,8 +190,8 @@ def _computed(
         context: dict[str, NDArray[Any]] = {}
         for name in node.input:
             constant = model.get_initializer(name)
-            context[name] = tensors[name][frame].astype(np.float32) if constant is None else constant
-        context |= {name: np.zeros(model.get_tensor_shape(name), np.float32) for name in node.output}
+            context[name] = tensors[name][frame].astype(_type(model, name)) if constant is None else constant
+        context |= {name: np.zeros(model.get_tensor_shape(name), _type(model, name)) for name in node.output}
         layer.execute_node(context, model.graph)
         for name in node.output:
             found[name].append(context[name])

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from onnx import NodeProto, helper
+from onnx import NodeProto, TensorProto, helper
 
-from brainsmith.graph.integer_range import IntegerRange, within
+from brainsmith.graph.integer_range import FLOAT32_END, IntegerRange, within
 from brainsmith.transforms.graph_view import is_standard
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.layer_graph import QONNX, LayerGraph, LayerNode, LayerTensor
@@ -178,12 +178,16 @@ class HostPart:
             back = np.argsort(tensor.order)
             name = self._gathered(name, tensor, back)
         ones = (1,) * (-1 - tensor.axis)
+        wide = tensor.range.magnitude > FLOAT32_END  # in float64, and rounded once
+        kind = np.float64 if wide else np.float32
         if (tensor.scale != 1).any():
-            operand = tensor.scale.astype(np.float32).reshape(-1, *ones)
+            operand = tensor.scale.astype(kind).reshape(-1, *ones)
             name = graph.add("Mul", [name], f"{stem}_scale", tensor.shape, constant=operand)
         if tensor.offset.any():
-            operand = tensor.offset.astype(np.float32).reshape(-1, *ones)
+            operand = tensor.offset.astype(kind).reshape(-1, *ones)
             name = graph.add("Add", [name], f"{stem}_offset", tensor.shape, constant=operand)
+        if wide:
+            name = graph.add("Cast", [name], f"{stem}_rounded", tensor.shape, to=TensorProto.FLOAT)
         return self.linked(tensor.links, HostTensor(name, tensor.shape, False, reason), reason)
 
     def sum(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from onnx import helper
 
-from brainsmith.graph.integer_range import ACCUMULATOR_END, FLOAT32_END, IntegerRange, within
+from brainsmith.graph.integer_range import ACCUMULATOR_END, IntegerRange, within
 from brainsmith.transforms.integer.clamped_terms import clamped_terms
 from brainsmith.transforms.integer.integer_tensor import (
     IntegerTensor,
@@ -449,19 +449,18 @@ class LayerBuilder:
         signs = np.where(scale < 0, -1, 1)
         weights, placed = weights * signs, placed * signs
         sums = tensor.range.sums(weights)
-        self.check_sums(sums, ACCUMULATOR_END)
+        self.check_sums(sums)
         name = self.graph.add(
             "MatMul", [tensor.name], base, channels_last(shape), sums,
             constant=placed.astype(np.int64), taps_of_channels=depthwise,
         )  # fmt: skip
         return IntegerTensor(name, tuple(shape), sums, unit * np.abs(scale), one_of_equal(offset))
 
-    def check_sums(self, sums: IntegerRange, end: int = FLOAT32_END) -> None:
-        """Raise a NoLayerError if sums reach 2^24, or for products with constants what 48 bits hold."""
-        if sums.magnitude >= end:
-            bits = (end - 1).bit_length() + (end > FLOAT32_END)
+    def check_sums(self, sums: IntegerRange) -> None:
+        """Raise a NoLayerError if 48 bits do not hold sums."""
+        if sums.magnitude >= ACCUMULATOR_END:
             raise NoLayerError(
-                f"its sums reach {sums.magnitude}, and integers of more than {bits} bits are not supported",
+                f"its sums reach {sums.magnitude}, and integers of more than 48 bits are not supported",
                 "use fewer bits for its weights or for its inputs",
             )
 

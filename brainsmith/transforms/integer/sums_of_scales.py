@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from brainsmith.graph.integer_range import IntegerRange
+from brainsmith.graph.integer_range import ACCUMULATOR_END, FLOAT32_END, IntegerRange
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.scaled_sum import MOST_POINTS, ScaledSum, Term, row_of
@@ -108,7 +108,7 @@ class SumsOfScales:
             digits = in_two_digits(self._build, total, staircase, base)
             if digits is not None:
                 return replace(self._build.levels(*digits, staircase, padded, base), is_near=True)
-            near = self._closest(total, reader, staircase)
+            near = self._near(total, ACCUMULATOR_END) or self._closest(total, reader, staircase)
         return replace(self._build.thresholds(near, staircase, padded, base), is_near=near.is_near)
 
     def of_one_scale(self, value: Value | ScaledSum, reader: str) -> Value | IntegerTensor:
@@ -119,7 +119,7 @@ class SumsOfScales:
         """
         if not isinstance(value, ScaledSum):
             return value
-        return self._near(value) or self._closest(value, reader)
+        return self._near(value) or self._near(value, ACCUMULATOR_END) or self._closest(value, reader)
 
     def terms(self, total: ScaledSum, reader: str) -> list[IntegerTensor]:
         """Return tensors of one scale for each channel whose sum is this one, for the host; one if that is near enough.
@@ -134,9 +134,9 @@ class SumsOfScales:
             return total.terms()
         return [replace(self._closest(total, reader), links=())]
 
-    def _near(self, total: ScaledSum) -> IntegerTensor | None:
-        """Return a sum by factors that are exact but for the rounding of float32; None if there are none."""
-        units = common_units(total.rows, exact=True)
+    def _near(self, total: ScaledSum, end: int = FLOAT32_END) -> IntegerTensor | None:
+        """Return a sum, less than an end, by factors that are exact but for float32's rounding; None if there are none."""
+        units = common_units(total.rows, exact=True, end=end)
         return None if units is None else _in_units(total, units)
 
     def _closest(self, total: ScaledSum, reader: str, staircase: Staircase | None = None) -> IntegerTensor:
@@ -146,7 +146,10 @@ class SumsOfScales:
                 "same levels",
                 f"give what is added quantisers with one scale, or let the closest factors stand for them: {ALLOWING}",
             )
-        units = common_units(total.rows, exact=False, near=staircase is None)
+        near = staircase is None
+        units = common_units(total.rows, exact=False, near=near) or common_units(
+            total.rows, exact=False, near=near, end=ACCUMULATOR_END
+        )
         if units is None:
             raise NoLayerError(
                 f"it gets {_listed_scales(total)}, whose closest whole factors make its sums too large",

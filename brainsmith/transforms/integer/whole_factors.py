@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from brainsmith.graph.integer_range import FLOAT32_END
 from brainsmith.transforms.integer.threshold_rows import ThresholdRows
 from brainsmith.transforms.lattice.search import FLOAT_END, find_steps, float_of
 
@@ -26,8 +27,8 @@ MOST_FACTOR = 1 << 12
 MOST_WEIGHT = (1 << 15) - 1
 """A weight times its factor, without its sign: of 16 bits."""
 
-MOST_SUM = 1 << 24
-"""Sums beyond are not exact in float32, in which models of layers are executed."""
+MOST_SUM = FLOAT32_END
+"""Factors that make greater sums are tried only where nothing else decides the levels."""
 
 _BESIDE = 32
 """Combinations on each side of a step that are tried before all others."""
@@ -188,7 +189,9 @@ def _towards(ratio: float, largest: int) -> Iterator[tuple[int, int]]:
         low, high = (middle, high) if value < ratio else (low, middle)
 
 
-def common_units(rows: Sequence[SumRow], exact: bool, near: bool = False) -> list[CommonUnit] | None:
+def common_units(
+    rows: Sequence[SumRow], exact: bool, near: bool = False, end: int = MOST_SUM
+) -> list[CommonUnit] | None:
     """Return factors of each row that are its scales over a unit, up to rounding.
 
     Args:
@@ -196,6 +199,7 @@ def common_units(rows: Sequence[SumRow], exact: bool, near: bool = False) -> lis
         exact: Whether no factor may be off by more than the rounding of the sum in float32, so that a level can differ
             at a float tie alone: by n / 2^24, where n numbers are added. Else the closest factors are returned.
         near: Whether the smallest factors with which a sum is off by less than 1/16 of the least scale are close enough.
+        end: What sums are less than.
 
     Returns:
         One for each row; None if a row has none.
@@ -206,7 +210,7 @@ def common_units(rows: Sequence[SumRow], exact: bool, near: bool = False) -> lis
         arrays = (row.scales, row.weights, row.largest, row.offsets)
         key = (*(array.tobytes() for array in arrays), row.constant, row.summands)
         if key not in known:
-            known[key] = _exact_unit(row) if exact else _closest_unit(row, near)
+            known[key] = _exact_unit(row, end) if exact else _closest_unit(row, near, end)
         unit = known[key]
         if unit is None:
             return None
@@ -214,9 +218,9 @@ def common_units(rows: Sequence[SumRow], exact: bool, near: bool = False) -> lis
     return found
 
 
-def _exact_unit(row: SumRow) -> CommonUnit | None:
+def _exact_unit(row: SumRow, end: int) -> CommonUnit | None:
     """Return factors that float32's rounding hides; where it rounds no sum of the row, those that are exact alone."""
-    return next((each for each in _units(row) if each.error <= rounding_of(row)), None)
+    return next((each for each in _units(row, end) if each.error <= rounding_of(row)), None)
 
 
 def rounding_of(row: SumRow) -> float:
@@ -233,13 +237,13 @@ def is_exact(row: SumRow) -> bool:
         abs(Fraction(float(scale))) * int(most) for scale, most in zip(row.scales, row.largest, strict=True)
     )
     reached += sum((abs(Fraction(float(each))) for each in (*row.offsets, row.constant)), Fraction())
-    return reached < MOST_SUM * unit
+    return reached < FLOAT32_END * unit
 
 
-def _closest_unit(row: SumRow, near: bool) -> CommonUnit | None:
+def _closest_unit(row: SumRow, near: bool, end: int) -> CommonUnit | None:
     """Return the factors whose sum is off by least, or the smallest that are close enough."""
     allowed = float(np.abs(row.scales[row.scales != 0]).min(initial=np.inf)) / 16 if near else -1.0
-    units = list(_units(row))
+    units = list(_units(row, end))
     close = (unit for unit in units if error_bound(row, unit) <= allowed)
     return next(close, None) or min(units, key=lambda each: error_bound(row, each), default=None)
 
@@ -249,7 +253,7 @@ def error_bound(row: SumRow, unit: CommonUnit) -> float:
     return float((np.abs(row.scales - unit.factors * unit.unit) * row.farthest).sum())
 
 
-def _units(row: SumRow) -> Iterator[CommonUnit]:
+def _units(row: SumRow, end: int) -> Iterator[CommonUnit]:
     """Give all units that make factors, weights and sums small enough, the largest unit first."""
     signs, sizes = np.sign(row.scales).astype(np.int64), np.abs(row.scales)
     if not sizes.any():
@@ -258,7 +262,7 @@ def _units(row: SumRow) -> Iterator[CommonUnit]:
     shares = sizes / sizes.max()
     for most in range(1, MOST_FACTOR + 1):
         factors = np.rint(shares * most).astype(np.int64)
-        if (factors * row.weights).max() > MOST_WEIGHT or (factors * row.largest).sum() >= MOST_SUM:
+        if (factors * row.weights).max() > MOST_WEIGHT or (factors * row.largest).sum() >= end:
             return
         unit = float(sizes @ factors / (factors @ factors))
         error = float((np.abs(sizes - factors * unit)[sizes > 0] / sizes[sizes > 0]).max())

@@ -1,4 +1,4 @@
-"""Sums beyond 2^24, which float32 does not hold: computed in float64, up to 48 bits, where thresholds follow at once."""
+"""Integers beyond 2^24, which float32 does not hold: tensors of float64, in which all up to 48 bits are exact."""
 
 from __future__ import annotations
 
@@ -11,81 +11,96 @@ from brainsmith.transforms.integer.layer_graph import LayerNode, LayerTensor
 from brainsmith.transforms.integer.no_layer import Reason
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from brainsmith.transforms.integer.layer_graph import LayerGraph
     from brainsmith.transforms.integer.refusals import Refusals
 
-_FEWER = "use fewer bits for its weights or for its inputs"
-_HELPS = f"put a quantiser right after the product, or {_FEWER}"
+_OF_DOUBLES = (
+    "Add", "ArgMax", "Concat", "Gather", "Im2Col", "Identity", "MatMul", "Max", "MaxPoolNHWC", "Mul", "MultiThreshold",
+    "Neg", "Pad", "ReduceSum", "Reshape", "Slice", "Split", "Sub", "TopK", "Transpose",
+)  # fmt: skip
+"""Layers whose models compute in float64 where that goes in."""
+
+_HELPS = "put a quantiser in front of it, or use fewer bits for the weights or for the inputs of the product before it"
 
 
-def widen_sums(graph: LayerGraph, refusals: Refusals) -> None:
-    """Compute products whose sums float32 does not hold in float64, and compare these with thresholds there.
+def widen_sums(graph: LayerGraph, inputs: Mapping[str, LayerTensor], refusals: Refusals) -> None:
+    """Make tensors of float64 of all whose integers float32 does not hold, and of the floats made of these up to a Cast.
 
-    Casts stand around them, because an operator of ONNX has operands of one type: what goes in and the levels that come
-    out are as before. A sum that something else than thresholds reads is refused.
+    Casts stand around layers that take or give such a tensor, because an operator of ONNX has operands of one type: what
+    else goes in, and the levels that come out, are as before.
 
     Args:
-        graph: All layers of a network; changed.
+        graph: All layers of a network, in the order in which they run; changed.
+        inputs: Of the network, by name.
         refusals: Of the network so far.
 
     Raises:
-        ModelError: Something else than thresholds reads such a sum.
+        ModelError: A layer whose model computes in float32 alone reads such a tensor.
     """
-    wide = {name for name, tensor in graph.tensors.items() if _is_wide(tensor)}
-    for name in sorted(wide):
-        if (reason := _refusal(graph, name)) is not None:
-            refusals.add(graph.tensors[name].origin, reason)
-    if refusals:
-        raise refusals.error()
     casts: dict[str, str] = {}
     for layer in graph.layers[:]:
-        if layer.result in wide:
-            given = layer.node.input[0]
+        if layer.node.op_type == "Cast" or not _touches_wide(graph, layer):
+            continue
+        if layer.node.op_type not in _OF_DOUBLES:
+            refusals.add(graph.tensors[layer.result].origin, _refusal(graph, layer))
+            continue
+        for at, given in enumerate(layer.node.input):
+            if _is_double(graph, given) or not given or given in graph.held:
+                continue
             if given not in casts:
-                casts[given] = _cast_in(graph, layer, given)
-            layer.node.input[0] = casts[given]
-            graph.tensors[layer.result].doubles = True
-        elif wide.intersection(layer.node.input):
-            _cast_back(graph, layer)
+                known = graph.tensors.get(given) or inputs[given]
+                casts[given] = _cast_in(graph, layer, given, known)
+            layer.node.input[at] = casts[given]
+        for at in range(1 if layer.node.op_type in ("ArgMax", "TopK") else len(layer.node.output)):
+            _widen(graph, layer, at)
+    if refusals:
+        raise refusals.error()
 
 
-def _is_wide(tensor: LayerTensor) -> bool:
+def is_wide(tensor: LayerTensor) -> bool:
+    """Tell whether float32 does not hold all integers of a tensor."""
     return tensor.range is not None and tensor.range.magnitude > FLOAT32_END
 
 
-def _refusal(graph: LayerGraph, name: str) -> Reason | None:
-    """Return why a wide tensor has no layers; None if a product gives it and thresholds alone read it."""
-    maker, span = graph.maker(name), graph.tensors[name].range
-    assert span is not None
-    what = f"its integers reach {span.magnitude}, more than 24 bits"
-    if maker is None or maker.node.op_type != "MatMul":
-        return Reason(f"{what}, which only products with constant weights may give", _HELPS)
-    if maker.taps_of_channels:
-        return Reason(f"{what}, which a depthwise convolution does not give", _FEWER)
-    others = [each.node.op_type for each in graph.readers(name) if each.node.op_type != "MultiThreshold"]
-    if others or not graph.readers(name):
-        reads = f"{others[0]} reads them" if others else "they are an output"
-        return Reason(f"{what}, which only thresholds may read, and {reads}", _HELPS)
-    return None
+def _is_double(graph: LayerGraph, name: str) -> bool:
+    return name in graph.tensors and graph.tensors[name].doubles
 
 
-def _cast_in(graph: LayerGraph, layer: LayerNode, given: str) -> str:
+def _touches_wide(graph: LayerGraph, layer: LayerNode) -> bool:
+    results = any(is_wide(graph.tensors[name]) for name in layer.node.output)
+    return results or any(_is_double(graph, name) for name in layer.node.input)
+
+
+def _refusal(graph: LayerGraph, layer: LayerNode) -> Reason:
+    tensors = [
+        graph.tensors[name] for name in (*layer.node.input, *layer.node.output) if name in graph.tensors
+    ]
+    most = max(each.range.magnitude for each in tensors if each.range is not None)
+    return Reason(
+        f"its integers reach {most}, more than 24 bits, which {layer.node.op_type} does not take", _HELPS
+    )
+
+
+def _cast_in(graph: LayerGraph, layer: LayerNode, given: str, known: LayerTensor) -> str:
     """Put a Cast to float64 in front of a layer, and return the name of its result."""
-    assert layer.constant is not None
-    tensor, result = graph.tensors.get(given), graph.name(f"{given}_wide")
+    result = graph.name(f"{given}_wide")
     node = helper.make_node("Cast", [given], [result], name=result, to=TensorProto.DOUBLE)
     graph.layers.insert(graph.layers.index(layer), LayerNode(node))
-    shape = (*graph.tensors[layer.result].shape[:-1], len(layer.constant))
-    graph.tensors[result] = LayerTensor(shape, None if tensor is None else tensor.range, doubles=True)
+    graph.tensors[result] = LayerTensor(known.shape, known.range, doubles=True)
     return result
 
 
-def _cast_back(graph: LayerGraph, layer: LayerNode) -> None:
-    """Put a Cast to float32 behind a layer, whose result keeps its name."""
-    result = layer.result
-    levels = graph.tensors[result]
+def _widen(graph: LayerGraph, layer: LayerNode, at: int) -> None:
+    """Make one result of a layer float64, with a Cast to float32 behind it where that holds its integers."""
+    result = layer.node.output[at]
+    tensor = graph.tensors[result]
+    if tensor.range is None or is_wide(tensor):
+        tensor.doubles = True
+        return
     wide = graph.name(f"{result}_wide")
-    layer.node.output[0] = wide
-    graph.tensors[wide] = LayerTensor(levels.shape, levels.range, levels.origin, doubles=True)
+    layer.node.output[at] = wide
+    graph.tensors[wide] = LayerTensor(tensor.shape, tensor.range, tensor.origin, doubles=True)
     node = helper.make_node("Cast", [wide], [result], name=graph.name(f"{result}_cast"), to=TensorProto.FLOAT)
     graph.layers.insert(graph.layers.index(layer) + 1, LayerNode(node))

@@ -151,9 +151,10 @@ def test_words_of_weights_hold_the_channels_of_a_position_side_by_side():
             "its output is UINT3, and a count may be 9",
         ),
         (
-            (4, (3, 3), 1, 2, "INT16", "INT16"),
-            {"output": "INT40"},
-            "its results are -9663381504 to 9663676416, and its Python model, in float32, is exact to 16777216 only",
+            (4, (3, 3), 1, 2, "INT26", "INT26"),
+            {"output": "INT60"},
+            "its results are -10133098859593728 to 10133099161583616, and its Python model, in float64, is exact to "
+            "9007199254740992 only",
         ),
         (
             (4, (3, 3), 1, 2, "FLOAT32"),

@@ -1,4 +1,6 @@
-"""Sums that float32 does not hold: computed and compared in float64, or refused."""
+"""Integers that float32 does not hold: tensors of float64, exact wherever they stand, or refused."""
+
+from fractions import Fraction
 
 import numpy as np
 import onnxruntime as ort
@@ -13,6 +15,7 @@ from brainsmith.execution.onnx.rewrite import rewrite
 from brainsmith.plugins import steps
 from tests.steps.conftest import config as config
 from tests.transforms.quantised_nets import Net, kinds, run
+from tests.transforms.wide_nets import CASES, levels
 
 CASTS = ["Cast", "MatMul", "MultiThreshold", "Cast"]
 
@@ -50,7 +53,8 @@ def on_onnx_runtime(model, samples):
     """Return what a standard model computes."""
     standard = rewrite(model)
     session = ort.InferenceSession(standard.content, providers=["CPUExecutionProvider"])
-    (found,) = session.run(None, {session.get_inputs()[0].name: samples[:, 0]})
+    ends = [value.name for value in model.graph.output]
+    (found,) = session.run(ends, {session.get_inputs()[0].name: samples[:, 0]})
     return found[:, None]
 
 
@@ -125,27 +129,73 @@ def refusal(net, config=None):
     return str(caught.value)
 
 
-def wide_net(results=4):
-    net = Net(1, 512, datatype="INT16")
-    weights = np.full((512, results), 2.0**15 - 1)
-    return net.node("MatMul", net.weights(weights, 1.0, 16), shape=[1, results])
+@settings(deadline=None, max_examples=30)
+@given(make=st.sampled_from(CASES), seed=st.integers(0, 1000))
+def test_integers_are_exact_wherever_they_stand(make, seed):
+    case = make(np.random.default_rng(seed))
+    assert np.abs(case.sums).max() > 2**24
+    made = steps.integer(steps.cleanup(case.model, None), None)
+    for execute in (run, one_by_one, on_onnx_runtime):
+        np.testing.assert_array_equal(execute(made, case.samples), case.wanted)
 
 
-HELP = "put a quantiser right after the product, or use fewer bits for its weights or for its inputs"
+@pytest.mark.slow
+@pytest.mark.parametrize("make", CASES)
+def test_hardware_layers_are_exact_wherever_they_stand(make, config):
+    case = make(np.random.default_rng(7))
+    made = steps.hardware_inference(steps.integer(steps.cleanup(case.model, config), config), config)
+    wide = [
+        name for node in made.graph.node for name in node.output if made.get_tensor_datatype(name).max() > 2**24
+        and made.get_tensor_datatype(name).is_integer()
+    ]  # fmt: skip
+    doubles = {v.name for v in made.graph.value_info if v.type.tensor_type.elem_type == TensorProto.DOUBLE}
+    assert wide and doubles.issuperset(wide)
+    for execute in (run, one_by_one, on_onnx_runtime):
+        np.testing.assert_array_equal(execute(made, case.samples), case.wanted)
 
 
-def test_a_wide_sum_that_is_an_output_is_refused():
-    assert refusal(wide_net()) == (
-        "no integer layers for MatMul 'matmul1': its integers reach 549739036672, more than 24 bits, which only thresholds "
-        f"may read, and they are an output: {HELP}"
+@settings(deadline=None, max_examples=20)
+@given(seed=st.integers(0, 1000), shift=st.integers(0, 2), mantissa=st.integers(1025, 2047))
+def test_a_wide_branch_joins_one_of_another_scale_up_to_float_ties(seed, shift, mantissa):
+    """Levels are those of the exact sum of both, as fractions, but where it is at a tie within float32's rounding."""
+    random = np.random.default_rng(seed)
+    weights, ratio = (
+        random.integers(-(2**15), 2**15, (24, 24)).astype(np.float64),
+        mantissa * 2.0 ** -(shift + 10),
     )
+    net = Net(1, 24, datatype="INT16")
+    net.node("MatMul", net.weights(weights * ratio, ratio, 16), shape=[1, 24])
+    scale = 2.0**26
+    model = net.node("Add", "x", shape=[1, 24]).quant(scale, bits=6).model()
+    samples = random.integers(-(2**15), 2**15, (20, 1, 24)).astype(np.float32)
+    made = steps.integer(steps.cleanup(model, None), None)
+    whole = samples[:, 0].astype(np.int64)
+    sums = whole @ weights.astype(np.int64)
+    assert np.abs(sums).max() > 2**24
+    found = run(made, samples)[:, 0]
+    for at in np.ndindex(found.shape):
+        exact = (Fraction(ratio) * int(sums[at]) + int(whole[at])) / Fraction(scale)
+        reach = (
+            Fraction(2.0**-24)
+            * 25
+            * sum(
+                abs(Fraction(ratio) * int(one) * int(two))
+                for one, two in zip(whole[at[0]], weights[:, at[1]], strict=True)
+            )
+            / Fraction(scale)
+        )  # gamma_n times the sum of magnitudes
+        ends = [min(max(round(exact + way * reach), -32), 31) for way in (-1, 1)]
+        assert ends[0] <= found[at] / scale <= ends[1]
 
 
-def test_a_wide_sum_of_which_the_host_makes_floats_is_refused():
-    assert refusal(wide_net().node("Mul", 0.3, shape=[1, 4])) == (
-        "no integer layers for MatMul 'matmul1': its integers reach 549739036672, more than 24 bits, which only thresholds "
-        f"may read, and Mul reads them: {HELP}"
-    )
+def test_an_input_beyond_24_bits_is_taken_as_it_is_given():
+    net = Net(1, 3, 2, 2, datatype="INT30").quant(2.0**24, bits=5)
+    samples = np.asarray([2**29 - 64, -(2**29), 2**24 - 1, 2**23], np.float32)
+    stack = np.broadcast_to(samples.reshape(-1, 1, 1, 1, 1), (4, 1, 3, 2, 2))
+    made = steps.integer(steps.cleanup(net.model(), None), None)
+    wanted = levels(stack.astype(np.int64), 5, 24)
+    for execute in (run, one_by_one, on_onnx_runtime):
+        np.testing.assert_array_equal(execute(made, stack), wanted)
 
 
 def test_a_sum_beyond_48_bits_is_refused():
@@ -157,13 +207,15 @@ def test_a_sum_beyond_48_bits_is_refused():
     )
 
 
-def test_a_wide_sum_of_a_depthwise_convolution_is_refused():
-    net = Net(1, 2, 4, 4, datatype="INT16")
-    weights = net.weights(np.full((2, 1, 3, 3), 2.0**12), 1.0, 14)
-    net.node("Conv", weights, shape=[1, 2, 2, 2], kernel_shape=[3, 3], group=2).quant(2.0**20)
+def test_an_operator_that_takes_float32_alone_is_refused_by_name():
+    net = Net(1, 3, 4, 4, datatype="INT16")
+    weights = net.weights(np.full((2, 3, 3, 3), 2.0**14), 1.0, 16)
+    net.node("Conv", weights, shape=[1, 2, 2, 2], kernel_shape=[3, 3])
+    sizes = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    net.node("Resize", "", net.constant([1, 1, 2, 2]), shape=[1, 2, 4, 4], **sizes).quant(2.0**24)
     assert refusal(net) == (
-        "no integer layers for Conv 'conv1': its integers reach 1207959552, more than 24 bits, which a depthwise "
-        "convolution does not give: use fewer bits for its weights or for its inputs"
+        "no integer layers for Resize 'resize2': its integers reach 14495514624, more than 24 bits, which Resize does not "
+        "take: put a quantiser in front of it, or use fewer bits for the weights or for the inputs of the product before it"
     )
 
 

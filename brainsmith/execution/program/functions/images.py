@@ -68,7 +68,7 @@ def pool_windows(windows: Array, *, channels: int, kind: str, shift: int) -> Arr
     if kind == "AvgPool":
         total /= total.dtype.type(values.shape[-2])
     if kind == "QuantAvgPool":
-        return np.asarray(np.right_shift(total, shift), np.float32)
+        return np.asarray(np.right_shift(total, shift), windows.dtype)
     return total
 
 

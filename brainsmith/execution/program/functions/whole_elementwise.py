@@ -13,8 +13,8 @@ WHOLE = "float32"
 
 
 @instruction
-def combine(left: Array, right: Array, *, name: str, types: tuple[str, str]) -> Array:
-    """Combine two tensors, broadcasting; float32 comes back.
+def combine(left: Array, right: Array, *, name: str, types: tuple[str, str], dtype: str = WHOLE) -> Array:
+    """Combine two tensors, broadcasting.
 
     Args:
         left: A stack or a constant.
@@ -22,6 +22,7 @@ def combine(left: Array, right: Array, *, name: str, types: tuple[str, str]) -> 
         name: A key of FUNCTIONS.
         types: In which type of NumPy's each is taken: int64, WHOLE for whole numbers whose results it holds, "" for
             its own.
+        dtype: Of the result.
     """
     ready = [
         array.astype(kind, copy=False) if kind else array
@@ -31,7 +32,7 @@ def combine(left: Array, right: Array, *, name: str, types: tuple[str, str]) -> 
         result = np.asarray(FUNCTIONS[name](*ready))
     if WHOLE in types and result.dtype == WHOLE:
         np.add(result, 0, out=result)  # whole numbers have no -0, which a product of floats may be
-    return result.astype(np.float32, copy=False)
+    return result.astype(dtype, copy=False)
 
 
 @instruction

@@ -6,7 +6,8 @@
     streams = host.before(images)                  # by stream: (frames, *shape of one), whole numbers
     results = host.behind({"m_axis_0": received})  # by output of the network: (frames, *shape of one)
 
-Every operator computes in float32 and rounds as the network does. Operators that `host.json` lists under `inexact`
+Every operator computes in float32 and rounds as the network does; in float64, and with one rounding at the end, where the
+accelerator gives integers beyond 2^24, which float32 does not hold. Operators that `host.json` lists under `inexact`
 (Sigmoid, Softmax and the like) depend on the library that computes their exponentials, in the last bits.
 """
 
@@ -66,7 +67,9 @@ class HostFunctions:
         values = self._front(inputs) if handed else {}
         for one in self.description["accelerator"]["outputs"]:
             given = np.asarray(streams[one["stream"]])
-            values[one["tensor"]] = given.reshape(len(given), *one["tensor_shape"]).astype(np.float32)
+            wide = max(map(abs, one["range"])) > 1 << 24  # which float32 does not hold
+            kind = np.float64 if wide else np.float32
+            values[one["tensor"]] = given.reshape(len(given), *one["tensor_shape"]).astype(kind)
         values = self._computed(self.description["behind"], values)
         return {one["name"]: values[one["tensor"]] for one in self.description["outputs"]}
 
@@ -208,11 +211,15 @@ def _arg_max(attributes: dict[str, Any], x: Any) -> Any:
     return np.expand_dims(found, int(attributes.get("axis", 0))) if attributes.get("keepdims", 1) else found
 
 
+_TYPES = {1: np.float32, 11: np.float64}
+"""By ONNX's numbers."""
+
 _FUNCTIONS: dict[str, Any] = {
     "Add": lambda _, a, b: a + b,
     "ArgMax": _arg_max,
     "BatchNormalization": _batch_normalised,
     "BipolarQuant": lambda _, x, scale: np.where(x >= 0, np.float32(1), np.float32(-1)) * scale,
+    "Cast": lambda attributes, x: x.astype(_TYPES[attributes["to"]]),
     "Clip": _clipped,
     "Div": lambda _, a, b: a / b,
     "Elu": lambda attributes, x: np.where(x < 0, np.float32(attributes.get("alpha", 1.0)) * np.expm1(x), x),
