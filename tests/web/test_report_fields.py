@@ -2,9 +2,10 @@
 
 import pytest
 
+from brainsmith.report_fields import text
 from brainsmith.web.design_layers import read_layers
-from brainsmith.web.report_fields import Subject, read_subject, text
 from brainsmith.web.step_result import read_steps
+from brainsmith.web.subject import Subject, read_subject
 
 
 def test_the_subject():
