@@ -9,7 +9,7 @@ import numpy as np
 
 from brainsmith.graph.integer_range import IntegerRange, within
 from brainsmith.transforms.integer.tabled_link import TabledLink
-from brainsmith.transforms.lattice.links import ChainLink
+from brainsmith.transforms.lattice.links import ChainLink, applied, product_of_signs
 from brainsmith.transforms.lattice.value_lattice import common_unit
 
 if TYPE_CHECKING:
@@ -81,10 +81,7 @@ class IntegerTensor:
     @property
     def direction(self) -> Whole:
         """1 where values rise with n, -1 where they fall; one, or one for each channel."""
-        found = np.where(self.scale < 0, -1, 1).astype(np.int64)
-        for link in self.links:
-            found = found * link.signs
-        return found
+        return np.where(self.scale < 0, -1, 1) * product_of_signs(self.links)
 
     @property
     def is_tabled(self) -> bool:
@@ -97,9 +94,7 @@ class IntegerTensor:
 
     def applied(self, values: Singles) -> Singles:
         """Return what the pending operators make of values."""
-        for link in self.links:
-            values = link.apply(values)
-        return values
+        return applied(self.links, values)
 
     def behind(self, link: ChainLink) -> IntegerTensor | None:
         """Return what a further operator makes of it; None if its operands are neither one nor one for each channel."""

@@ -72,14 +72,11 @@ def float_steps(tensor: IntegerTensor, staircase: Staircase) -> Singles:
 
     def levels(numbers: Whole) -> Whole:
         values = float_of(numbers) * way[:, None].astype(np.float32)
-        for link in tensor.links:
-            values = link.apply(values)
-        return staircase.levels(values)
+        return staircase.levels(tensor.applied(values))
 
-    wanted = np.arange(staircase.low + staircase.step, staircase.high + 1, staircase.step)
     ends = np.asarray([-FLOAT_END]), np.asarray([FLOAT_END])
     with np.errstate(all="ignore"):
-        return float_of(find_steps(levels, wanted, *ends, told_apart))
+        return float_of(find_steps(levels, staircase.reached, *ends, told_apart))
 
 
 def deciding_factors(total: ScaledSum, staircase: Staircase) -> tuple[list[Whole], ThresholdRows] | None:

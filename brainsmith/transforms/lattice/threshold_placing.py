@@ -9,7 +9,7 @@ import numpy as np
 
 from brainsmith.graph.ends import input_values
 from brainsmith.graph.integer_range import within
-from brainsmith.transforms.lattice.links import link_of
+from brainsmith.transforms.lattice.links import applied, link_of, product_of_signs
 from brainsmith.transforms.lattice.search import FLOAT_END, find_steps, float_of
 
 if TYPE_CHECKING:
@@ -126,8 +126,8 @@ class _Placing:
         self._lattice = None if lattice is None else _one_range(lattice)
         self._seen, self._hidden = links[:absorbed], links[absorbed:]
         self._channels = channels
-        outer = _product(self._seen)
-        self.signs = _product(self._hidden)
+        outer = product_of_signs(self._seen)
+        self.signs = product_of_signs(self._hidden)
         scale = np.ones(1) if self._lattice is None else self._lattice.scale
         self._way = outer * self.signs * np.where(scale < 0, -1, 1)
 
@@ -137,9 +137,8 @@ class _Placing:
         if self._lattice is not None:
             numbers = self._lattice.range
         low, high = numbers.times(way)
-        wanted = np.arange(staircase.low + staircase.step, staircase.high + 1, staircase.step)
         with np.errstate(all="ignore"):
-            first = find_steps(self._levels, wanted, low, high, self._channels)
+            first = find_steps(self._levels, staircase.reached, low, high, self._channels)
             reached = self._levels(np.broadcast_to(np.stack([low, high], axis=-1), (self._channels, 2)))
             thresholds = self._between(first, low[:, None], high[:, None])
         tensor = self._hidden[0].source if self._hidden else staircase.node.input[0]
@@ -159,14 +158,10 @@ class _Placing:
         """Return what the tensor that is compared holds; times its signs, it rises with the numbers."""
         turned = numbers * self._way[:, None]
         values = float_of(turned) if self._lattice is None else self._lattice.values(turned)
-        for link in self._seen:
-            values = link.apply(values)
-        return values
+        return applied(self._seen, values)
 
     def _levels(self, numbers: Whole) -> Whole:
-        values = self._values(numbers)
-        for link in self._hidden:
-            values = link.apply(values)
+        values = applied(self._hidden, self._values(numbers))
         return np.broadcast_to(self._staircase.levels(values), numbers.shape)
 
     def _between(self, first: Whole, low: Whole, high: Whole) -> Singles:
@@ -192,10 +187,3 @@ def _one_range(lattice: Lattice) -> Lattice:
     if lattice.per_channel:
         return lattice
     return replace(lattice, range=lattice.range.of_all())
-
-
-def _product(links: list[ChainLink]) -> Whole:
-    signs = np.ones(1, np.int64)
-    for link in links:
-        signs = signs * link.signs
-    return signs
