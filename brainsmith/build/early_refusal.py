@@ -17,7 +17,7 @@ _BEGIN = ("brainsmith:cleanup", "brainsmith:integer")
 
 
 def front_steps(steps: Sequence[BuildStep]) -> Sequence[BuildStep]:
-    """Return the steps up to `integer`, if nothing but `cleanup` runs in front of it; else none.
+    """Return the steps up to `integer`, if nothing but `cleanup` runs before it; else none.
 
     What a step or transform of anybody else makes of a network is known only after it ran.
     """

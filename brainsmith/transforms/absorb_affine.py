@@ -1,4 +1,4 @@
-"""Scales and biases between a tensor of integers and the thresholds behind it, moved into these.
+"""Scales and biases between a tensor of integers and the thresholds after it, moved into these.
 
 FINN's AbsorbMul- and AbsorbAddIntoMultiThreshold divide thresholds; here the least integer that reaches each threshold
 is searched through the very float operators that are removed, so that no value moves to another level by rounding.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def absorb_affine(view: GraphView, source: str) -> bool:
-    """Connect the MultiThresholds behind a tensor of integers to it, with thresholds that are integers.
+    """Connect the MultiThresholds after a tensor of integers to it, with thresholds that are integers.
 
     Between may lie Mul, Div, Add and Sub by constants of one element or of one for each channel (the last axis), and
     forks. Multipliers must be positive. What other readers need of these nodes stays.

@@ -30,10 +30,10 @@ IMAGE = 4
 class IntegerTensor:
     """A tensor of the network, as integers n of a tensor among the integer layers, whose channels are last.
 
-    The network's values are `scale * n + offset`, rounded to float32 once, behind which come the pending operators:
-    those that treat each element alone, and were not applied to integers. For example, behind a convolution of
+    The network's values are `scale * n + offset`, rounded to float32 once, after which come the pending operators:
+    those that treat each element alone, and were not applied to integers. For example, after a convolution of
     integers with weights of scale 0.5, a BatchNormalization and a ReLU, `scale` is [0.5], `offset` [0], and `links`
-    hold the two. A quantiser behind them becomes thresholds of n.
+    hold the two. A quantiser after them becomes thresholds of n.
 
     Attributes:
         name: Of the tensor among the integer layers.

@@ -62,7 +62,7 @@ class CommonUnit:
 
 
 def float_steps(tensor: IntegerTensor, staircase: Staircase) -> Singles:
-    """Return the least float with which each level is reached behind a tensor's pending operators.
+    """Return the least float with which each level is reached after a tensor's pending operators.
 
     Returns:
         (channels or 1, levels), of floats that are turned where the operators fall: -x in place of x.
@@ -137,7 +137,7 @@ def _separating(
 
 
 def _apart(sums: Whole, cuts: Whole) -> bool:
-    """Tell whether, at each cut, all sums before it are less than all behind it."""
+    """Tell whether, at each cut, all sums before it are less than all after it."""
     before = np.maximum.accumulate(sums)[cuts - 1]
     behind = np.minimum.accumulate(sums[::-1])[::-1][cuts]
     return bool((before < behind).all())

@@ -70,7 +70,7 @@ def _refusal(graph: LayerGraph, name: str) -> Reason | None:
 
 
 def _cast_in(graph: LayerGraph, layer: LayerNode, given: str) -> str:
-    """Put a Cast to float64 in front of a layer, and return the name of its result."""
+    """Put a Cast to float64 before a layer, and return the name of its result."""
     assert layer.constant is not None
     tensor, result = graph.tensors.get(given), graph.name(f"{given}_wide")
     node = helper.make_node("Cast", [given], [result], name=result, to=TensorProto.DOUBLE)
@@ -81,7 +81,7 @@ def _cast_in(graph: LayerGraph, layer: LayerNode, given: str) -> str:
 
 
 def _cast_back(graph: LayerGraph, layer: LayerNode) -> None:
-    """Put a Cast to float32 behind a layer, whose result keeps its name."""
+    """Put a Cast to float32 after a layer, whose result keeps its name."""
     result = layer.result
     levels = graph.tensors[result]
     wide = graph.name(f"{result}_wide")

@@ -190,7 +190,7 @@ class WindowRules:
         return self._of_image(node, self._image(value, base), base)
 
     def _of_image(self, node: NodeProto, image: IntegerTensor, base: str) -> IntegerTensor:
-        """Return one value for all pixels of each channel: their sum, a pending division behind it, or an extreme."""
+        """Return one value for all pixels of each channel: their sum, a pending division after it, or an extreme."""
         if node.op_type not in _EXTREMES:
             return self._images.mean(image, node, base, divided=node.op_type != "ReduceSum")
         window = self._whole(image)

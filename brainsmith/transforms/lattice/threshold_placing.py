@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlacedThresholds:
-    """Thresholds of a tensor in front of a staircase.
+    """Thresholds of a tensor before a staircase.
 
     Attributes:
         source: The tensor that they are compared with.
@@ -45,7 +45,7 @@ class PlacedThresholds:
 
 
 def place(view: GraphView, lattices: Lattices, staircase: Staircase) -> PlacedThresholds | None:
-    """Place a staircase's thresholds as far in front of it as the operators before it allow.
+    """Place a staircase's thresholds as far before it as the operators before it allow.
 
     Operators that treat each element alone, which nothing else reads, are absorbed: the levels are computed through
     them, for the values at both sides of each threshold. Where a lattice is known, a threshold is the middle between
@@ -72,7 +72,7 @@ def place(view: GraphView, lattices: Lattices, staircase: Staircase) -> PlacedTh
 
 
 def _links_before(view: GraphView, name: str) -> list[ChainLink]:
-    """Return the operators in front of a tensor that treat each element alone, the first one first."""
+    """Return the operators before a tensor that treat each element alone, the first one first."""
     found: list[ChainLink] = []
     shape = view.model.get_tensor_shape(name)
     while (node := view.made_by(name)) is not None:
@@ -87,7 +87,7 @@ def _links_before(view: GraphView, name: str) -> list[ChainLink]:
 def _placed(
     view: GraphView, staircase: Staircase, lattice: Lattice | None, source: str, links: list[ChainLink]
 ) -> PlacedThresholds | None:
-    """Place thresholds with a source and the operators behind it; None if channels are on several axes."""
+    """Place thresholds with a source and the operators after it; None if channels are on several axes."""
     axes = {link.axis for link in links if link.channels > 1} | (
         {staircase.axis} if staircase.channels > 1 else set()
     )
