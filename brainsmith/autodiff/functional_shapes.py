@@ -45,13 +45,13 @@ def expand(x: Any, shape: Sequence[int]) -> Any:
 
 
 def pad(x: Any, widths: Sequence[Sequence[int]]) -> Any:
-    """Return x with zeros around it: (before, behind) for each axis."""
+    """Return x with zeros around it: (before, after) for each axis."""
     pairs = tuple((int(before), int(behind)) for before, behind in widths)
     return run_op(movements.PAD, (x,), {"widths": pairs})
 
 
 def concat(values: Sequence[Any], axis: int = 0) -> Any:
-    """Return several values one behind the other along an axis."""
+    """Return several values one after the other along an axis."""
     return run_op(movements.concat_of(len(values)), tuple(values), {"axis": axis})
 
 

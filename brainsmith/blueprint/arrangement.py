@@ -82,7 +82,7 @@ def _problems(steps: Sequence[BuildStep]) -> Iterable[tuple[BuildStep, str]]:
 
 
 def _misplaced(step: BuildStep, before: list[BuildStep]) -> str:
-    """Say why an RTL step cannot stand behind those before it."""
+    """Say why an RTL step cannot stand after those before it."""
     for other in before:
         if other.rtl_step == step.rtl_step:
             if other.shown == step.shown:
@@ -99,7 +99,7 @@ def _misplaced(step: BuildStep, before: list[BuildStep]) -> str:
 
 
 def _too_late(step: BuildStep, before: list[BuildStep]) -> str:
-    """Say why another entry cannot stand behind an RTL step."""
+    """Say why another entry cannot stand after an RTL step."""
     if not before or not step.changes_model:
         return ""
     what = {"step": f"step {step.shown}", "transform": f"transform {step.shown}"}.get(

@@ -48,14 +48,12 @@ class AlignedModel:
 
     def run(self, chosen: Array) -> dict[str, Array]:
         """Return the outputs of some runs by sample, as those of `base` are called and shaped."""
-        feed = {
-            new: change(self.base.feed[old][chosen]) for new, (old, change) in self.alignment.feed.items()
-        }
-        results = self.executor.run(feed)
-        return {
-            name: np.array(self.base.by_sample(change(results[new])))
-            for name, (new, change) in self.alignment.read.items()
-        }
+        read = self.alignment.read_as(self.executor.run(self.fed(chosen)))
+        return {name: np.array(self.base.by_sample(stack)) for name, stack in read.items()}
+
+    def fed(self, chosen: Array) -> dict[str, Array]:
+        """Return its inputs in some runs."""
+        return self.alignment.fed({name: stack[chosen] for name, stack in self.base.feed.items()})
 
     def affordable(self) -> int:
         """Return how many runs a step is checked with: 32, or all of them if that takes about a second."""
@@ -103,8 +101,7 @@ class AlignedModel:
     def _first_change(self, run: int, tolerance: float) -> str:
         fed = {name: stack[run : run + 1] for name, stack in self.base.feed.items()}
         before = self.base.executor.run(fed, keep=None)
-        feed = {new: change(fed[old]) for new, (old, change) in self.alignment.feed.items()}
-        after = self.executor.run(feed, keep=None)
+        after = self.executor.run(self.alignment.fed(fed), keep=None)
         return first_changed_tensor(self.executor.order(), before, after, tolerance)
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from brainsmith.report_fields import Fields, fields, items
 from brainsmith.steps.step_reports import read_report
-from brainsmith.web.report_fields import Fields, fields, items
 
 PLAN = "rtl/design/design.json"
 FIFOS, SIMULATION, SYNTHESIS = (f"report/rtl_{name}.json" for name in ("fifos", "simulation", "synthesis"))

@@ -214,7 +214,7 @@ class _NetworkAndLayers:
         base = self.network.base
         if base.batch == 1:
             return False
-        feed = self._fed(np.asarray([run]))
+        feed = self.network.fed(np.asarray([run]))
         samples = len(next(iter(feed.values())))
         shapes = {spec.name: spec.shape for spec in self.network.executor.signature.outputs}
         own = {
@@ -237,7 +237,7 @@ class _NetworkAndLayers:
         most = 1
         while len(runs):
             part, runs = runs[:most], runs[most:]
-            feed = self._fed(part)
+            feed = self.network.fed(part)
             _, levels = self.levels.of(self.beside.fed(feed))
             own = self.network.executor.run(feed, keep=frozenset(levels))
             for name, values in levels.items():
@@ -249,12 +249,7 @@ class _NetworkAndLayers:
 
     def explained(self, network: FloatNetwork, run: int, tolerance: float | None) -> Iterator[Explanation]:
         """Explain a run, sample by sample and value by value."""
-        return self.levels.explain(network, self._fed(np.asarray([run])), tolerance=tolerance)
-
-    def _fed(self, runs: Array) -> dict[str, Array]:
-        """Return runs' inputs of the network."""
-        base, alignment = self.network.base, self.network.alignment
-        return {new: change(base.feed[old][runs]) for new, (old, change) in alignment.feed.items()}
+        return self.levels.explain(network, self.network.fed(np.asarray([run])), tolerance=tolerance)
 
 
 def _differ(own: Array, found: Array, runs: int) -> Array | bool:

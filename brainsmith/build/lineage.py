@@ -55,7 +55,7 @@ class Lineage:
         """Return the transform that lost what a model lacks; empty if it was the step itself, or if it is not known.
 
         A tensor that a transform renamed is found by the type of the node that gives it: where more of that type lack
-        it behind a transform than before, that transform lost it.
+        it after a transform than before, that transform lost it.
 
         Args:
             model: What the step returned.

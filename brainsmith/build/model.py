@@ -10,13 +10,13 @@ from brainsmith.build.artifact import Artifact
 from brainsmith.errors import ModelError
 from brainsmith.execution.fixed_batch import fix_batch
 from brainsmith.execution.model_signature import signature_of
+from brainsmith.execution.read_model import load_proto
 from brainsmith.graph.declarations import declare_once
 from brainsmith.graph.ends import input_values
 from brainsmith.graph.node_names import make_names_unique
 from brainsmith.graph.sound import require_sound
 from brainsmith.graph.well_formed import node_text
 from brainsmith.steps.own_transforms import own_transform
-from brainsmith.store.files import is_endless
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -47,7 +47,7 @@ def read_for_build(source: str | Path | ModelWrapper) -> Artifact:
         MissingOpError: It uses ops that are not registered.
     """
     if isinstance(source, (str, Path)):
-        name, proto = str(source), _load(Path(source))
+        name, proto = str(source), load_proto(Path(source))
     else:
         name, proto = "the model", source.model
     wrapper = _wrap(proto, name)
@@ -56,49 +56,6 @@ def read_for_build(source: str | Path | ModelWrapper) -> Artifact:
     _check_precision(wrapper, name)
     _check_quantised(wrapper, name)
     return Artifact.of(_fix_output_shapes(wrapper, name))
-
-
-def _load(path: Path) -> Any:
-    """Read the protobuf message, external weights included."""
-    try:
-        if is_endless(path):
-            raise ModelError(
-                f"{path} is a pipe or a device, not an ONNX file. Save the model to a file, and name it."
-            )
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise ModelError(f"model {path} does not exist{_nearby(path)}") from None
-    except IsADirectoryError:
-        found = sorted(entry.name for entry in path.glob("*.onnx"))[:5]
-        hint = f"It holds {', '.join(found)}." if found else "Name the .onnx file itself."
-        raise ModelError(f"{path} is a folder, not an ONNX file. {hint}") from None
-    except OSError as error:
-        raise ModelError(f"model {path} cannot be read: {error.strerror}") from error
-    if not data:
-        raise ModelError(f"{path} is empty; an ONNX file was expected")
-    import onnx
-    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-
-    try:
-        proto = onnx.load_from_string(data)
-    except DecodeError:
-        raise ModelError(f"{path} is not an ONNX file: it holds no ONNX model that can be read") from None
-    if not proto.ir_version or not proto.opset_import or not proto.HasField("graph"):
-        raise ModelError(f"{path} is not an ONNX file: it has no IR version, operator set or graph")
-    try:
-        onnx.load_external_data_for_model(proto, str(path.parent))
-    except (OSError, ValueError, onnx.checker.ValidationError) as error:
-        raise ModelError(f"{path} keeps weights in another file that cannot be read: {error}") from error
-    return proto
-
-
-def _nearby(path: Path) -> str:
-    parent = path.parent if path.parent.is_dir() else None
-    if parent is None:
-        return f": there is no folder {path.parent}"
-    found = sorted(entry.name for entry in parent.glob("*.onnx"))[:5]
-    place = "the current folder" if str(parent) == "." else parent
-    return f"; {place} has {', '.join(found)}" if found else ""
 
 
 def _wrap(proto: Any, name: str) -> ModelWrapper:

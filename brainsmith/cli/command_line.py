@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 HELP = "help"
-"""The verb that prints what another one takes, as `--help` behind it does."""
+"""The verb that prints what another one takes, as `--help` after it does."""
 
 _DIGITS = 19
 _TINY = 5e-324
@@ -87,7 +87,7 @@ class Verb:
     """One verb of the command line.
 
     Attributes:
-        words: What the user types behind `brainsmith`: `("plugins", "list")`.
+        words: What the user types after `brainsmith`: `("plugins", "list")`.
         command: The whole command, without its arguments.
         about: One line of help.
         more: What help says below that.
@@ -188,7 +188,7 @@ class Options:
 
 
 def parse(verb: Verb, words: list[str]) -> Options:
-    """Read what stands behind a verb.
+    """Read what stands after a verb.
 
     Raises:
         UsageError: An option is unknown, lacks its value, or has a wrong one; or an argument is

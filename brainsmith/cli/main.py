@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Args:
-        argv: What the user typed behind `brainsmith`; the process's own arguments by default.
+        argv: What the user typed after `brainsmith`; the process's own arguments by default.
 
     Returns:
         The exit code: 0, what the verb found (1: not healthy, outputs that differ), or that of the error, which is

@@ -32,7 +32,7 @@ def rounding_explained(
 ) -> str:
     """Return a sentence if a tensor differs because floats that agree were rounded to other levels; else nothing.
 
-    That is certain where a rounding operator computes it, what both targets have in front of it agrees within the
+    That is certain where a rounding operator computes it, what both targets have before it agrees within the
     tolerance, and the operator itself, computed here, makes of each the value that its target has.
 
     Args:

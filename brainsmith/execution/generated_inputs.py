@@ -65,7 +65,7 @@ def generated_inputs(model: ModelWrapper, name: str) -> Generated:
     """Make inputs for a model; the same model gets the same ones.
 
     All minimum, all maximum, both in turns, each of a few elements alone, all values of the range one after the other,
-    values on, just below and just above each threshold behind the input, random ones. And those that a search finds to
+    values on, just below and just above each threshold after the input, random ones. And those that a search finds to
     bring tensors inside the network onto, just below and just above where each level ends, as far as it reaches them
     (`nearest_inputs`); onto an end only where QONNX's own result is exact.
     """
@@ -107,7 +107,7 @@ def _cycled(stack: Array, runs: int, shift: int) -> Array:
 
 
 def range_of(model: ModelWrapper, name: str) -> Range:
-    """Return what an input may hold: by its datatype, by the quantiser behind it, or from -3 to 3."""
+    """Return what an input may hold: by its datatype, by the quantiser after it, or from -3 to 3."""
     datatype = model.get_tensor_datatype(name)
     if datatype.name == "BIPOLAR":
         return Range(-1.0, 1.0, True, 2.0)

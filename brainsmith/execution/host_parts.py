@@ -84,7 +84,7 @@ class HostNodes(NamedTuple):
         behind: What it computes with the accelerator's results, in order.
         wanted: The tensors that the accelerator takes, in the order of its inputs.
         given: The tensors that it gives, in the order of its outputs.
-        handed: Further tensors that nodes behind it read, or that are outputs: inputs of the model, or made before it.
+        handed: Further tensors that nodes after it read, or that are outputs: inputs of the model, or made before it.
     """
 
     before: list[NodeProto]

@@ -131,7 +131,7 @@ Ends = RoundedEnds | ThresholdEnds
 
 
 def inner_ends(model: ModelWrapper, name: str) -> list[Ends]:
-    """Return the ends of all quantisers and thresholds behind an input that do not read the input itself."""
+    """Return the ends of all quantisers and thresholds after an input that do not read the input itself."""
     inner = tensors_behind(model.graph, [name]).keys() - {name}
     found = (_ends(view, value) for view, value in quantisers(model) if view.inputs[0] in inner)
     return [ends for ends in found if ends is not None]

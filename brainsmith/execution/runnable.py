@@ -22,7 +22,7 @@ def runnable_copy(model: ModelWrapper) -> ModelWrapper:
     A batch that the model leaves open is 1.
 
     Raises:
-        BuildError: Its shapes cannot be inferred, or an input's is open behind the batch.
+        BuildError: Its shapes cannot be inferred, or an input's is open after the batch.
     """
     with foreign_call(lambda error: BuildError(f"its shapes cannot be inferred: {text_of(error)}")):
         return _copy(model)

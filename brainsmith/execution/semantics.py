@@ -9,8 +9,8 @@ them its Python model is executed.
                          first axis of its inputs
     mixes_runs(node)     returns why neither the Python model nor `to_onnx` can compute several such runs; "" if both can.
                          Without it, `to_onnx` can and the Python model cannot
-    kernel_behind        of a backend: the class behind which its kernel follows in the order of inheritance; what
-                         `execute_node` in front of it does is only to choose between that and a simulation
+    kernel_behind        of a backend: the class after which its kernel follows in the order of inheritance; what
+                         `execute_node` before it does is only to choose between that and a simulation
 
 A class that replaces the Python model of one of its bases replaces these methods of it, too: they are of another model.
 """

@@ -15,9 +15,9 @@ _MOVES = (
 
 
 def levels_without_offset(graph: GraphProto) -> frozenset[str]:
-    """Return the tensors that hold levels from 0 on, and are annotated as what these are behind an offset.
+    """Return the tensors that hold levels from 0 on, and are annotated as what these are after an offset.
 
-    FINN makes a quantiser with a sign a MultiThreshold that counts from 0 and an Add behind it, and annotates the
+    FINN makes a quantiser with a sign a MultiThreshold that counts from 0 and an Add after it, and annotates the
     counts with the quantiser's datatype: 0 to 15 as INT4. Streamlining absorbs the Add, and the annotation is right.
     """
     found: set[str] = set()

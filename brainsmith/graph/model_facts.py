@@ -32,7 +32,7 @@ class ModelFacts:
         constants: A copy, to which what is found to be constant is added.
         ranges: What was proved of tensors that vary: between which whole numbers they lie, all or each of the last axis.
         makers: The operator of the node that computes a tensor.
-        unsettled: Tensors that hold levels from 0 on, and are annotated as what these are behind an offset.
+        unsettled: Tensors that hold levels from 0 on, and are annotated as what these are after an offset.
     """
 
     def __init__(self, model: ModelWrapper, constants: Mapping[str, Array]) -> None:

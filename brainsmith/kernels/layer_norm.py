@@ -37,11 +37,11 @@ class LayerNormKernel(RowKernel, FinnLayerNorm):
     """`(x - mean(x)) / sqrt(variance(x) + epsilon)` over the last axis.
 
     FINN's LayerNorm with a Python execution that needs no torch, and with cycles. Input: any shape
-    (`ifm_dim`), channels last; output: the same shape. Scale and bias are Mul and Add nodes behind it
+    (`ifm_dim`), channels last; output: the same shape. Scale and bias are Mul and Add nodes after it
     (InferLayerNorm puts them there). `SIMD` elements of a row are taken per cycle; it divides the last dimension.
 
     With `outputDataType` FLOAT32 the input has any QONNX datatype. With INTn, input and output are integers: the
-    output has `fraction_bits` bits behind the point, `epsilon` is that of the integers, and IntegerLayerNorm
+    output has `fraction_bits` bits after the point, `epsilon` is that of the integers, and IntegerLayerNorm
     says what is computed, bit for bit.
     """
 

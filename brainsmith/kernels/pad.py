@@ -36,7 +36,7 @@ class PadKernel(WindowedKernel):
     """
 
     def get_nodeattr_types(self) -> dict[str, Any]:
-        """Return the attributes of a windowed kernel, and the padding: in front of and behind each axis, and its value."""
+        """Return the attributes of a windowed kernel, and the padding: before and after each axis, and its value."""
         attributes = super().get_nodeattr_types()
         attributes["outputDataType"] = ("s", True, "")
         attributes["before"] = ("ints", True, [])

@@ -38,7 +38,7 @@ class SoftmaxKernel(RowKernel, HWSoftmax):
     shape. `SIMD` elements of a row are taken per cycle; it divides the last dimension.
 
     With `outputDataType` FLOAT32 (the default) the input has any QONNX datatype that has a zero. With UINTn, input
-    and output are integers: an input counts `scale`, the output has `fraction_bits` bits behind the point, and
+    and output are integers: an input counts `scale`, the output has `fraction_bits` bits after the point, and
     IntegerSoftmax says what is computed, bit for bit.
     """
 

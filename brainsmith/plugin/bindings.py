@@ -169,7 +169,7 @@ def _may_bind(data: bytes, start: int, end: int) -> bool:
 
 
 def _is_in_brackets(data: bytes, start: int, before: bytes) -> bool:
-    """Tell whether it is certain that a name with `=` behind it is an argument's, because a bracket is open.
+    """Tell whether it is certain that a name with `=` after it is an argument's, because a bracket is open.
 
     Args:
         data: The text.

@@ -168,7 +168,7 @@ class ClassTable:
         return [node for node in self.nodes if id(node) in found]
 
     def _children_by_name(self) -> dict[str, list[ClassNode]]:
-        """Return the classes by the last part of each base's name, that of the class behind an alias included."""
+        """Return the classes by the last part of each base's name, that of the class after an alias included."""
         if self._children is None:
             children: dict[str, list[ClassNode]] = {}
             self._children = children

@@ -34,7 +34,7 @@ def duplicate_message(first: PluginInfo, second: PluginInfo) -> str:
 
 
 def clashes(records: Iterable[PluginInfo]) -> Iterator[tuple[PluginInfo, PluginInfo]]:
-    """Yield each record whose name another object of its framework has, behind the first one of that name."""
+    """Yield each record whose name another object of its framework has, after the first one of that name."""
     firsts: dict[tuple[str, str], PluginInfo] = {}
     for info in records:
         first = firsts.setdefault((info.key, info.framework), info)

@@ -24,7 +24,7 @@ _COMPARISONS: dict[str, Callable[[Version, Version], bool]] = {
     ">": lambda version, bound: version > bound,
     "<": lambda version, bound: version < bound,
 }
-"""What may stand in front of a version in a range; the longer signs first, since `>` begins `>=`."""
+"""What may stand before a version in a range; the longer signs first, since `>` begins `>=`."""
 
 
 @total_ordering

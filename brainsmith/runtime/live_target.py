@@ -224,7 +224,7 @@ class LiveTarget:
         note("%s initialised in %.1f ms", self, (perf_counter() - begin) * 1e3)
 
     def _undo(self) -> None:
-        """Clean up after what came behind `initialize` raised, which is the error that is reported."""
+        """Clean up after what came after `initialize` raised, which is the error that is reported."""
         try:
             self.target.cleanup()
         except Exception as error:  # noqa: BLE001  (a plugin may raise anything; it is logged)

@@ -23,7 +23,7 @@ def forks(model: ModelWrapper) -> bool:
 def scales_past_forks(model: ModelWrapper) -> ModelWrapper:
     """Move scales past forks into the branches, and equal ones past the sums in which the branches meet.
 
-    Those behind the sums are left to the caller's Streamline.
+    Those after the sums are left to the caller's Streamline.
     """
     from finn.transformation.streamline import Streamline
     from finn.transformation.streamline.reorder import (
@@ -52,7 +52,7 @@ def _scale_in_front_of_fork(model: ModelWrapper) -> bool:
 
 
 def part_forked_pools(model: ModelWrapper) -> ModelWrapper:
-    """Put two layout changes that cancel out behind each MaxPool that forks, in place.
+    """Put two layout changes that cancel out after each MaxPool that forks, in place.
 
     FINN's MakeMaxPoolNHWC looks at one consumer only, and would feed the others with what goes into the pool.
     """
@@ -100,7 +100,7 @@ def transposes_past_forks(model: ModelWrapper) -> ModelWrapper:
 
 
 def merge_equal_transposes(model: ModelWrapper) -> ModelWrapper:
-    """Let layout changes that do the same to the same tensor be one, in front of the fork, in place.
+    """Let layout changes that do the same to the same tensor be one, before the fork, in place.
 
     One that gives an output of the graph stays.
     """

@@ -46,7 +46,7 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
             node.domain = "qonnx.custom_op.general"  # older exporters write onnx.brevitas or finn.custom_op
     model = transformed(model, own_transform("SortGraph")(), InferShapes())
     if any(node.op_type in ("QuantizeLinear", "DequantizeLinear") for node in model.graph.node):
-        # Shapes behind ONNX Runtime's own nodes are not known before.
+        # Shapes after ONNX Runtime's own nodes are not known before.
         model = transformed(model, own_transform("QuantizeLinearToQuant")(), InferShapes())
     model = with_new_operators(model)
     drop_unread_results(model)

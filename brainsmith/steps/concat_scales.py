@@ -1,4 +1,4 @@
-"""Scales in front of a Concat, in the form in which FINN moves them behind it."""
+"""Scales before a Concat, in the form in which FINN moves them after it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ChannelwiseBeforeConcat(Transformation):
-    """Write the constants of the Mul or Add nodes in front of a Concat with all axes, and a number per channel.
+    """Write the constants of the Mul or Add nodes before a Concat with all axes, and a number per channel.
 
     FINN's MoveAffinePastJoinConcat puts them together then. It takes any constant for such a one, and ends in an
     IndexError at one with fewer axes than the tensor. Constants that are one equal number stay.

@@ -1,4 +1,4 @@
-"""Move scales of channels behind depthwise convolutions, where they become part of thresholds."""
+"""Move scales of channels after depthwise convolutions, where they become part of thresholds."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _scale_in_front(view: GraphView, conv: NodeProto) -> NodeProto | None:
 
 
 def _swap(view: GraphView, scale: NodeProto, conv: NodeProto) -> NodeProto:
-    """Put a scale behind a convolution; return the convolution."""
+    """Put a scale after a convolution; return the convolution."""
     from onnx import helper
 
     result = conv.output[0]

@@ -53,12 +53,12 @@ class GoldenFrames:
             accelerator is computed here too.
         frames: How many of the golden inputs are used, or how many random ones are made; all of the golden ones, or 32
             random ones, fewer where that many take longer than `RANDOM_CYCLES`.
-        generate: Whether generated frames stand behind the golden ones.
+        generate: Whether generated frames stand after the golden ones.
 
     Attributes:
         random: Whether the golden ones were made up.
         golden: How many are golden.
-        generated: How many stand behind them: extremes, patterns, and values around the thresholds of layers, whatever
+        generated: How many stand after them: extremes, patterns, and values around the thresholds of layers, whatever
             somebody had at hand as golden inputs.
         inputs: By tensor of the design: (frames, *shape of one), whole numbers.
         outputs: Likewise; what the hardware model computes.
@@ -99,7 +99,7 @@ class GoldenFrames:
         return self._compute(frames, frozenset(names))
 
     def _with_generated(self, model: ModelWrapper, fed: dict[str, Stack]) -> dict[str, Stack]:
-        """Put generated frames behind golden ones; none for an input of floats, whose range is not known."""
+        """Put generated frames after golden ones; none for an input of floats, whose range is not known."""
         from brainsmith.execution.generated_inputs import generated_inputs
 
         if not all(model.get_tensor_datatype(name).is_integer() for name in fed):

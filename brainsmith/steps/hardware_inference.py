@@ -49,8 +49,8 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     (`@transform(kernel=...)`), then whatever FINN can. Products of two computed matrices of integers are MatMul kernels
     also if that is not named. So are Softmax and layer normalisations kernels of integers, if `cfg.approximate` says
     that this step may approximate; else, where no kernel for layer normalisations is named, they are LayerNorm kernels
-    of floats. Scales that were left in front of matrix products, because several nodes read
-    them, move behind these first, so the products are of integers. Thresholds stay layers of their own if RTL is
+    of floats. Scales that were left before matrix products, because several nodes read
+    them, move after these first, so the products are of integers. Thresholds stay layers of their own if RTL is
     preferred for MVAU or the builder says so (`cfg.standalone_thresholds`, by default True). A layout
     Transpose in front or at the end, and a float Mul or Add at the end, stay for the host; more than that is a warning.
 
@@ -75,7 +75,7 @@ def hardware_inference(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     _check_nothing_between(model)
     _labels_are_floats(model)
     model = minimise_bit_widths(model.transform(ClipThresholdsOfUnsigned()), cfg)
-    model = widen_layers(model, _is_hardware)
+    model = widen_layers(model, is_hardware)
     # Conversions name their tensors at random; named anew, the same model gives the same bytes.
     model = _by_name(model, registry, "qonnx:GiveUniqueNodeNames", "brainsmith:GiveReadableTensorNames")
     warn_of_host_work(model, is_hardware)
@@ -98,7 +98,7 @@ def _by_name(model: ModelWrapper, registry: Registry, *names: str) -> ModelWrapp
 def _kernel_transforms(registry: Registry, kernels: list[PluginInfo]) -> list[Any]:
     """Load the transforms that infer the blueprint's kernels; FINN's are in the tables already.
 
-    Those of matrix products come first: what a product gives tells the kernels behind it which integers they take.
+    Those of matrix products come first: what a product gives tells the kernels after it which integers they take.
     """
     found = []
     for info in registry.records("transform"):
@@ -109,7 +109,7 @@ def _kernel_transforms(registry: Registry, kernels: list[PluginInfo]) -> list[An
 
 
 def _convert(model: ModelWrapper, conversions: tuple[Conversion, ...], registry: Registry) -> ModelWrapper:
-    """Apply the conversions whose operators occur in front of the host's; the others are not even imported."""
+    """Apply the conversions whose operators occur before the host's; the others are not even imported."""
     for conversion in conversions:
         nodes = [node for node in model.graph.node if node.op_type in conversion.op_types]
         if all(_belongs_to_host(model, node) for node in nodes):
@@ -134,7 +134,7 @@ def _quantise_integers(model: ModelWrapper) -> bool:
 
 
 def _convert_elementwise(model: ModelWrapper, registry: Registry) -> ModelWrapper:
-    """Convert element-wise operators, except float ones in front of or behind which there is only the host."""
+    """Convert element-wise operators, except float ones before or after which there is only the host."""
     if not any(node.op_type in ELEMENTWISE for node in model.graph.node):
         return model
     transform = registry.get("transform", "finn:InferElementwiseBinaryOperation")
@@ -163,7 +163,7 @@ _BY_RESULT = ("Add", "Cast", "Div", "Mul", "Relu", "Sub")
 
 
 def _belongs_to_host(model: ModelWrapper, node: NodeProto) -> bool:
-    """Tell whether a node has nothing but the host's behind it: transposes, and operators of floats."""
+    """Tell whether a node has nothing but the host's after it: transposes, and operators of floats."""
     if node.op_type not in (*HOST_OPERATORS, "Cast", "Gather"):
         return False
     if node.op_type not in _OF_ANYTHING and not _is_end_of_layout(model, node):
@@ -238,7 +238,7 @@ def _tidy(model: ModelWrapper, registry: Registry, listed: list[PluginInfo]) -> 
 
 
 def _reshapes_to_layers(model: ModelWrapper, registry: Registry) -> ModelWrapper:
-    """Convert reshapes, except those of floats in front of the host's quantiser or behind its scale."""
+    """Convert reshapes, except those of floats before the host's quantiser or after its scale."""
     from onnx import NodeProto
 
     reshapes = [node for node in model.graph.node if node.op_type == "Reshape"]
@@ -263,7 +263,7 @@ def _reshapes_to_layers(model: ModelWrapper, registry: Registry) -> ModelWrapper
 
 
 def _check_nothing_between(model: ModelWrapper) -> None:
-    """Refuse a host node that has hardware before and behind it: the accelerator would be cut in two."""
+    """Refuse a host node that has hardware before and after it: the accelerator would be cut in two."""
     stuck = nodes_between(model, is_hardware)
     if stuck:
         listed = ", ".join(f"{node.op_type} ({node.name})" for node in stuck)

@@ -40,7 +40,7 @@ def integer(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
     No scale is moved by rules of algebra: each threshold is found by evaluating the network's own operators over the
     integers that reach it (transform IntegerLayers). An input of floats that a quantiser follows is quantised by the
-    host, and so are the scales behind the last layer. A model without quantisers that has layers already, be they
+    host, and so are the scales after the last layer. A model without quantisers that has layers already, be they
     FINN's hardware or what a front end lowers to, stays as it is; the step says so.
 
     A sum of scales without a common unit, for which no whole factors give the network's levels, is refused, unless

@@ -17,7 +17,7 @@ def annotate_integer_ranges(model: ModelWrapper) -> ModelWrapper:
     """Annotate, in place, each Add and MatMul of integers with the smallest datatype that holds every result.
 
     QONNX's InferDataTypes calls them all INT32. A residual sum of two activations has one bit more than they have,
-    and a kernel behind it (LayerNorm) needs to know. The ranges are those that array programs are proved with.
+    and a kernel after it (LayerNorm) needs to know. The ranges are those that array programs are proved with.
     """
     outputs = [node.output[0] for node in model.graph.node if is_standard(node, "Add", "MatMul")]
     ranges = proved_ranges(runnable_copy(model)) if outputs else {}

@@ -40,9 +40,9 @@ def spatial_means_to_pools(model: ModelWrapper) -> ModelWrapper:
 
 
 def pools_behind_thresholds(model: ModelWrapper) -> ModelWrapper:
-    """Quantise in front of max-pools, not behind: thresholds rise, so the greatest value is the same one.
+    """Quantise before max-pools, not after: thresholds rise, so the greatest value is the same one.
 
-    A pool of few bits is smaller, and a scale in front of it no longer keeps it from the hardware.
+    A pool of few bits is smaller, and a scale before it no longer keeps it from the hardware.
     """
     from finn.transformation.streamline.reorder import MoveMaxPoolPastMultiThreshold
 

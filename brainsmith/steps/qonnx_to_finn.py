@@ -62,7 +62,7 @@ def qonnx_to_finn(model: ModelWrapper, cfg: Any) -> ModelWrapper:
 
 
 def _check_truncations(model: ModelWrapper) -> None:
-    """Refuse a Trunc behind an average of which FINN's pool would drop another number of bits.
+    """Refuse a Trunc after an average of which FINN's pool would drop another number of bits.
 
     FINN works the bits of the pool's input back from the Trunc's, and those of its sum from these: with windows of
     36 pixels, say, the sum has fewer bits than the Trunc takes it to have.
@@ -89,7 +89,7 @@ def _check_truncations(model: ModelWrapper) -> None:
 
 
 def _integer_weights(model: ModelWrapper) -> ModelWrapper:
-    """Make quantised weights integers with a Mul behind their layer, and pooled averages FINN's."""
+    """Make quantised weights integers with a Mul after their layer, and pooled averages FINN's."""
     from finn.transformation.qonnx.convert_qonnx_to_finn import (
         AvgPoolAndTruncToQuantAvgPool,
         ExtractBiasFromConv,

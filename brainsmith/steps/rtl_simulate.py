@@ -66,7 +66,7 @@ def rtl_simulate(
     without stalls, and with random ones at both ends. A layer that gives the same for all of them runs alone with inputs
     of its own, too. The frames are those of
     `cfg.verify_input_npy`, or random ones if that is None: 32, or as many as ten million cycles hold, 4 at least. They go
-    to `rtl/golden`. Behind them run generated ones, which are compared and counted by themselves.
+    to `rtl/golden`. After them run generated ones, which are compared and counted by themselves.
 
     Where simulating one frame of the whole would take longer than `frame_seconds`, the circuit is verified in parts: each
     layer alone on the activations of one frame (or as many as five million cycles hold), then sections of layers as they

@@ -33,7 +33,7 @@ def rtl_size_fifos(
     takes and gives beats does not depend on what they hold.
 
     The nodes get `inFIFODepths` and `outFIFODepths` as FINN's InsertFIFO reads them: each depth stands at the layer before
-    its FIFO, and that of an input at the layer behind it.
+    its FIFO, and that of an input at the layer after it.
 
     Args:
         model: With a stitched design.

@@ -1,4 +1,4 @@
-"""Products of integers: scales that FINN's Streamline leaves in front of forks move behind the products there."""
+"""Products of integers: scales that FINN's Streamline leaves before forks move after the products there."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Streamline a FINN-ONNX model (Umuroglu and Jahre, arXiv:1709.04060).
 
     Convolutions become Im2Col and MatMul, in NHWC; bipolar products become XNOR-popcount. What cannot be
-    absorbed stays: a last Mul or Add in front of the output. Behind a fork each branch has its own scale, and a sum
+    absorbed stays: a last Mul or Add before the output. After a fork each branch has its own scale, and a sum
     of branches with equal scales is one of integers. A mean over all pixels becomes FINN's GlobalAccPool, a sum,
     and its divisor a scale like any other. Thresholds of integers become integers.
 
@@ -81,7 +81,7 @@ def streamline(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     model = scales_past_forks(model) if branched else model
     scales_past_depthwise(model)
     model = model.transform(Streamline())
-    if scales_past_depthwise(model):  # from behind a pool, say
+    if scales_past_depthwise(model):  # from after a pool, say
         model = model.transform(Streamline())
     model = part_forked_pools(pools_behind_thresholds(model))
     check_limits(model, ("Conv",))

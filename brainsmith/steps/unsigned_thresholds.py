@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class ClipThresholdsOfUnsigned(Transformation):
     """Raise the negative thresholds of Thresholding layers with unsigned inputs to 0, which changes no result.
 
-    They come from quantisers with a sign behind values without one, such as a mean of activations.
+    They come from quantisers with a sign after values without one, such as a mean of activations.
     """
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:

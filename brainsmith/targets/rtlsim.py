@@ -68,7 +68,7 @@ class RtlSimulation(Target):
 
     The folder is that of a build (then inputs and outputs are those of the model that was built, and what the host
     computes before and after the accelerator is computed here too), or a package alone, such as `out/accelerator`
-    (then they are the accelerator's own, whole numbers). All frames of a call go through the pipeline one behind the
+    (then they are the accelerator's own, whole numbers). All frames of a call go through the pipeline one after the
     other; each call begins with a reset of a circuit of its own, so devices and threads do not meet.
     """
 

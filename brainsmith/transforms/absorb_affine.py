@@ -1,4 +1,4 @@
-"""Scales and biases between a tensor of integers and the thresholds behind it, moved into these.
+"""Scales and biases between a tensor of integers and the thresholds after it, moved into these.
 
 FINN's AbsorbMul- and AbsorbAddIntoMultiThreshold divide thresholds; here the least integer that reaches each threshold
 is searched through the very float operators that are removed, so that no value moves to another level by rounding.
@@ -13,7 +13,7 @@ from onnx import helper
 
 from brainsmith.rtl.cores.integers import integer_datatype
 from brainsmith.transforms.graph_view import GraphView, attribute, is_standard
-from brainsmith.transforms.lattice.links import link_of
+from brainsmith.transforms.lattice.links import applied, link_of
 from brainsmith.transforms.lattice.search import find_steps
 from brainsmith.transforms.lattice.staircases import LAYOUTS, is_thresholds
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def absorb_affine(view: GraphView, source: str) -> bool:
-    """Connect the MultiThresholds behind a tensor of integers to it, with thresholds that are integers.
+    """Connect the MultiThresholds after a tensor of integers to it, with thresholds that are integers.
 
     Between may lie Mul, Div, Add and Sub by constants of one element or of one for each channel (the last axis), and
     forks. Multipliers must be positive. What other readers need of these nodes stays.
@@ -84,7 +84,7 @@ def _on_integers(view: GraphView, node: NodeProto, source: str, chain: Chain) ->
     low, high = int(datatype.min()), int(datatype.max())
     channels = max(link.channels for link in chain)
     levels = least_integers(
-        lambda values: _apply(chain, values), channels, np.asarray(old, np.float32), low, high
+        lambda values: applied(chain, values), channels, np.asarray(old, np.float32), low, high
     )
     kind = integer_datatype(min(low, -1), high + 1)
     name = view.add_constant(f"{node.input[1]}_of_integers", levels, kind)
@@ -99,12 +99,6 @@ def _on_integers(view: GraphView, node: NodeProto, source: str, chain: Chain) ->
     if layout:
         new.attribute.append(helper.make_attribute("data_layout", layout))
     return new
-
-
-def _apply(chain: Chain, values: Singles) -> Singles:
-    for link in chain:
-        values = link.apply(values)
-    return values
 
 
 def least_integers(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Match(NamedTuple):
-    """An Add in front of a MultiThreshold: what is added to, the constant and the thresholds."""
+    """An Add before a MultiThreshold: what is added to, the constant and the thresholds."""
 
     add: NodeProto
     threshold: NodeProto
@@ -40,7 +40,7 @@ class AbsorbPositionsIntoThresholds(Transformation):
 
     The position embedding of a transformer is such a constant: it differs from token to token, so it fits in no
     threshold per channel. x is seen as one row of as many channels as it has elements; a Reshape before and one
-    behind, which move no data, say so. FINN's AbsorbAddIntoMultiThreshold serves constants per channel.
+    after, which move no data, say so. FINN's AbsorbAddIntoMultiThreshold serves constants per channel.
 
     Where x is integers the thresholds are the least ones with which the Add, rounding included, reaches the old ones:
     no value comes to another level. Else they are what is left when the constant is taken away.
@@ -95,7 +95,7 @@ def _absorb(view: GraphView, match: _Match) -> None:
     levels = view.add_constant(
         f"{stem}_levels", *_levels(match, shape, model.get_tensor_datatype(match.source))
     )
-    # Three axes: FINN takes a Reshape to two for the Flatten in front of a matrix product, and drops it.
+    # Three axes: FINN takes a Reshape to two for the Flatten before a matrix product, and drops it.
     flat = view.new_tensor(f"{stem}_row", [1, 1, size])
     counted = view.new_tensor(f"{stem}_counted", [1, 1, size], model.get_tensor_datatype(result))
     fresh = type(match.threshold)()

@@ -53,7 +53,7 @@ class _KeptAxis(NamedTuple):
     requires=("finn-plus",),
 )
 class CropBetweenWindows(Transformation):
-    """Put a Crop kernel in front of each Im2Col and MaxPoolNHWC of integers whose windows do not touch along an axis.
+    """Put a Crop kernel before each Im2Col and MaxPoolNHWC of integers whose windows do not touch along an axis.
 
     FINN's sliding windows cannot step beyond their size. What is left are windows side by side, and where these are one
     pixel, as of a 1 x 1 convolution with stride 2, the crop is all that there is: no window, no memory, and no weights
@@ -62,7 +62,7 @@ class CropBetweenWindows(Transformation):
     """
 
     def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
-        """Crop in front of each such window; the flag is True exactly when there was one."""
+        """Crop before each such window; the flag is True exactly when there was one."""
         view, modified = GraphView(model), False
         for node in [node for node in model.graph.node if node.op_type in ("Im2Col", "MaxPoolNHWC")]:
             slide = _slide(model, node)
@@ -103,7 +103,7 @@ def _axis(slide: _Slide, axis: int, size: int, results: int) -> _KeptAxis:
 
 
 def _crop(view: GraphView, node: NodeProto, slide: _Slide) -> None:
-    """Put the kernels in front of a node, and take the node away if it has nothing left to do."""
+    """Put the kernels before a node, and take the node away if it has nothing left to do."""
     model = view.model
     _, *image, channels = model.get_tensor_shape(node.input[0])
     results = model.get_tensor_shape(node.output[0])[1:3]

@@ -52,12 +52,12 @@ class ExpandNorms(Transformation):
 
     - The operators LayerNormalization and RMSNormalization are replaced. Their outputs Mean and InvStdDev are
       `mean` and `inverse`, under their own names. Where the element type differs from stash_type, a Cast
-      stands before `mean` and another behind `normal`, as ONNX's definition has them. A node whose input has
+      stands before `mean` and another after `normal`, as ONNX's definition has them. A node whose input has
       no declared element type, or no declared rank where the axis counts from the front, is left alone: run
       InferShapes first.
     - The sub-graphs that exporters write are brought into the same form: Mul(centred, centred) for the square;
       division by the deviation, Div(1, deviation), Pow(shifted, -0.5) and Pow(shifted, 0.5) for the inverse;
-      the subtraction written twice; operands in either order. Scale and bias behind them are Mul and Add
+      the subtraction written twice; operands in either order. Scale and bias after them are Mul and Add
       already and stay untouched. What other nodes read of the old form stays.
     - TensorFlow's form, `x * factor + (bias - mean * factor)` with `factor = inverse * scale`, is unfolded
       into the same chain.
@@ -184,7 +184,7 @@ def _unfold(view: GraphView, folded: FoldedNorm) -> None:
 
 
 def _rewrite_subgraph(view: GraphView, norm: NormPattern) -> None:
-    """Write the parts that are not canonical yet in front of the node that gives the normalised tensor."""
+    """Write the parts that are not canonical yet before the node that gives the normalised tensor."""
     node = norm.node
     output = node.output[0]
     elem_type = view.elem_type(norm.centred, TensorProto.FLOAT)

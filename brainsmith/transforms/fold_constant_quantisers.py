@@ -28,9 +28,9 @@ _ONE_SCALE = ("Add", "ConvTranspose", "Gather", "Mul", "Sub")
     tags=("quantisation",),
 )
 class FoldConstantQuantisers(Transformation):
-    """Leave quantised constants in the forms of which FINN's FoldQuantWeights makes integers and a Mul behind.
+    """Leave quantised constants in the forms of which FINN's FoldQuantWeights makes integers and a Mul after them.
 
-    That is one consumer, a zero point of 0, and a scale that can stand behind the consumer: one number, or one for
+    That is one consumer, a zero point of 0, and a scale that can stand after the consumer: one number, or one for
     each column of a MatMul or each filter of a Conv. A whole zero point goes into the integers. Products that share
     quantised weights get a quantiser each. All other quantisers of constants become the numbers that QONNX computes.
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class InferGlobalSum(NodeRewrite):
     """Convert ReduceSum of integers over tokens (1, T, C) or pixels (1, H, W, C) into FINN's GlobalAccPool.
 
-    A Reshape before and one behind, which move no data, give tokens the four axes that the kernel wants. Left alone:
+    A Reshape before and one after, which move no data, give tokens the four axes that the kernel wants. Left alone:
     other axes, a first dimension other than 1, floats, shapes that are not known, and integers whose sums the kernel's
     output would not hold: FINN checks only the least ones, and takes INT3 for four values that are -1 or 1.
     """

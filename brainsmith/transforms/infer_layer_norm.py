@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 FRACTION_BITS = 8
-"""Bits behind the point of normalised integers, unless the transform's argument says otherwise."""
+"""Bits after the point of normalised integers, unless the transform's argument says otherwise."""
 
 
 KERNEL = "LayerNormKernel"
@@ -38,13 +38,13 @@ class InferLayerNorm(Transformation):
     """Convert layer normalisations over the last axis into the LayerNorm kernel.
 
     Both forms: ONNX's LayerNormalization, and the chain of primitive operators that ExpandNorms writes or an
-    exporter has written. Scale and bias of the operator become a Mul and an Add behind the kernel, unless
+    exporter has written. Scale and bias of the operator become a Mul and an Add after the kernel, unless
     they are constants of ones and of zeros; those of a chain are such nodes already.
 
-    Where the input is integers, or integers behind a Mul, Div, Add or Sub by a constant of one element, the kernel
+    Where the input is integers, or integers after a Mul, Div, Add or Sub by a constant of one element, the kernel
     takes the integers (a normalisation does not depend on scale and offset, but for epsilon, which is divided by the
     scale's square), gives integers, and a Mul by 2^-fraction_bits follows. That Mul, and Mul and Add by positive
-    constants behind it, are absorbed by the MultiThresholds that they end in. Integers of more than 64 bits inside
+    constants after it, are absorbed by the MultiThresholds that they end in. Integers of more than 64 bits inside
     the kernel stay floats. A kernel that was inferred with floats, before the integers could be seen, is inferred anew.
 
     Left alone: other axes, element types other than float32, shapes that are not known, and an operator whose
@@ -132,7 +132,7 @@ class InferLayerNorm(Transformation):
         epsilon: float,
         behind: list[NodeProto],
     ) -> None:
-        """Put a kernel, and the nodes behind it, in place of a node."""
+        """Put a kernel, and the nodes after it, in place of a node."""
         found = self._integers(view, source, epsilon)
         taken, scale = (source, 1.0) if found is None else found.source
         attributes = {

@@ -30,7 +30,7 @@ class _Border(NamedTuple):
 class InferPad(NodeRewrite):
     """Convert Pad of integers into the Pad kernel, where it puts a constant integer around.
 
-    Reshapes in front and behind become part of it, so that Reshape, Pad, Reshape can put values between entries, as a
+    Reshapes before and after become part of it, so that Reshape, Pad, Reshape can put values between entries, as a
     transposed convolution needs. Left alone: other modes (`reflect`, `edge`, `wrap`), amounts that are computed or
     negative, floats, shapes that are not known.
     """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
 SCALES = ("Mul", "Add", "Sub", "Div")
-"""Operators that the host computes behind the accelerator, where they are floats."""
+"""Operators that the host computes after the accelerator, where they are floats."""
 
 
 class _Rearrangement(NamedTuple):
@@ -46,7 +46,7 @@ class _Rearrangement(NamedTuple):
 class InferShuffle(NodeRewrite):
     """Convert transposes of integers into the Shuffle kernel.
 
-    Reshapes (Flatten, Squeeze and Unsqueeze too) in front and behind become part of it, and transposes that follow
+    Reshapes (Flatten, Squeeze and Unsqueeze too) before and after become part of it, and transposes that follow
     each other are one. One that only changes the shape, such as a transpose of axes of length 1, becomes a Reshape.
 
     Left alone: transposes at the ends of the network, because the host can bring data into any layout (in front, they
@@ -113,7 +113,7 @@ def _begins(view: GraphView, name: str) -> bool:
 
 
 def _belongs_to_host(view: GraphView, name: str) -> bool:
-    """Tell whether nothing but reshapes, transposes and float scales follow behind a tensor."""
+    """Tell whether nothing but reshapes, transposes and float scales follow a tensor."""
     for node in view.nodes_reading(name):
         scale = is_standard(node, *SCALES) and not view.model.get_tensor_datatype(node.output[0]).is_integer()
         if not scale and not is_standard(node, "Transpose", *RESHAPES):

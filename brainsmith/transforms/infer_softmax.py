@@ -33,9 +33,9 @@ FRACTION_BITS = 8
 class InferSoftmax(NodeRewrite):
     """Convert Softmax over the last axis into the Softmax kernel.
 
-    Where the input is integers, or integers behind a Mul, Div, Add or Sub by a constant of one element, the kernel
+    Where the input is integers, or integers after a Mul, Div, Add or Sub by a constant of one element, the kernel
     takes the integers and their scale, gives integers (UINT of `fraction_bits` bits, so 1 is one less than
-    2^fraction_bits), and a Mul by 2^-fraction_bits follows. That Mul, and Mul and Add by positive constants behind it,
+    2^fraction_bits), and a Mul by 2^-fraction_bits follows. That Mul, and Mul and Add by positive constants after it,
     are absorbed by the MultiThresholds that they end in. Where the kernel's table would be too large (an input of
     many bits with a small scale) it computes floats.
 
@@ -53,7 +53,7 @@ class InferSoftmax(NodeRewrite):
         self.fraction_bits = fraction_bits
 
     def rewrite(self, view: GraphView, node: NodeProto) -> bool:
-        """Put a kernel, and a Mul behind one of integers, in place of a Softmax over the last axis."""
+        """Put a kernel, and a Mul after one of integers, in place of a Softmax over the last axis."""
         if not _fits(view, node):
             return False
         taken, found = str(node.input[0]), None

@@ -278,7 +278,7 @@ class _Reading:
         return known or self._row_rules.has(node, {})
 
     def _behind(self, node: NodeProto, value: _Rows, base: str) -> _Rows | None:
-        """Return a tensor behind an operator that treats each value alone; None if a node is no such operator.
+        """Return a tensor after an operator that treats each value alone; None if a node is no such operator.
 
         Raises:
             NoLayerError: Its operand is of another shape.

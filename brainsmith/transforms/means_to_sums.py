@@ -1,4 +1,4 @@
-"""MeansToSums: convert means over tokens or pixels into sums, and move scales behind them."""
+"""MeansToSums: convert means over tokens or pixels into sums, and move scales after them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _to_sum(view: GraphView, node: NodeProto) -> bool:
 
 
 def _move(view: GraphView, node: NodeProto) -> bool:
-    """Move the factor in front of a sum behind it, if there is one."""
+    """Move the factor before a sum to after it, if there is one."""
     product = view.producer(node.input[0], "Mul")
     if product is None or view.readers(product.output[0]) != 1 or reduced_axes(view, node) is None:
         return False

@@ -1,4 +1,4 @@
-"""MergeOpChains: two operators with constants, one behind the other, into one."""
+"""MergeOpChains: two operators with constants, one after the other, into one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes one behind the other, of which nothing else reads what is between: they can be rewritten as one."""
+"""Nodes one after the other, of which nothing else reads what is between: they can be rewritten as one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RESHAPES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze")
 
 
 def chain_before(view: GraphView, node: NodeProto, *op_types: str) -> list[NodeProto]:
-    """Return the nodes of some types in front of a node, in order, as far as nothing else reads them."""
+    """Return the nodes of some types before a node, in order, as far as nothing else reads them."""
     found: list[NodeProto] = []
     while True:
         name = (found[0] if found else node).input[0]
@@ -27,7 +27,7 @@ def chain_before(view: GraphView, node: NodeProto, *op_types: str) -> list[NodeP
 
 
 def chain_behind(view: GraphView, node: NodeProto, *op_types: str) -> list[NodeProto]:
-    """Return the nodes of some types behind a node, in order, as far as nothing else reads what is between."""
+    """Return the nodes of some types after a node, in order, as far as nothing else reads what is between."""
     found: list[NodeProto] = []
     while True:
         name = (found[-1] if found else node).output[0]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     requires=("finn-plus",),
 )
 class PadWindows(Transformation):
-    """Put a Pad kernel in front of each Im2Col of integers that pads with another value than 0, or has two pixels in all.
+    """Put a Pad kernel before each Im2Col of integers that pads with another value than 0, or has two pixels in all.
 
     FINN's FMPadding pads with 0 only; a max-pool of signed integers pads with the least. FINN's sliding window never ends
     an image of two beats, so one of two pixels gets a third, over which no window slides.

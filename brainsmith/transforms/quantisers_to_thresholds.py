@@ -30,7 +30,7 @@ QONNX = "qonnx.custom_op.general"
 MOST_BITS = 8
 
 PASSING = ("Flatten", "Identity", "MaxPool", "Mul", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
-"""Operators behind which a product still gets the signs of a quantiser, times a scale."""
+"""Operators after which a product still gets the signs of a quantiser, times a scale."""
 
 LAYOUTS = {(2, -1): "NC", (3, -1): "NWC", (3, -2): "NCW", (4, -1): "NHWC", (4, -3): "NCHW"}
 """What a MultiThreshold with a row for each channel states, by the number of axes and the channels' axis."""
@@ -44,7 +44,7 @@ LAYOUTS = {(2, -1): "NC", (3, -1): "NWC", (3, -2): "NCW", (4, -1): "NHWC", (4, -
 class QuantisersToThresholds(Transformation):
     """Replace Quant, IntQuant and BipolarQuant of activations by MultiThreshold and Mul, for every rounding mode.
 
-    Levels are computed with QONNX's own quantiser, through the operators in front of it (scales, additions,
+    Levels are computed with QONNX's own quantiser, through the operators before it (scales, additions,
     BatchNormalization, Relu and other functions that rise), for the values that come in: whole numbers times a scale,
     as far as ranges prove it. A threshold is the middle between two such values, so that a tie falls to the level
     that the rounding mode says, and later steps cannot move it to the other side by rounding. Where values are not
@@ -52,7 +52,7 @@ class QuantisersToThresholds(Transformation):
     placed anew in the same way.
 
     Any scale but 0, one or one for each channel; a whole zero point. Thresholds rise, so the scale of the Mul is
-    positive, and a factor of -1 in front of the thresholds turns channels that fall.
+    positive, and a factor of -1 before the thresholds turns channels that fall.
 
     Args:
         most_bits: A wider quantiser stays; it would need too many thresholds.

@@ -57,14 +57,14 @@ class _Integers:
     tags=("quantisation",),
 )
 class QuantizeLinearToQuant(Transformation):
-    """Replace each DequantizeLinear, with the QuantizeLinear and the Clip in front of it, by one Quant.
+    """Replace each DequantizeLinear, with the QuantizeLinear and the Clip before it, by one Quant.
 
     Constants, such as weights, become the Quant of their real values; those of more than 16 bits, such as biases, the
     values alone. Scales may be one number or one for each channel. The zero point goes into the range where that is
     exact: INT8 with the zero point -128 is UINT8 with 0. A Clip gives fewer bits, as Brevitas exports them.
 
     Levels are those of ONNX but for values in the middle between two of them, or as near to it as float32 rounds, beside
-    a zero point that stays: ONNX rounds before it adds the zero point, and Quant behind.
+    a zero point that stays: ONNX rounds before it adds the zero point, and Quant afterwards.
 
     Raises:
         ModelError: A QuantizeLinear or DequantizeLinear is none of these.

@@ -35,8 +35,8 @@ COMMUTATIVE = ("Add", "Mul")
 class RemoveIdentityOps(Transformation):
     """Remove what computes nothing: x + 0, x - 0, x * 1, x / 1, Identity, Pad by zeros, and Dropout in inference.
 
-    So does a Quant behind another one with the same parameters, where only pools of maxima and operators that move
-    values stand between them: ONNX Runtime exports one behind each operator.
+    So does a Quant after another one with the same parameters, where only pools of maxima and operators that move
+    values stand between them: ONNX Runtime exports one after each operator.
 
     Identity means identical. A constant counts as 0 or 1 only if each of its elements equals that, and if it leaves
     the shape of x as it is; where that is not known, the node stays. QONNX's own takes 1e-5 for 0, which is the

@@ -54,7 +54,7 @@ class KernelIntegers(NamedTuple):
     Attributes:
         source: Those that it takes.
         given: The datatype of those that it gives.
-        fraction_bits: How many bits of these stand behind the point.
+        fraction_bits: How many bits of these stand after the point.
     """
 
     source: IntegerSource
@@ -73,7 +73,7 @@ def put_row_kernel(
 ) -> None:
     """Put a kernel that treats each row of the last axis in place of a node.
 
-    One of integers gets a Mul by 2^-fraction_bits behind it, which the MultiThresholds that it ends in absorb.
+    One of integers gets a Mul by 2^-fraction_bits after it, which the MultiThresholds that it ends in absorb.
 
     Args:
         view: The graph.
@@ -82,7 +82,7 @@ def put_row_kernel(
         ends: The float tensors that the kernel reads and gives.
         integers: Those in their place; None for a kernel of floats.
         attributes: Of the kernel, beside those that follow from its ends.
-        behind: Nodes that take the place too, behind the kernel.
+        behind: Nodes that take the place too, after the kernel.
     """
     source, output = ends
     unread = [*node.input, *node.output[1:]]

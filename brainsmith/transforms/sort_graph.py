@@ -1,4 +1,4 @@
-"""SortGraph: nodes behind those whose outputs they read."""
+"""SortGraph: nodes after those whose outputs they read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is put in front of sliding windows: Pad and Crop kernels of images, channels last."""
+"""What is put before sliding windows: Pad and Crop kernels of images, channels last."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def pad_in_front(
         view: Of the model.
         node: It reads an image (1, H, W, C).
         before: Rows and columns in front.
-        after: Likewise behind.
+        after: Likewise after.
         value: What they hold.
     """
     if not any((*before, *after)):

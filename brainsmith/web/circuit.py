@@ -7,16 +7,14 @@ from collections.abc import Mapping, Sequence
 from brainsmith import figures
 from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
+from brainsmith.report_fields import Fields, fields, first_text, items, numbers
 from brainsmith.rtl.drawing.block_diagram import block_diagram
 from brainsmith.rtl.drawing.block_plan import Plan, read_plan, short_ends
 from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.elements import cell, count_cell, graph_frame, scrolling, section, sentence, table
-from brainsmith.web.report_fields import Fields, fields, first_text, items, numbers
 from brainsmith.web.wave_figure import wave_figure
 
 _NONE = "The build made no circuit: its output was estimates only, or it ended earlier."
-# The drawing for wide, middle and narrow pages: the style sheet shows the one that fits.
-_ROOMS = {"large": 1212.0, "medium": 720.0, "small": 480.0}
 
 
 def circuit_section(
@@ -45,8 +43,8 @@ def circuit_section(
 
 
 def _note(plan: Plan) -> str:
-    layers = sum(not block.is_port for block in plan.blocks)
-    memories = sum(block.memory is not None for block in plan.blocks)
+    memories = sum(block.is_memory for block in plan.blocks)
+    layers = sum(not block.is_port for block in plan.blocks) - memories
     top = f"{plan.top}: " if plan.top else ""
     return f"{top}{figures.plural(layers, 'layer')}, {figures.plural(memories, 'weight memory', 'weight memories')}."
 
@@ -59,11 +57,10 @@ def _diagram(plan: Plan, places: Mapping[str, str]) -> Markup:
         f"the design as it is stitched: streams with their widths, FIFOs with their depths in beats, estimated "
         f"cycles per frame{lost}"
     )
-    drawings = [
-        tag("div", block_diagram(plan, "Block diagram", places, room), class_=f"sized {name}")
-        for name, room in _ROOMS.items()
-    ]
-    return graph_frame("Block diagram", words, scrolling("Block diagram", drawings, "canvas diagram"))
+    canvas = scrolling(
+        "Block diagram", block_diagram(plan, "Block diagram", places), "canvas", data_zoom="circuit"
+    )
+    return graph_frame("Block diagram", words, canvas, tools="circuit")
 
 
 def _runs(circuit: Fields) -> Markup:

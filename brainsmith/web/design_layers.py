@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from brainsmith.figures import number
+from brainsmith.report_fields import Fields, fields, first_text, items
 from brainsmith.rtl.stitching.design import MEMORY
-from brainsmith.web.report_fields import Fields, fields, first_text, items
 
 RESOURCES = ("lut", "ff", "bram18", "dsp", "uram")
 _CONVERTER = "StreamingDataWidthConverter"

@@ -6,19 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from brainsmith.figures import count, plural
+from brainsmith.graph_drawing.boxes import Box
+from brainsmith.graph_drawing.graph_svg import curve, graph_svg
+from brainsmith.graph_drawing.layered import GraphLayout, Point, layered
+from brainsmith.graph_drawing.operator_families import FAMILIES, family
 from brainsmith.markup import Markup, tag
-from brainsmith.rtl.drawing.operator_families import FAMILIES
-from brainsmith.rtl.drawing.placing import Point
+from brainsmith.report_fields import text
 from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.graph_data import Edge, Graph, Node
-from brainsmith.web.graph_layout import GraphLayout, layered
 from brainsmith.web.layers_section import measures
-from brainsmith.web.node_boxes import Box, draw_node
-from brainsmith.web.report_fields import text
-
-MARGIN = 14
-# A taller drawing, in pixels, is printed over several pages, because on one it could not be read.
-LONG = 2400
 
 
 @dataclass(frozen=True)
@@ -50,57 +46,50 @@ def draw(graph: Graph, layers: Sequence[DesignLayer], key: str, title: str) -> D
         title: What the drawing shows, for readers who do not see it.
     """
     busiest = max((layer.cycles or 0 for layer in layers), default=0)
-    shown = [Box.of(node, layers, busiest) for node in graph.nodes]
+    shown = [_box(node, layers, busiest) for node in graph.nodes]
     anchors = frozenset(i for i, node in enumerate(graph.nodes) if node.op_type == "Input")
-    placed = layered(
-        [(box.width, box.height) for box in shown], [(e.source, e.target) for e in graph.edges], anchors
-    )
-    width, height = placed.width + 2 * MARGIN, placed.height + 2 * MARGIN
-    svg = tag(
-        "svg",
-        tag("title", f"{title}: {plural(len(graph.nodes), 'node')}, {plural(len(graph.edges), 'edge')}"),
-        tag(
-            "g",
-            tag("g", [_edge(i, e, placed.routes[i]) for i, e in enumerate(graph.edges)], class_="edges"),
-            tag(
-                "g",
-                [draw_node(f"{key}-{i}", box, placed.corners[i]) for i, box in enumerate(shown)],
-                class_="nodes",
-            ),
-            transform=f"translate({MARGIN} {MARGIN})",
-        ),
-        class_="graph long" if height > LONG else "graph",
-        role="group",
-        aria_label=title,
-        viewBox=f"0 0 {width:.1f} {height:.1f}",
-        width=round(width),
-        height=round(height),
-    )
+    placed = layered([box.size for box in shown], [(e.source, e.target) for e in graph.edges], anchors)
+    edges = [_edge(i, e, placed.routes[i]) for i, e in enumerate(graph.edges)]
+    nodes = [
+        box.draw(placed.corners[i], (node.op_type, node.name), id=f"{key}-{i}")
+        for i, (node, box) in enumerate(zip(graph.nodes, shown, strict=True))
+    ]
+    spoken = f"{title}: {plural(len(graph.nodes), 'node')}, {plural(len(graph.edges), 'edge')}"
     used = {box.family for box in shown}
-    places = {node.layer: f"{key}-{i}" for i, node in enumerate(graph.nodes) if node.layer is not None}
-    families = tuple(name for name in FAMILIES if name in used)
-    return Drawing(svg, _details(graph, layers, placed), families, places, graph.dangling)
+    return Drawing(
+        graph_svg(placed, title, spoken, edges, nodes),
+        _details(graph, layers, placed),
+        tuple(name for name in FAMILIES if name in used),
+        {node.layer: f"{key}-{i}" for i, node in enumerate(graph.nodes) if node.layer is not None},
+        graph.dangling,
+    )
+
+
+def _box(node: Node, layers: Sequence[DesignLayer], busiest: float) -> Box:
+    """Say what a node shows: type and shape, and a layer's figures; `busiest` are the most cycles of any layer."""
+    layer = None if node.layer is None else layers[node.layer]
+    load = layer.cycles / busiest if layer and layer.cycles is not None and busiest else None
+    heading = (node.name if family(node.op_type) == "port" else node.op_type) or node.name
+    lines = (
+        "  ".join(part for part in (node.datatype, node.shape) if part),
+        _figures(layer, load) if layer else "",
+    )
+    return Box(node.op_type, heading, tuple(line for line in lines if line), load)
+
+
+def _figures(layer: DesignLayer, load: float | None) -> str:
+    found = {key: layer.attributes.get(key) for key in ("PE", "SIMD")}
+    parallel = [f"{key} {text(value)}" for key, value in found.items() if value is not None]
+    cycles = "" if layer.cycles is None else plural(layer.cycles, "cycle")
+    top = "bottleneck" if load == 1 else ""
+    return " · ".join(part for part in (layer.backend, *parallel, cycles, top) if part)
 
 
 def _edge(index: int, edge: Edge, route: list[Point]) -> Markup | None:
     if not route:
         return None
     what = "  ".join(part for part in (edge.tensor, edge.datatype, edge.shape) if part)
-    return tag("path", tag("title", what), class_="edge", data_edge=index, d=_curve(route))
-
-
-def _curve(route: list[Point]) -> str:
-    """Join points by curves that leave and arrive vertically."""
-    (x, y), *rest = route
-    parts = [f"M{x:.1f} {y:.1f}"]
-    for to_x, to_y in rest:
-        if abs(to_x - x) < 0.5:
-            parts.append(f"L{to_x:.1f} {to_y:.1f}")
-        else:
-            middle = (y + to_y) / 2
-            parts.append(f"C{x:.1f} {middle:.1f} {to_x:.1f} {middle:.1f} {to_x:.1f} {to_y:.1f}")
-        x, y = to_x, to_y
-    return "".join(parts)
+    return tag("path", tag("title", what), class_="edge", data_edge=index, d=curve(route))
 
 
 def _details(graph: Graph, layers: Sequence[DesignLayer], placed: GraphLayout) -> dict[str, object]:

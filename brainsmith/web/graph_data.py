@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from brainsmith.report_fields import fields, first_text, items, text
 from brainsmith.web.design_layers import DesignLayer
-from brainsmith.web.report_fields import fields, first_text, items, text
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from brainsmith import figures
 from brainsmith.markup import Markup, tag
 from brainsmith.web.elements import message
-from brainsmith.web.report_fields import Subject
+from brainsmith.web.subject import Subject
 from brainsmith.web.verdict import Verdict
 
 _SIGNS = {

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from brainsmith import figures
 from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
+from brainsmith.report_fields import Fields, fields, first_text, items, text
 from brainsmith.web.elements import cell, section, sentence, table
-from brainsmith.web.report_fields import Fields, fields, first_text, items, text
 
 _COLUMNS = (
     "Tensor",

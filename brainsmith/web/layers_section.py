@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from brainsmith import figures
 from brainsmith.markup import Markup, tag
+from brainsmith.report_fields import text
 from brainsmith.web.charts import Bar, bar_chart
 from brainsmith.web.design_layers import RESOURCES, DesignLayer
 from brainsmith.web.elements import cell, count_cell, section, sentence, table
-from brainsmith.web.report_fields import text
 
 _NOTES = {
     "Cycles": "per frame; the layer with the most sets the rate",

@@ -11,8 +11,9 @@ from typing import Any
 
 from brainsmith.errors import OutputError
 from brainsmith.figures import number
+from brainsmith.graph_drawing.graph_svg import STYLE
 from brainsmith.markup import Markup, embed_json, tag
-from brainsmith.rtl.drawing.block_diagram import STYLE
+from brainsmith.report_fields import Fields, fields, items, text
 from brainsmith.rtl.drawing.theme import arrow
 from brainsmith.web import header, page_sections
 from brainsmith.web.circuit import circuit_section
@@ -21,9 +22,9 @@ from brainsmith.web.graph import Drawing, draw
 from brainsmith.web.graph_data import read_graph
 from brainsmith.web.integers_section import integers_section
 from brainsmith.web.layers_section import layers_section
-from brainsmith.web.report_fields import Fields, fields, items, read_files, read_subject, text
 from brainsmith.web.step_result import read_steps
 from brainsmith.web.steps import steps_section
+from brainsmith.web.subject import read_files, read_subject
 from brainsmith.web.summary import summary
 from brainsmith.web.synthesis import synthesis_section
 from brainsmith.web.targets_section import targets_section

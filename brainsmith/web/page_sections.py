@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from brainsmith import figures
+from brainsmith.graph_drawing.operator_families import FAMILIES
 from brainsmith.markup import Markup, tag
-from brainsmith.rtl.drawing.operator_families import FAMILIES
+from brainsmith.report_fields import Fields, fields, first_text, items
 from brainsmith.web.elements import graph_frame, message, scrolling, section, sentence
 from brainsmith.web.graph import Drawing
-from brainsmith.web.report_fields import Fields, fields, first_text, items
 
 
 def warnings_section(warnings: Sequence[str]) -> Markup:

@@ -124,6 +124,15 @@
     }
   }
 
+  class CircuitView extends ZoomView {
+    constructor(canvas) {
+      const svg = canvas.querySelector("svg");
+      super("circuit", canvas, svg, svg.viewBox.baseVal);
+      this.addTools("circuit");
+      canvas.scrollLeft = (svg.viewBox.baseVal.width - canvas.clientWidth) / 2;
+    }
+  }
+
   class GraphView extends ZoomView {
     constructor(key) {
       const canvas = document.querySelector(`[data-graph="${key}"]`), svg = canvas.querySelector("svg");
@@ -345,6 +354,7 @@
   addEventListener("hashchange", () => followLink(views));
   followLink(views);
   document.querySelectorAll('[data-zoom="wave"]').forEach((canvas) => new WaveView(canvas));
+  document.querySelectorAll('[data-zoom="circuit"]').forEach((canvas) => new CircuitView(canvas));
   document.querySelectorAll("table.data").forEach(sortable);
   document.querySelectorAll(".scroll.wide").forEach(hinted);
   followSections();

@@ -11,7 +11,7 @@ from dataclasses import fields as dataclass_fields
 from typing import Any
 
 from brainsmith.figures import number, plural
-from brainsmith.web.report_fields import Fields, fields, first_text, items, text
+from brainsmith.report_fields import Fields, fields, first_text, items, text
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from brainsmith import figures
 from brainsmith.markup import Markup, tag
+from brainsmith.report_fields import total
 from brainsmith.web.charts import Bar, bar_chart
 from brainsmith.web.elements import cell, section, sentence, sort_key, table
-from brainsmith.web.report_fields import total
 from brainsmith.web.step_result import StepResult
 from brainsmith.web.verdict import describe
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from brainsmith import figures
 from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
+from brainsmith.report_fields import Fields, fields, first_text, items, numbers, total
 from brainsmith.web.design_layers import DesignLayer
 from brainsmith.web.elements import message, section, sentence
 from brainsmith.web.layers_section import slowest
-from brainsmith.web.report_fields import Fields, Subject, fields, first_text, items, numbers, total
 from brainsmith.web.step_result import StepResult
+from brainsmith.web.subject import Subject
 
 _NO_ACCURACY = "Accuracy was not measured: no labelled samples were given, or the build ended earlier."
 _NO_ESTIMATE = "the build ended before the step that makes them, or has no such step."

@@ -8,9 +8,9 @@ from types import MappingProxyType
 from brainsmith import figures
 from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
+from brainsmith.report_fields import Fields, fields, first_text, items, numbers, text, total
 from brainsmith.rtl.stitching.design import MEMORY
 from brainsmith.web.elements import cell, section, sentence, sort_key, table
-from brainsmith.web.report_fields import Fields, fields, first_text, items, numbers, text, total
 
 RESOURCES = {
     "lut": "LUT", "lutram": "LUTRAM", "ff": "FF", "bram18": "BRAM18", "uram": "URAM", "dsp": "DSP",

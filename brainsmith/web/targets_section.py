@@ -5,8 +5,8 @@ from __future__ import annotations
 from brainsmith import figures
 from brainsmith.figures import number
 from brainsmith.markup import Markup, tag
+from brainsmith.report_fields import Fields, fields, first_text, items, text
 from brainsmith.web.elements import cell, section, sentence, table
-from brainsmith.web.report_fields import Fields, fields, first_text, items, text
 
 _COLUMNS = ("Target", "Result", "Outputs", "Inside", "Worst error", "First difference")
 _NONE = (

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from brainsmith.figures import count, number, plural, small
-from brainsmith.web.report_fields import Fields, fields, first_text, numbers, read_shortfalls, text, total
+from brainsmith.report_fields import Fields, fields, first_text, numbers, text, total
 from brainsmith.web.step_result import StepResult
+from brainsmith.web.subject import read_shortfalls
 
 
 @dataclass(frozen=True)

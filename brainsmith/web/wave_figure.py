@@ -7,8 +7,8 @@ import re
 
 from brainsmith import figures
 from brainsmith.markup import Markup, tag
+from brainsmith.report_fields import Fields, first_text, numbers
 from brainsmith.web.elements import graph_frame, scrolling, sentence
-from brainsmith.web.report_fields import Fields, first_text, numbers
 
 _SIZE = re.compile(r'<svg [^>]*?viewBox="0 0 (\d+) (\d+)"')
 

@@ -90,7 +90,7 @@ def test_what_is_no_model_with_layers_in_hls_is_not_supported(tmp_path):
     cppsim = CppSimulation()
     for resource, reason in (
         (tmp_path, f"{tmp_path} is a folder, and a model is an .onnx file"),
-        (b"no", "the model: is not an ONNX model"),
+        (b"no", "the model is not an ONNX file: it holds no ONNX model that can be read"),
         (
             models.model_of([helper.make_node("Relu", ["x"], ["y"])], {"x": (1, 2)}, {"y": (1, 2)}),
             "it has no layer in HLS, so there is no C++ to run",

@@ -140,9 +140,12 @@ def test_wrong_configurations(target, config, text):
 def test_what_is_no_model(target, tmp_path):
     (tmp_path / "text.onnx").write_text("no model")
     for resource, text in (
-        (tmp_path / "text.onnx", f"{tmp_path}/text.onnx: is not an ONNX model"),
-        (tmp_path / "none.onnx", f"{tmp_path}/none.onnx: there is no such file"),
-        (b"", "the model: is not an ONNX model, or has no nodes"),
+        (
+            tmp_path / "text.onnx",
+            f"{tmp_path}/text.onnx is not an ONNX file: it holds no ONNX model that can be read",
+        ),
+        (tmp_path / "none.onnx", f"model {tmp_path}/none.onnx does not exist; {tmp_path} has text.onnx"),
+        (b"", "the model is not an ONNX file: it has no IR version, operator set or graph"),
         (3, "a model must be the path of an .onnx file, its bytes or a ModelWrapper, not a int"),
     ):
         with pytest.raises(ModelError) as caught:
@@ -197,7 +200,9 @@ def test_results_are_the_callers_own(target, op_type, attributes, constant):
 
 def test_a_model_that_cannot_be_compiled_is_not_supported(target, tmp_path):
     (tmp_path / "text.onnx").write_text("no model")
-    assert target.supports(tmp_path / "text.onnx") == f"{tmp_path}/text.onnx: is not an ONNX model"
+    assert target.supports(tmp_path / "text.onnx") == (
+        f"{tmp_path}/text.onnx is not an ONNX file: it holds no ONNX model that can be read"
+    )
     file = DIGITS / "mlp.onnx"
     assert target.supports(file) == ""
     first = target.prepare_resource(file).payload

@@ -185,7 +185,7 @@ def test_what_it_supports(tmp_path):
     assert str(caught.value) == reason
     broken = tmp_path / "broken.onnx"
     broken.write_bytes(b"nothing")
-    assert target.supports(broken) == f"{broken}: is not an ONNX model"
+    assert target.supports(broken) == f"{broken} is not an ONNX file: it holds no ONNX model that can be read"
     assert target.supports(tmp_path) == f"{tmp_path} is a folder, and a model is an .onnx file"
 
 

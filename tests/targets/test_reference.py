@@ -115,7 +115,7 @@ def test_a_file_that_is_no_model_is_told(manager, tmp_path):
     with pytest.raises(UnsupportedResourceError) as error:
         manager.prepare_resource(path)
     assert str(error.value).startswith(
-        f"target 'reference' cannot execute {path}: {path}: is not an ONNX model"
+        f"target 'reference' cannot execute {path}: {path} is not an ONNX file: it holds"
     )
     with pytest.raises(UnsupportedResourceError, match=r"is a folder, and a model is an .onnx file"):
         manager.prepare_resource(tmp_path)

@@ -45,14 +45,14 @@ def test_the_script_adds_its_tools_to_both_graphs_and_to_the_tables(report, tmp_
 
 
 @pytest.mark.slow
-def test_the_image_of_handshakes_can_be_zoomed_and_wide_tables_say_that_they_scroll(report, tmp_path):
+def test_the_circuit_and_its_handshakes_can_be_zoomed_and_wide_tables_say_that_they_scroll(report, tmp_path):
     wave = {"frame": 0, "cycles": 9, "interval": None}
     picture = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 300 200" width="300" height="200"></svg>'
     parsed = loaded({**report, "rtl": {**RTL, "wave": wave}}, tmp_path, picture)
     shown = [a["data-tools"] for a in parsed.all("div") if a.get("class") == "tools" and "hidden" not in a]
-    assert shown == ["before", "after", "wave"]
+    assert shown == ["before", "after", "circuit", "wave"]
     signs = [a["aria-label"] for a in parsed.all("button") if a.get("class") == "sign"]
-    assert signs == ["Zoom out", "Zoom in"] * 3
+    assert signs == ["Zoom out", "Zoom in"] * 4
     frames = {a["aria-label"]: a["class"] for a in parsed.all("div") if "wide" in a.get("class", "").split()}
     assert frames["Layers, table (scrolls)"] == "scroll wide overflows"
 

@@ -66,7 +66,7 @@ def test_a_converter_is_in_the_charts_the_table_and_the_diagram(converted):
         assert words in parsed.text
     assert parsed.all("tr", id="layer-1")
     links = [a for a in parsed.all("a") if a["href"] == "#layer-1"]
-    assert len(links) == 3 + 3  # charts, and diagrams of three widths
+    assert len(links) == 3 + 1  # charts, and the diagram
 
 
 def test_a_converter_that_was_not_synthesised_has_no_memory_and_no_multiplier(converted):

@@ -3,7 +3,7 @@
 from brainsmith.build.device_use import device_use
 from brainsmith.figures import share
 from brainsmith.rtl.devices.device import FpgaDevice
-from brainsmith.web.report_fields import read_subject
+from brainsmith.web.subject import read_subject
 from brainsmith.web.summary import summary
 from brainsmith.web.synthesis import synthesis_section
 

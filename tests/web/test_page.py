@@ -85,7 +85,7 @@ def test_every_node_and_edge_is_drawn_and_titled(report):
     nodes = [a for a in parsed.all("g") if a.get("class", "").startswith("node ")]
     assert [a["id"] for a in nodes] == [f"before-{i}" for i in range(5)] + [f"after-{i}" for i in range(6)]
     assert nodes[7]["aria-label"] == (
-        "MVAU_rtl, INT4  [1, 64], rtl · PE 16 · SIMD 32 · 784 cycles, MVAU_rtl_0, bottleneck"
+        "MVAU_rtl, INT4  [1, 64], rtl · PE 16 · SIMD 32 · 784 cycles · bottleneck, MVAU_rtl_0"
     )
     assert len(parsed.all("path", **{"class": "edge"})) == 4 + 5
 

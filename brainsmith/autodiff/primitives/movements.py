@@ -58,7 +58,7 @@ class Flatten(MovementPrimitive):
     onnx = OnnxForm("Flatten", attributes=lambda call: {"axis": 1})
 
     def forward(self, x: Array, **attributes: Any) -> Array:
-        """Lay the axes behind the first one in a row."""
+        """Lay the axes after the first one in a row."""
         return x.reshape(self.output_shape([x.shape]))
 
     def validate_inputs(self, inputs: Arrays, **attributes: Any) -> None:
@@ -67,7 +67,7 @@ class Flatten(MovementPrimitive):
             raise OpError("flatten takes an array of samples (N, ...), not a number")
 
     def output_shape(self, shapes: Shapes, **attributes: Any) -> Shape:
-        """Multiply the axes behind the first one."""
+        """Multiply the axes after the first one."""
         return (shapes[0][0], prod(shapes[0][1:]))
 
 
@@ -115,7 +115,7 @@ class Slice(MovementPrimitive):
 
 
 class Concat(MovementPrimitive):
-    """Several arrays one behind the other along `axis`."""
+    """Several arrays one after the other along `axis`."""
 
     name = "concat"
     attributes: ClassVar[Mapping[str, Any]] = {"axis": 0}
@@ -193,7 +193,7 @@ class ChangeOfRank(MovementPrimitive):
 
 
 class Pad(MovementPrimitive):
-    """Zeros around an array: `widths` has (before, behind) for each axis."""
+    """Zeros around an array: `widths` has (before, after) for each axis."""
 
     name = "pad"
     attributes: ClassVar[Mapping[str, Any]] = {"widths": ()}

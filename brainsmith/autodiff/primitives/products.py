@@ -42,7 +42,7 @@ class MatMul(Primitive):
         return sum_to(full, right.shape).reshape(inputs[1].shape)
 
     def output_shape(self, shapes: Shapes, **attributes: Any) -> Any:
-        """Drop the axis that is summed; the axes in front of matrices broadcast."""
+        """Drop the axis that is summed; the axes before matrices broadcast."""
         left, right = shapes
         front = np.broadcast_shapes(left[:-2], right[:-2])
         rows = left[-2:-1] if len(left) > 1 else ()

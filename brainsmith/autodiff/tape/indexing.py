@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from brainsmith.autodiff.op import Op, Shape
 
 Step = tuple["Op", tuple[Any, ...], dict[str, Any]]
-"""An op, its inputs behind the first one, and its attributes."""
+"""An op, its inputs after the first one, and its attributes."""
 
 
 def steps_of(shape: Shape, key: Any) -> list[Step]:

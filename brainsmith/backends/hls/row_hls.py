@@ -22,7 +22,7 @@ class RowHLS(HlsNode):
     """A template for a kernel that says its integers (`arithmetic()`), or why they do not fit (`try_arithmetic`).
 
     Attributes:
-        template: The name of the template for integers; with `_float` behind it, that for floats.
+        template: The name of the template for integers; with `_float` after it, that for floats.
     """
 
     template: ClassVar[str]

@@ -42,7 +42,7 @@ def _folding(node: Any) -> tuple[int, int, int, int]:
 
 
 def input_memory(node: Any) -> Resources:
-    """Return the memory of two vectors in LUTs, and the register behind it."""
+    """Return the memory of two vectors in LUTs, and the register after it."""
     simd, _, beats, folds = _folding(node)
     bits, words = simd * int(node.get_input_datatype(0).bitwidth()), 2 * beats
     if folds == 1:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     backend_type="rtl",
     description="Thresholds of BIPOLAR inputs: one of two levels for each channel",
     op_type="BipolarThresholding_rtl",
-    priority=Priority.LOW,  # behind FINN's, which takes all other integers
+    priority=Priority.LOW,  # after FINN's, which takes all other integers
 )
 class BipolarThresholdingRTL(CoreBackend, Thresholding):
     """A table of the level for -1 and the level for 1, `PE` channels a word, of which the input picks one."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     op_type="DuplicateStreams_rtl",
 )
 class DuplicateStreamsRTL(CoreBackend, DuplicateStreams):
-    """The fork in front of a residual branch: `PE` values a beat, each output takes it when it can."""
+    """The fork before a residual branch: `PE` values a beat, each output takes it when it can."""
 
     core = "duplicate_streams_core"
     joined = True

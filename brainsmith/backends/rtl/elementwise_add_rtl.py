@@ -15,7 +15,7 @@ from brainsmith.plugin.core import backend
     op_type="ElementwiseAddInt_rtl",
 )
 class ElementwiseAddRTL(ElementwiseBackend, ElementwiseAdd):
-    """The sum behind a residual branch, or a constant added to a stream."""
+    """The sum after a residual branch, or a constant added to a stream."""
 
     operations = ("ADD", "ADD")
     results = "sums"

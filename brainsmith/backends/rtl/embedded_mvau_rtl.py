@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     backend_type="rtl",
     description="Products with a matrix of any integers, its weights inside, on every part",
     op_type="EmbeddedMVAU_rtl",
-    priority=Priority.LOW,  # behind FINN's, which takes several products into a DSP slice
+    priority=Priority.LOW,  # after FINN's, which takes several products into a DSP slice
 )
 class EmbeddedMVAURTL(EmbeddedMatrix):
     """`PE` rows of the matrix at once, and `SIMD` values of a vector."""

@@ -83,7 +83,7 @@ def _products(node: Any) -> Resources:
 
 
 def _weights(node: Any) -> Resources:
-    """Return the table, and the register behind it."""
+    """Return the table, and the register after it."""
     table = weight_table(node)
     found = table.resources()
     if table.style == "block" or table.depth <= FEW_WORDS:

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     backend_type="rtl",
     description="Depthwise convolution of windows, its weights inside, on every part",
     op_type="EmbeddedVVAU_rtl",
-    priority=Priority.LOW,  # behind FINN's, which takes three products into a DSP slice of Versal
+    priority=Priority.LOW,  # after FINN's, which takes three products into a DSP slice of Versal
 )
 class EmbeddedVVAURTL(EmbeddedProducts, VVAU):
-    """`PE` channels at once and `SIMD` positions of their windows, behind a depthwise sliding window."""
+    """`PE` channels at once and `SIMD` positions of their windows, after a depthwise sliding window."""
 
     core = "embedded_vvau_core"
     parts = ("binary_mvau_sum.sv", "constant_rom.sv", "integer_product.sv")

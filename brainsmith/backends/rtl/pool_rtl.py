@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     op_type="Pool_rtl",
 )
 class PoolRTL(CoreBackend, Pool):
-    """Pooling behind a depthwise sliding window: `PE` channels a beat, the window's positions one after the other."""
+    """Pooling after a depthwise sliding window: `PE` channels a beat, the window's positions one after the other."""
 
     core = "pool_core"
     exact_to = FLOAT64_END

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     op_type="StreamingConcat_rtl",
 )
 class StreamingConcatRTL(TurnBackend, StreamingConcat):
-    """The join behind parallel branches: `SIMD` values a beat, each input in its turn."""
+    """The join after parallel branches: `SIMD` values a beat, each input in its turn."""
 
     core = "streaming_concat_core"
 

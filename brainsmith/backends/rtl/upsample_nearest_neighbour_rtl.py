@@ -54,7 +54,7 @@ class UpsampleNearestNeighbourRTL(CoreBackend, UpsampleNearestNeighbour):
         }
 
     def core_resources(self) -> Resources:
-        """Return the memory of a row, the register behind it, and the counters of places, copies and beats.
+        """Return the memory of a row, the register after it, and the counters of places, copies and beats.
 
         A bit of a place takes a LUT where it is written; where it is read two, as it may go back; a bit of both numbers
         of beats, which go up and down, three together; a bit of the copies one.

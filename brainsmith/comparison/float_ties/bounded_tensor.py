@@ -37,7 +37,7 @@ class BoundedTensor:
         value: What the network gives; float32, as all floats here.
         low: The least that another order of summation gives.
         high: The greatest.
-        error: By how much roundings behind the last sum keep it from real arithmetic at most; None for 0.
+        error: By how much roundings after the last sum keep it from real arithmetic at most; None for 0.
         size: The largest number that an evaluation in integers may have on its way to this one; None for its own.
         nearest: Of the exact sum, rounded once; two where double precision cannot tell to which; None for the value.
         real: In real arithmetic, where scales are not rounded; float64; None for the value.

@@ -53,7 +53,7 @@ def explain_frame(
     """Compare every level that another evaluation of a network gave with what the network makes of the levels before it.
 
     Each layer is fed the levels that were found (teacher forcing), so a difference shows in the layer that makes it, and
-    nowhere behind. If all differences are float ties, what was found is an evaluation of the network in which only the
+    nowhere after it. If all differences are float ties, what was found is an evaluation of the network in which only the
     order of its sums is another one.
 
     Args:
@@ -61,7 +61,7 @@ def explain_frame(
         feed: One frame.
         levels: What was found, by the quantisers' outputs; a quantiser that is not named gives the network's own levels.
         outputs: What was found, by the network's outputs; a single value stands for a class.
-        tolerance: The difference of an output that is allowed in any case; None for none, but of outputs behind operators
+        tolerance: The difference of an output that is allowed in any case; None for none, but of outputs after operators
             whose rounding is not known, such as Softmax, a hundred thousandth of the largest value, or of 1.
         near: Outputs of quantisers whose sums were evaluated with scales that are off by less than rounding is.
     """

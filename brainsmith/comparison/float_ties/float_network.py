@@ -36,7 +36,7 @@ class FloatNetwork:
         model: Not changed.
 
     Attributes:
-        rounded: The names of the nodes whose sums float32 may round, and of those in front of a quantiser of whose rounding
+        rounded: The names of the nodes whose sums float32 may round, and of those before a quantiser of whose rounding
             nothing is known; empty where arithmetic is exact, so that there are no float ties.
         inputs: The tensors to feed.
         outputs: The tensors that it gives.
@@ -90,7 +90,7 @@ class FloatNetwork:
         Args:
             feed: The inputs, each in the network's own shape.
             decide: Given a quantiser, what comes in and the levels that it may give, returns the levels with which the
-                layers behind it are computed.
+                layers after it are computed.
 
         Returns:
             All tensors that vary.

@@ -31,7 +31,7 @@ class FloatTie:
     Attributes:
         tensor: The quantiser's output.
         place: Where it is in the tensor.
-        distance: From what the network has in front of the quantiser to the threshold, in steps of the quantiser.
+        distance: From what the network has before the quantiser to the threshold, in steps of the quantiser.
         bound: What rounding can move it by, in steps.
     """
 

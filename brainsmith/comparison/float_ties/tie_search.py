@@ -81,7 +81,7 @@ class TieSearch:
     def _follow(
         self, flips: tuple[LevelFlip, ...]
     ) -> tuple[dict[str, BoundedTensor], list[FloatTie], list[LevelFlip], int]:
-        """Compute the frame with other levels; return the tensors, the ties, and what else is undecided behind them."""
+        """Compute the frame with other levels; return the tensors, the ties, and what else is undecided after them."""
         ties: list[FloatTie] = []
         undecided: list[LevelFlip] = []
         left = len(flips)

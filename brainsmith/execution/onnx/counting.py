@@ -106,7 +106,7 @@ def _searched(
     shape: tuple[int, ...],
     output: str,
 ) -> None:
-    """Halve the range of the count until it is known; behind the last bound lie NaNs, which nothing reaches."""
+    """Halve the range of the count until it is known; after the last bound lie NaNs, which nothing reaches."""
     channels, count = bounds.shape
     width = 1 << count.bit_length()
     padded = np.full((channels, width), np.nan, bounds.dtype)
@@ -121,7 +121,7 @@ def _searched(
         step //= 2
         if not step:
             break
-        # What is looked up at a place is the bound that lies step - 1 behind it, in its own row.
+        # What is looked up at a place is the bound that lies step - 1 after it, in its own row.
         behind = np.append(padded.reshape(-1)[step - 1 :], np.full(step - 1, np.nan, bounds.dtype))
         middle = emit.looked_up(behind, place, shape)
     spread = np.full((channels, width), levels[-1], np.float32)

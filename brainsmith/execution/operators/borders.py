@@ -29,7 +29,7 @@ class Border(Movement):
 
     Attributes:
         before: How many in front, axis by axis; entries are cut off where it is negative.
-        after: Likewise behind.
+        after: Likewise after.
         fill: What they hold, in the constant mode.
         mode: As ONNX names it.
         shape: What is surrounded; empty if it is the input's own.

@@ -38,7 +38,7 @@ _OTHER_ENDS = ("Max", "Min", "PRelu")
 """Of NaN and of zeros of both signs NumPy gives another one than ONNX Runtime."""
 
 _ATTRIBUTES = {"HardSigmoid": {"alpha": 0.2, "beta": 0.5}, "LeakyRelu": {"alpha": 0.01}}
-"""What functions take behind the inputs, and its defaults."""
+"""What functions take after the inputs, and its defaults."""
 
 
 @reads(STANDARD, *_EXACT, *_ROUNDED, *_LEFT, *_ATTRIBUTES, *TRUTHS)

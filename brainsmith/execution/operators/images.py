@@ -46,7 +46,7 @@ class OfImages(ABC, Apart):
         return emit.add(op_type, [image, *self.parameters(node, emit)], output, **stated)
 
     def parameters(self, node: NodeView, emit: Emitter) -> list[str]:
-        """Return the names of the inputs behind the image."""
+        """Return the names of the inputs after the image."""
         return list(node.inputs[1:])
 
     def to_program(self, node: ProgramNode) -> None:

@@ -56,7 +56,7 @@ class Movement(ABC, Operator):
 
 
 def apart(node: NodeView, emit: Emitter, shape: tuple[int, ...] = ()) -> str:
-    """Write that the runs of the first input lie in an axis of their own, in front of a run's axes.
+    """Write that the runs of the first input lie in an axis of their own, before a run's axes.
 
     Args:
         node: The first input's reader.
@@ -131,7 +131,7 @@ class Cut(Movement):
 
     Attributes:
         starts: Axis by axis.
-        ends: Likewise, one step behind the last; None behind the first entry, backwards.
+        ends: Likewise, one step after the last; None after the first entry, backwards.
         steps: Likewise.
         shape: In which it is cut out; empty if it is the input's own.
     """
@@ -243,7 +243,7 @@ def shuffle(node: NodeView) -> Shuffled:
 
 @reads(FINN, "Crop")
 def crop(node: NodeView) -> Cut:
-    """Read one, which cuts the two axes in front of the channels, or the one that there is."""
+    """Read one, which cuts the two axes before the channels, or the one that there is."""
     shape = node.shape(node.inputs[0])
     if len(shape) not in CROPPED:
         raise Unsupported(f"it crops a tensor of {plural(len(shape), 'axis', 'axes')}")

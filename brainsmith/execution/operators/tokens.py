@@ -45,7 +45,7 @@ class Beside(Operator):
 
 @reads(FINN, "Pad1D")
 def padded(node: NodeView) -> Beside:
-    """Read one: constant tokens, or one of them repeated, are before and behind a sequence."""
+    """Read one: constant tokens, or one of them repeated, are before and after a sequence."""
     return Beside((*_padding(node, 1, "PadLeft"), (node.inputs[0], None), *_padding(node, 2, "PadRight")), 1)
 
 
@@ -66,7 +66,7 @@ def heads_apart(node: NodeView) -> Shuffled | Split:
 
 @reads(FINN, "MergeMultiHeads")
 def heads_together(node: NodeView) -> Shuffled | Beside:
-    """Read one: the channels of all heads are behind each other again."""
+    """Read one: the channels of all heads are one after the other again."""
     shape = node.shape(node.inputs[0])
     if not node.needed("packed"):
         parts = [(name, None if node.varies(name) else node.shape(name)) for name in node.inputs]

@@ -29,7 +29,7 @@ def mend_pools(module: ModuleType) -> None:
 def mend_flattens(module: ModuleType) -> None:
     """Let FINN keep all Flattens of a graph where the input or output of one has several readers, or a reader joins it.
 
-    FINN+ 1.6.1 takes it from these, too, and gives what was in front of it to the reader's first input, whichever it was. A
+    FINN+ 1.6.1 takes it from these, too, and gives what was before it to the reader's first input, whichever it was. A
     Flatten that stays between layers is refused by name. A row of one pixel that thresholds read keeps it, and a Reshape
     that a layer other than a product reads stays: without it the layer's shape is another one, and FINN's StreamingSplit
     ends in an AssertionError.
@@ -74,7 +74,7 @@ def skip_where(transformation: Any, is_so: Callable[[Any, Any], bool]) -> None:
 
 
 def _is_forked(model: Any, node: Any) -> bool:
-    """Tell whether a node's result, or that of a Transpose in front of it, is read in several places."""
+    """Tell whether a node's result, or that of a Transpose before it, is read in several places."""
     before = model.find_producer(node.input[0])
     names = [node.output[0]]
     if before is not None and before.op_type == "Transpose":
@@ -138,7 +138,7 @@ def mend_builder(module: ModuleType) -> None:
 
 
 def _numbered(steps: list[Any]) -> list[Any]:
-    """Return a list of steps in which each function but the first of its name has a number behind that."""
+    """Return a list of steps in which each function but the first of its name has a number after that."""
     taken = {_name_of(step) for step in steps}
     seen: set[str] = set()
     result = []
@@ -186,7 +186,7 @@ def _parted(transformation: Any, part: Callable[[Any, Any], set[str]]) -> None:
 
 
 def _part_outputs(self: Any, model: Any) -> set[str]:
-    """Put an Identity in front of each output of the graph that one node reads as well."""
+    """Put an Identity before each output of the graph that one node reads as well."""
     ends = {value.name for value in model.graph.output}
     parted = set()
     for node in [node for node in model.graph.node if node.op_type in self.ops_to_move]:
@@ -202,7 +202,7 @@ def _part_outputs(self: Any, model: Any) -> set[str]:
 
 
 def _part_inputs(self: Any, model: Any) -> set[str]:
-    """Put an Identity behind each tensor that a join reads and no node makes."""
+    """Put an Identity after each tensor that a join reads and no node makes."""
     parted = set()
     for node in [node for node in model.graph.node if node.op_type in self.join_node_op]:
         for at, name in enumerate(node.input):

@@ -103,7 +103,7 @@ def remove_node(model: Any, node: NodeProto) -> None:
 
 
 def _mend_clean_up(module: ModuleType) -> None:
-    """Let the clean-up behind every transform look at a graph once where there is nothing to do.
+    """Let the clean-up after every transform look at a graph once where there is nothing to do.
 
     QONNX's own searches all initialisers for each input of a node, so a network of many layers took the square of them.
     """

@@ -15,7 +15,7 @@ class _Frame:
     """One frame in FINN's buffer, while every beat is there when it is asked for, and taken when it is given.
 
     Each cycle reads one element (a beat of the image) if its place is free, and fetches one that was read before. What
-    lies in front of the next window may be overwritten as soon as a window has begun; windows are nested loops, of
+    lies before the next window may be overwritten as soon as a window has begun; windows are nested loops, of
     which each turn takes as long as one before that reading was as far ahead of.
 
     Attributes:
@@ -40,7 +40,7 @@ class _Frame:
     known: dict[tuple[int, int, int], tuple[int, int]] = field(default_factory=dict)
 
     def fetch(self, depth: int, start: int, following: int) -> None:
-        """Fetch what a loop does from an element on; the first element behind it that is needed is the following."""
+        """Fetch what a loop does from an element on; the first element after it that is needed is the following."""
         if self.read == self.elements:
             self.cycle += len(self.order) * prod(count for count, _ in self.loops[depth:])
             return
@@ -110,7 +110,7 @@ def window_cycles(window: Any) -> int:
         last = (rows - 1) * down + (tall - 1) * by_row, (columns - 1) * across + (broad - 1) * by_column
         return int(
             elements + (last == (high - 1, wide - 1))
-        )  # the last window is given behind the last element
+        )  # the last window is given after the last element
     turns = folds if window.get_nodeattr("depthwise") else 1
     order = [
         (row * by_row * wide + column * by_column) * folds + fold

@@ -21,7 +21,7 @@ FEW_WORDS, FEW_BITS = 32, 1024
 
 @dataclass(frozen=True)
 class Table:
-    """A table that is read and never written, its words registered behind it (`constant_rom.sv`).
+    """A table that is read and never written, its words registered after it (`constant_rom.sv`).
 
     Attributes:
         bits: Of a word.

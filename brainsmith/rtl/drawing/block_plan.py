@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
-from brainsmith.figures import plural
+from brainsmith.figures import number, plural
+from brainsmith.report_fields import Fields, fields, first_text, items
 from brainsmith.rtl.stitching.design import MEMORY
 
 
 @dataclass(frozen=True)
 class Block:
-    """A layer, or a stream of the design (`kernel` is empty).
+    """A layer, a memory of weights, or a stream of the design (`kernel` is empty).
 
-    `memory` is the wire from the memory of its weights, `cycles` an estimate per frame: None where there is none.
+    `cycles` is an estimate per frame: None where there is none.
     """
 
     name: str
     kernel: str = ""
     cycles: float | None = None
-    memory: Wire | None = None
 
     @property
     def is_port(self) -> bool:
         """Whether it is an input or output of the design."""
         return not self.kernel
 
+    @property
+    def is_memory(self) -> bool:
+        """Whether it is the memory of a layer's weights."""
+        return self.kernel == MEMORY
+
 
 @dataclass(frozen=True)
 class Wire:
-    """A stream between two blocks, by their indices; `source` is -1 where it comes from a weight memory."""
+    """A stream between two blocks, by their indices."""
 
     name: str
     source: int
@@ -41,14 +44,15 @@ class Wire:
     tensor: str
 
     @property
+    def label(self) -> str:
+        """Its width and its FIFO for people."""
+        fifo = f"FIFO {self.depth:,.0f}" if self.depth else ""
+        return ", ".join(words for words in (self.width, fifo) if words)
+
+    @property
     def width(self) -> str:
         """Its width for people."""
         return "" if self.bits is None else f"{self.bits:,.0f} bit"
-
-    @property
-    def fifo(self) -> str:
-        """The FIFO in it for people; empty where there is none."""
-        return f"FIFO {self.depth:,.0f}" if self.depth else ""
 
     @property
     def sentence(self) -> str:
@@ -60,7 +64,7 @@ class Wire:
 
 @dataclass(frozen=True)
 class Plan:
-    """Blocks in the order of the data, and the wires between them; weight memories belong to their blocks.
+    """Blocks in the order of the data, the design's inputs first, and the wires between them.
 
     `lost` counts links of layers that the design does not have.
     """
@@ -68,6 +72,7 @@ class Plan:
     top: str
     blocks: tuple[Block, ...]
     wires: tuple[Wire, ...]
+    inputs: int
     lost: int
 
     @property
@@ -82,24 +87,18 @@ def read_plan(design: object) -> Plan:
     Args:
         design: The `rtl.design` of a report: `layers`, `links`, `inputs`, `outputs`.
     """
-    layers = _entries(design, "layers")
-    streams = {end: [_text(port, "name") for port in _entries(design, end)] for end in ("inputs", "outputs")}
-    memories = {_text(layer, "name") for layer in layers if layer.get("kernel") == MEMORY}
-    blocks = [Block(name) for name in streams["inputs"]]
-    blocks += [_block(layer) for layer in layers if layer.get("kernel") != MEMORY]
-    blocks += [Block(name) for name in streams["outputs"]]
+    found = fields(design)
+    layers, links, inputs, outputs = (
+        [entry for entry in map(fields, items(found.get(key))) if entry]
+        for key in ("layers", "links", "inputs", "outputs")
+    )
+    blocks = [Block(first_text(port, "name")) for port in inputs]
+    blocks += [_block(layer) for layer in layers]
+    blocks += [Block(first_text(port, "name")) for port in outputs]
     places = {block.name: index for index, block in enumerate(blocks)}
-    wires, lost = [], 0
-    for link in _entries(design, "links"):
-        source, target = _layer(_text(link, "source"), places), _layer(_text(link, "target"), places)
-        feeds = _text(link, "source").rpartition(".")[0] in memories
-        if target < 0 or (source < 0 and not feeds):
-            lost += 1
-        else:
-            wires.append(_wire(link, -1 if feeds else source, target))
-    fed = {wire.target: wire for wire in wires if wire.source < 0}
-    drawn = tuple(replace(block, memory=fed.get(index)) for index, block in enumerate(blocks))
-    return Plan(_text(design, "top"), drawn, tuple(wire for wire in wires if wire.source >= 0), lost)
+    wires = [_wire(link, places) for link in links]
+    drawn = tuple(wire for wire in wires if min(wire.source, wire.target) >= 0)
+    return Plan(first_text(found, "top"), tuple(blocks), drawn, len(inputs), len(wires) - len(drawn))
 
 
 def short_ends(source: str, target: str) -> tuple[str, str]:
@@ -107,34 +106,19 @@ def short_ends(source: str, target: str) -> tuple[str, str]:
     return source.removesuffix(".out0_V"), target.removesuffix(".in0_V")
 
 
-def _block(layer: Mapping[str, Any]) -> Block:
-    cycles = _number(layer.get("cycles")) or None
-    return Block(_text(layer, "name"), _text(layer, "kernel") or "unknown kernel", cycles)
+def _block(layer: Fields) -> Block:
+    kernel = first_text(layer, "kernel") or "unknown kernel"
+    return Block(first_text(layer, "name"), kernel, number(layer.get("cycles")) or None)
 
 
-def _layer(end: str, places: Mapping[str, int]) -> int:
-    """Find the block at an end: a layer's `layer.stream`, or a stream of the design."""
+def _place(end: str, places: dict[str, int]) -> int:
+    """Find the block at an end: a layer's `layer.stream`, or a stream of the design; -1 where there is none."""
     return places.get(end, places.get(end.rpartition(".")[0], -1))
 
 
-def _wire(link: Mapping[str, Any], source: int, target: int) -> Wire:
-    ends = (_text(link, "source"), _text(link, "target"))
-    depth = max(0.0, _number(link.get("depth")) or 0.0)
-    bits = _number(link.get("bits"))
-    return Wire(_text(link, "name"), source, target, ends, bits, depth, _text(link, "tensor"))
-
-
-def _entries(source: object, key: str) -> list[Mapping[str, Any]]:
-    found = source.get(key) if isinstance(source, Mapping) else None
-    return [item for item in found if isinstance(item, Mapping)] if isinstance(found, list | tuple) else []
-
-
-def _text(source: object, key: str) -> str:
-    found = source.get(key) if isinstance(source, Mapping) else None
-    return found if isinstance(found, str) else ""
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return value if abs(value) < 1e15 else None
+def _wire(link: Fields, places: dict[str, int]) -> Wire:
+    source, target = first_text(link, "source"), first_text(link, "target")
+    depth = max(0.0, number(link.get("depth")) or 0.0)
+    bits, tensor = number(link.get("bits")), first_text(link, "tensor")
+    ends = _place(source, places), _place(target, places)
+    return Wire(first_text(link, "name"), *ends, (source, target), bits, depth, tensor)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.figures import plural
+from brainsmith.graph_drawing.boxes import shortened
 from brainsmith.markup import Markup, tag
-from brainsmith.rtl.drawing.block_diagram import shortened
 from brainsmith.rtl.drawing.block_plan import short_ends
 from brainsmith.rtl.drawing.theme import read_style
 

@@ -6,9 +6,14 @@ import ast
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from brainsmith.errors import RtlSourceError
+from brainsmith.errors import Problem, RtlSourceError
+from brainsmith.yaml_file import read_root
+from brainsmith.yaml_nodes import YamlDocument
+
+if TYPE_CHECKING:
+    from yaml.nodes import Node
 
 _KINDS: dict[str, tuple[type, ...]] = {
     "name": (str,),
@@ -134,23 +139,25 @@ def read_description(file: Path) -> CoreDescription:
     Raises:
         RtlSourceError: It cannot be read, or what it says is of another form; with file, line and column.
     """
+    root, document = read_root(file, "a description"), YamlDocument(str(file))
+    if root is None or isinstance(root, Problem):
+        raise RtlSourceError(str(root or f"{file}: the file is empty; its keys are {', '.join(KEYS)}"))
     said: dict[str, Any] = {}
-    marks = {}
-    for key, value, mark in _entries_of(file):
-        kinds = _KINDS.get(key)
-        if kinds is None:
-            raise _at(file, mark, f"there is no key {key!r}; the keys are {', '.join(KEYS)}")
-        if not isinstance(value, kinds):
-            names = " or ".join(kind.__name__ for kind in kinds)
-            raise _at(file, mark, f"{key} must be {names}, not {value!r}")
-        said[key], marks[key] = value, mark
-    files, streams, golden = said.pop("files", []), said.pop("streams", {}), said.pop("golden", "")
+    for key, (mark, node) in document.mapping(root, "a description", KEYS).items():
+        said[key] = document.plain(node, key)
+        if not isinstance(said[key], _KINDS[key]):
+            names = " or ".join(kind.__name__ for kind in _KINDS[key])
+            document.report(mark, f"{key} must be {names}, not {said[key]!r}")
+        elif key == "streams":
+            said[key] = {name: _stream(document, mark, name, stream) for name, stream in said[key].items()}
+    if document.problems:
+        raise RtlSourceError("\n".join(map(str, document.problems)))
+    files, golden = said.pop("files", []), said.pop("golden", "")
     return CoreDescription(
         files=tuple(str((file.parent / one).resolve()) for one in files),
         parameters=said.pop("set", {}),
         held=said.pop("tie", {}),
         left_open=tuple(said.pop("open", [])),
-        streams={name: _stream(file, marks["streams"], name, stream) for name, stream in streams.items()},
         golden=str(file.parent / golden) if golden else "",
         **said,
     )
@@ -181,35 +188,10 @@ def golden_function(text: str) -> tuple[Path, str]:
     return file, name
 
 
-def _entries_of(file: Path) -> list[tuple[str, Any, Any]]:
-    """Return what a YAML table holds: keys, values, and where the keys stand."""
-    import yaml
-
-    loader = yaml.SafeLoader("")
-    try:
-        root = yaml.compose(file.read_text("utf-8"), Loader=yaml.SafeLoader)
-        if not isinstance(root, yaml.MappingNode):
-            raise RtlSourceError(f"{file}:1:1: a description is a table with the keys {', '.join(KEYS)}")
-        return [
-            (str(key.value), loader.construct_object(value, deep=True), key.start_mark)
-            for key, value in root.value
-        ]
-    except (OSError, UnicodeDecodeError) as error:
-        raise RtlSourceError(f"{file}: cannot be read: {error}") from error
-    except yaml.MarkedYAMLError as error:
-        raise _at(file, error.problem_mark, f"not valid YAML: {error.problem}") from error
-    except yaml.YAMLError as error:
-        raise RtlSourceError(f"{file}: not valid YAML: {error}") from error
-
-
-def _stream(file: Path, mark: Any, name: str, said: Any) -> StreamText:
+def _stream(document: YamlDocument, mark: Node, name: str, said: Any) -> StreamText | None:
     known = isinstance(said, dict) and {"shape", "datatype"} <= set(said) <= {"shape", "datatype", "lanes"}
     if not known or not isinstance(said["shape"], list):
         text = f"stream {name!r} must be a table of shape (a list), datatype and lanes, not {said!r}"
-        raise _at(file, mark, text)
+        document.report(mark, text)
+        return None
     return StreamText(tuple(said["shape"]), str(said["datatype"]), said.get("lanes", 1))
-
-
-def _at(file: Path, mark: Any, text: str) -> RtlSourceError:
-    place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-    return RtlSourceError(f"{file}{place}: {text}")

@@ -124,7 +124,7 @@ def _products(
 
 
 def _sums(lanes: list[int], pe: Any, simd: Any, given: int) -> dict[str, Any]:
-    """Return the sizes of what adds up the products of a matrix-vector unit, behind its DSP slices.
+    """Return the sizes of what adds up the products of a matrix-vector unit, after its DSP slices.
 
     The rows at once fill the upper lanes of their slices. Each lane has a tree of adders, and one of what overflows.
 

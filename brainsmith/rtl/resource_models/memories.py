@@ -27,7 +27,7 @@ AUTO, BLOCK, DISTRIBUTED, ULTRA = "auto", "block", "distributed", "ultra"
 """What the sources ask for: Yosys' choice, block RAM, LUTs, UltraRAM (block RAM where the family has none)."""
 
 _MUX = 0.5
-"""Cost of a bit of a multiplexer behind, or of a decoder in front of, the parts of a memory."""
+"""Cost of a bit of a multiplexer after, or of a decoder before, the parts of a memory."""
 
 _EMULATED = 2
 """Cost of a port that shares none with another."""
@@ -46,7 +46,7 @@ class MemoryCells(NamedTuple):
         lut: LUTs, those that are memory among them. Of a table in logic the most, for contents that share nothing.
         ff: Flip-flops that hold the contents, where nothing else is worth while.
         bram18: Block RAMs of 18 Kbit.
-        parts: Into how many a memory is cut by its addresses, with a multiplexer behind them; 1 for a table in logic.
+        parts: Into how many a memory is cut by its addresses, with a multiplexer after them; 1 for a table in logic.
         uram: UltraRAMs.
     """
 
@@ -175,7 +175,7 @@ def mapped_memory(
 
 
 def _in_logic(words: Count, bits: Count, ports: str) -> MemoryCells:
-    """Return a memory of logic: a table of LUTs, or registers with a multiplexer behind."""
+    """Return a memory of logic: a table of LUTs, or registers with a multiplexer after them."""
     none, one = np.zeros_like(words), np.ones_like(words)
     if ports == ROM:
         return MemoryCells(np.where(words > 1, bits * _ceiling(words, 64), 0), none, none, one, none)

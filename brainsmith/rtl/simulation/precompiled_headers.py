@@ -103,7 +103,7 @@ def _key(tools: Toolchain, runtime: Path) -> str:
 
 
 def _headers(rule: Path) -> list[str]:
-    """Return the files that a rule of make names, in which spaces stand behind a backslash.
+    """Return the files that a rule of make names, in which spaces stand after a backslash.
 
     Without this package's own: whoever shares the entry may have it elsewhere.
     """

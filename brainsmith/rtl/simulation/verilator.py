@@ -243,7 +243,7 @@ def unit_text(files: Sequence[str], trace: bool = False) -> str:
 
 
 def driven_text(table: str, memories: Path, state: bool = False) -> str:
-    """Return the C++ behind the last translation unit: a design's ports, its memories, and what the driver calls.
+    """Return the C++ after the last translation unit: a design's ports, its memories, and what the driver calls.
 
     Args:
         table: As `port_table` gives it.

@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 
 LEAST = 5
-"""What FINN's FIFO holds at least, whatever its depth: four stages of a shift register and one behind them."""
+"""What FINN's FIFO holds at least, whatever its depth: four stages of a shift register and one after them."""
 
 DEEPEST = 1 << 18
 """The deepest FIFO of five bits or more whose timing `adjustable_fifo.sv` models, in beats."""
 
 _REGISTERED = 257
-"""Up to this depth the memory is one of LUTs, with one register behind it."""
+"""Up to this depth the memory is one of LUTs, with one register after it."""
 
 _BLOCK = 2028
 """Up to this depth it is block RAM, beyond it UltraRAM."""

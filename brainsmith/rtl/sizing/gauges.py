@@ -42,7 +42,7 @@ def gauge(runner: Runner) -> Gauge:
     Inputs are throttled to that rate, so that the first FIFO is not inflated (FINN, "rtlsim-based FIFO sizing"). It is
     FINN's estimate, or what the run shows where the design is slower; then it is run once more. How many frames are in the
     pipeline at once is measured with a single one: the sum of the layers' estimates is many times as long, for layers
-    begin before those in front of them have ended.
+    begin before those before them have ended.
 
     Raises:
         SimulationStalledError: The design does not give its frames, with FIFOs of any depth.

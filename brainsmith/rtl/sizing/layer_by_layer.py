@@ -3,7 +3,7 @@
 With FIFOs that take all beats no layer is ever stalled, so a layer sees of the others only when its beats arrive. What a
 simulation of the whole design would show is therefore what its layers show one after the other, each with the arrivals
 that those before it gave. By induction over the cycles, each layer is in the same state in both: a beat that goes into a
-FIFO in cycle a is offered behind it in cycle a + 2, or in the one after that in which the beat before it was taken, if that
+FIFO in cycle a is offered after it in cycle a + 2, or in the one after that in which the beat before it was taken, if that
 is later; and the depth of a FIFO is the most beats that went in and were not taken yet.
 
 A layer is simulated until its state, at the end of an interval, is one that it had before, while what arrives repeats.

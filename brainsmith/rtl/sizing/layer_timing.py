@@ -246,7 +246,7 @@ def repeated(times: Cycles, begin: int, beats: int, frames: int, interval: int) 
         times: Of all that moved until the end of the frames that repeat.
         begin: How many had moved before these.
         beats: Of a frame.
-        frames: How many repeat: what comes behind `times` is as from `begin` on.
+        frames: How many repeat: what comes after `times` is as from `begin` on.
         interval: Cycles from one frame to the next.
     """
     whole = -(-begin // beats)  # frames until one begins that repeats

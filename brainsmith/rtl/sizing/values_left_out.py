@@ -17,7 +17,7 @@ def leave_values_out(design: Design) -> Design:
     """Return a design for sizing, which compiles and runs in less time; the same one where nothing is left out.
 
     What computes values that are only ever data gives 0 instead: when it gives beats does not follow from them. A layer
-    behind it may be another matter, if when it takes beats depends on what they hold: whoever sizes FIFOs with this design
+    after it may be another matter, if when it takes beats depends on what they hold: whoever sizes FIFOs with this design
     measures the one that is shipped, too.
     """
     sources = tuple(_shortened(source) for source in design.sources)

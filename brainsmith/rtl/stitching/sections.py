@@ -27,7 +27,7 @@ def cut_out(
     """Return some layers of a design as one of their own.
 
     A link to or from a layer that is left out becomes an input or output, and so does each end of the design. Their
-    names are those of the links, with `_fed` or `_given` behind them. For example, of a -> b -> c, layers b and c have
+    names are those of the links, with `_fed` or `_given` after them. For example, of a -> b -> c, layers b and c have
     the input `a_out0_V_fed`, the FIFO of the link b_out0_V, and the output `c_out0_V_given`.
 
     Args:

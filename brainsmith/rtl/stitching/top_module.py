@@ -92,7 +92,7 @@ class Probe:
 
     Attributes:
         link: It carries a tensor.
-        side: `source`, where its beats are given, or `target`, behind its FIFO.
+        side: `source`, where its beats are given, or `target`, after its FIFO.
     """
 
     link: Link
@@ -106,7 +106,7 @@ class Probe:
 
 
 def probe_design(design: Design) -> tuple[Probe, ...]:
-    """Return where a design with probes is watched: at the source of each tensor, and behind each FIFO."""
+    """Return where a design with probes is watched: at the source of each tensor, and after each FIFO."""
     carrying = [link for link in design.links if not link.weights]
     return tuple(
         Probe(link, side)

@@ -125,7 +125,7 @@ def verify_design(
         constant: Tensors of outputs that may be the same in all frames, because each layer was seen to compute alone.
             Where one is, every link of the design is compared with `tensors` as well.
         section: Whether the design is a section of another, where frames may be all the same, outputs may never change,
-            and behind padding a window may begin the next frame, for which the next layer waits.
+            and after padding a window may begin the next frame, for which the next layer waits.
 
     Raises:
         VerificationError: A frame's result is not the golden model's, and the layer at fault; or the frames could not

@@ -22,7 +22,7 @@ class LinkState:
     Attributes:
         link: The link.
         source: What it was given.
-        target: What was taken from it, behind its FIFO.
+        target: What was taken from it, after its FIFO.
         early: Whether its source may give beats of a frame that was not fed.
     """
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.verification.watch import WatchedRun
 
 FOLLOWERS = 2
-"""Frames that are fed behind the one that is shown, so that it is pressed as in a steady stream."""
+"""Frames that are fed after the one that is shown, so that it is pressed as in a steady stream."""
 
 
 def handshakes(design: Design, inputs: Mapping[str, NDArray[Any]], frame: int = 0) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def handshakes(design: Design, inputs: Mapping[str, NDArray[Any]], frame: int = 
     Args:
         design: What runs.
         inputs: By tensor: (frames, *shape of one), whole numbers.
-        frame: Which one is shown, from 0; those before it are run, and two behind it if there are as many.
+        frame: Which one is shown, from 0; those before it are run, and two after it if there are as many.
 
     Returns:
         `frame`, `first_cycle` (that of its first beat at an input), `cycles` (until its last beat at an output),

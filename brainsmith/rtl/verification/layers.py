@@ -189,9 +189,9 @@ def require_right(checks: Iterable[LayerCheck]) -> None:
 
 
 def take_apart(design: Design) -> Design:
-    """Return the same layers, with an output of the design behind each of their outputs, and an input before each input.
+    """Return the same layers, with an output of the design after each of their outputs, and an input before each input.
 
-    Such streams have the name of the link that was there, with `_fed` or `_given` behind it.
+    Such streams have the name of the link that was there, with `_fed` or `_given` after it.
     """
     return cut_out(design, layer_names(design), cut=lambda link: True)
 

@@ -1,4 +1,4 @@
-"""HostPart: what the host computes, in floats, before and behind the integer layers."""
+"""HostPart: what the host computes, in floats, before and after the integer layers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class HostTensor:
     Attributes:
         name: In the graph of layers.
         shape: Of it.
-        in_front: Whether it is computed of the network's inputs alone, in front of all integer layers.
+        in_front: Whether it is computed of the network's inputs alone, before all integer layers.
         reason: Why it is no tensor of integers.
     """
 
@@ -193,7 +193,7 @@ class HostPart:
     def sum(
         self, terms: Sequence[IntegerTensor], links: Sequence[ChainLink], reason: Reason = NO_REASON
     ) -> HostTensor:
-        """Return the network's own values of a sum of tensors, added from the first on, and what is pending behind it."""
+        """Return the network's own values of a sum of tensors, added from the first on, and what is pending after it."""
         found, *others = (self.floats(term, reason) for term in terms)
         for other in others:
             name = self._graph.add("Add", [found.name, other.name], f"{found.name}_sum", found.shape)

@@ -79,7 +79,7 @@ class ImageLayers:
 
         Args:
             tensor: It.
-            pads: In front of and behind each axis of the network, (2, axes).
+            pads: Before and after each axis of the network, (2, axes).
             number: The value.
             base: Of the layers' names.
 
@@ -185,7 +185,7 @@ class ImageLayers:
     def joined(
         self, tensors: Sequence[IntegerTensor], axis: int, shape: tuple[int, ...], base: str
     ) -> IntegerTensor:
-        """Return tensors one behind the other along an axis that is not the channels'.
+        """Return tensors one after the other along an axis that is not the channels'.
 
         Raises:
             NoLayerError: Their scales and offsets have no common unit.

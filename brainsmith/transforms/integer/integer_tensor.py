@@ -9,7 +9,7 @@ import numpy as np
 
 from brainsmith.graph.integer_range import IntegerRange, within
 from brainsmith.transforms.integer.tabled_link import TabledLink
-from brainsmith.transforms.lattice.links import ChainLink
+from brainsmith.transforms.lattice.links import ChainLink, applied, product_of_signs
 from brainsmith.transforms.lattice.value_lattice import common_unit
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ IMAGE = 4
 class IntegerTensor:
     """A tensor of the network, as integers n of a tensor among the integer layers, whose channels are last.
 
-    The network's values are `scale * n + offset`, rounded to float32 once, behind which come the pending operators:
-    those that treat each element alone, and were not applied to integers. For example, behind a convolution of
+    The network's values are `scale * n + offset`, rounded to float32 once, after which come the pending operators:
+    those that treat each element alone, and were not applied to integers. For example, after a convolution of
     integers with weights of scale 0.5, a BatchNormalization and a ReLU, `scale` is [0.5], `offset` [0], and `links`
-    hold the two. A quantiser behind them becomes thresholds of n.
+    hold the two. A quantiser after them becomes thresholds of n.
 
     Attributes:
         name: Of the tensor among the integer layers.
@@ -81,10 +81,7 @@ class IntegerTensor:
     @property
     def direction(self) -> Whole:
         """1 where values rise with n, -1 where they fall; one, or one for each channel."""
-        found = np.where(self.scale < 0, -1, 1).astype(np.int64)
-        for link in self.links:
-            found = found * link.signs
-        return found
+        return np.where(self.scale < 0, -1, 1) * product_of_signs(self.links)
 
     @property
     def is_tabled(self) -> bool:
@@ -97,9 +94,7 @@ class IntegerTensor:
 
     def applied(self, values: Singles) -> Singles:
         """Return what the pending operators make of values."""
-        for link in self.links:
-            values = link.apply(values)
-        return values
+        return applied(self.links, values)
 
     def behind(self, link: ChainLink) -> IntegerTensor | None:
         """Return what a further operator makes of it; None if its operands are neither one nor one for each channel."""

@@ -267,7 +267,7 @@ class LayerBuilder:
         )
         if times == 1:
             return found
-        # A pixel's results lie behind those of the one before, as pixels of an image do.
+        # A pixel's results lie after those of the one before, as pixels of an image do.
         pixels = found.range.at(np.arange(results)).holding(
             *(found.range.at(np.arange(at, at + results)) for at in range(0, len(weights), results))
         )

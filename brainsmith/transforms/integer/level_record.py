@@ -32,9 +32,9 @@ class LevelRecord:
         image: Whether it has height and width; its channels are last among the layers, and second in the network.
         order: Entry j of a row among the layers is entry `order[j]` in the network; empty where the orders are the same.
         factor: By which the layer multiplies the integers, one or one for each of its channels; 0 where they are lost.
-        split: The shape in which the network's axes are split, in front of a transpose; empty where nothing moves.
-        axes: The order of these axes behind the transpose.
-        shape: The shape behind it, which is empty for one number without axes; None where nothing moves.
+        split: The shape in which the network's axes are split, before a transpose; empty where nothing moves.
+        axes: The order of these axes after the transpose.
+        shape: The shape after it, which is empty for one number without axes; None where nothing moves.
         is_near: As of an IntegerTensor: where rounding decides a level, it may be another one than the exact sum gives.
     """
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from brainsmith.graph.well_formed import node_text
 from brainsmith.transforms.graph_view import attribute, is_standard
-from brainsmith.transforms.integer.broadcasts import Broadcasts
 from brainsmith.transforms.integer.constant_weights import integer_weights
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
+from brainsmith.transforms.integer.layer_rules import LayerRules
 from brainsmith.transforms.integer.moved_tensor import MovedTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.scaled_sum import ScaledSum
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from brainsmith.transforms.integer.window_rules import WindowRules
 
 
-class LinearRules:
+class LinearRules(LayerRules):
     """Finds what such an operator gives.
 
     Args:
@@ -50,13 +50,10 @@ class LinearRules:
         rows: RowLayers,
         windows: WindowRules,
     ) -> None:
-        self._view = view
-        self._build = build
-        self._layouts = layouts
+        super().__init__(view, build, layouts)
         self._sums = sums
         self._rows = rows
         self._windows = windows
-        self._broadcasts = Broadcasts(build, layouts)
 
     def has(self, node: NodeProto) -> bool:
         """Tell whether it knows an operator."""

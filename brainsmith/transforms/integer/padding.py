@@ -70,7 +70,7 @@ def meets_sum(view: GraphView, name: str) -> bool:
 
 
 def _meets(view: GraphView, name: str, wanted: Callable[[NodeProto], bool]) -> bool:
-    """Tell whether a tensor's values reach a node, in front of quantisers and products."""
+    """Tell whether a tensor's values reach a node, before quantisers and products."""
     for node in view.nodes_reading(name):
         ends = is_quantiser(node) or node.op_type in ("MatMul", "Conv", "Gemm")
         if wanted(node) or (not ends and _meets(view, node.output[0], wanted)):

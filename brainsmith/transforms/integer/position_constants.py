@@ -1,4 +1,4 @@
-"""Constants that differ from position to position, in front of a quantiser."""
+"""Constants that differ from position to position, before a quantiser."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def with_positions(
     """Return what the arithmetic with a constant makes of a tensor, as one row each of whose values has its own operand.
 
     For example, eight tokens of 32 channels, to which the embeddings of their positions are added, become a row of 256
-    values, which a quantiser behind it gives thresholds of their own. None if a node is something else.
+    values, which a quantiser after it gives thresholds of their own. None if a node is something else.
     """
     link = _link_of(view, node, value.shape)
     if link is None:

@@ -1,4 +1,4 @@
-"""RowLayers: products of two computed matrices, and functions of rows with a quantiser behind them."""
+"""RowLayers: products of two computed matrices, and functions of rows with a quantiser after them."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class RowLayers:
         return self._host.shaped(found, source.shape)
 
     def _stack(self, value: Value, base: str) -> IntegerTensor:
-        """Return matrices one behind the other, (matrices, rows, columns) or (rows, columns), of one scale and offset.
+        """Return matrices one after the other, (matrices, rows, columns) or (rows, columns), of one scale and offset.
 
         Raises:
             NoLayerError: It has more axes, or no such scale.

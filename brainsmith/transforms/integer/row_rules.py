@@ -10,11 +10,10 @@ from onnx import helper
 
 from brainsmith.graph.integer_range import IntegerRange
 from brainsmith.transforms.graph_view import attribute, is_standard
-from brainsmith.transforms.integer.broadcasts import Broadcasts
 from brainsmith.transforms.integer.constant_weights import integer_weights
-from brainsmith.transforms.integer.image_layers import ImageLayers
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.layer_graph import LayerNode, LayerTensor
+from brainsmith.transforms.integer.layer_rules import LayerRules
 from brainsmith.transforms.integer.moved_tensor import MovedTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.padding import without_offset
@@ -24,26 +23,11 @@ if TYPE_CHECKING:
 
     from onnx import NodeProto
 
-    from brainsmith.transforms.graph_view import GraphView
-    from brainsmith.transforms.integer.layer_builder import LayerBuilder
-    from brainsmith.transforms.integer.layouts import Layouts, Value
+    from brainsmith.transforms.integer.layouts import Value
 
 
-class RowRules:
-    """Finds what such an operator gives.
-
-    Args:
-        view: The network.
-        build: Where layers are added.
-        layouts: Moves tensors.
-    """
-
-    def __init__(self, view: GraphView, build: LayerBuilder, layouts: Layouts) -> None:
-        self._view = view
-        self._build = build
-        self._layouts = layouts
-        self._images = ImageLayers(build)
-        self._broadcasts = Broadcasts(build, layouts)
+class RowRules(LayerRules):
+    """Finds what such an operator gives."""
 
     def has(self, node: NodeProto, inputs: dict[str, Value]) -> bool:
         """Tell whether it knows an operator with these inputs that are not constant."""

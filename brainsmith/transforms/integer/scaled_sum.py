@@ -1,4 +1,4 @@
-"""ScaledSum: a sum of integers of several scales, to which a quantiser behind it gives whole factors."""
+"""ScaledSum: a sum of integers of several scales, to which a quantiser after it gives whole factors."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class ScaledSum:
         return None if chain is None else replace(self, chain=chain)
 
     def values(self, row: SumRow, points: Whole) -> Singles:
-        """Return the network's floats of combinations of integers, (terms, any), in front of pending operators."""
+        """Return the network's floats of combinations of integers, (terms, any), before pending operators."""
         if not self.added:
             shifted = row.scales[:, None] * (points + row.shifts[:, None])
             return np.asarray(shifted.sum(axis=0) + row.fixed, np.float32)

@@ -8,8 +8,7 @@ import numpy as np
 
 from brainsmith.execution.fallback.node_session import open_node
 from brainsmith.transforms.graph_view import attribute, is_standard, opset
-from brainsmith.transforms.integer.broadcasts import Broadcasts
-from brainsmith.transforms.integer.image_layers import ImageLayers
+from brainsmith.transforms.integer.layer_rules import LayerRules
 from brainsmith.transforms.integer.no_layer import NoLayerError
 
 if TYPE_CHECKING:
@@ -17,27 +16,12 @@ if TYPE_CHECKING:
 
     from onnx import NodeProto
 
-    from brainsmith.transforms.graph_view import GraphView
-    from brainsmith.transforms.integer.layer_builder import LayerBuilder
-    from brainsmith.transforms.integer.layouts import Layouts, Value
+    from brainsmith.transforms.integer.layouts import Value
     from brainsmith.transforms.lattice.array_kinds import Whole
 
 
-class StructureRules:
-    """Finds what such an operator gives.
-
-    Args:
-        view: The network.
-        build: Where layers are added.
-        layouts: Moves tensors.
-    """
-
-    def __init__(self, view: GraphView, build: LayerBuilder, layouts: Layouts) -> None:
-        self._view = view
-        self._build = build
-        self._layouts = layouts
-        self._images = ImageLayers(build)
-        self._broadcasts = Broadcasts(build, layouts)
+class StructureRules(LayerRules):
+    """Finds what such an operator gives."""
 
     def has(self, node: NodeProto) -> bool:
         """Tell whether it knows an operator."""

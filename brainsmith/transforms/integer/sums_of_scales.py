@@ -48,7 +48,7 @@ class Approximated:
     """One sum that is not exact.
 
     Attributes:
-        node: What it is in front of, or what reads it.
+        node: Before which it stands, or that reads it.
         scale_error: By how much the worth of a factor is off the scale it stands for, as a part of it: the greatest.
         error: By how much the sum can be off, in the network's units.
         differing: Share of levels that differ from the network's, on random integers; None where no quantiser follows.

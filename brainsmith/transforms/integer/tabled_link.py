@@ -35,7 +35,7 @@ class TabledLink(ChainLink):
     """A function that is computed for every integer that can come in.
 
     Attributes:
-        inputs: The tensors that the node reads, as integers with what is pending in front of it, by name.
+        inputs: The tensors that the node reads, as integers with what is pending before it, by name.
     """
 
     inputs: Mapping[str, IntegerTensor] = field(default_factory=dict)

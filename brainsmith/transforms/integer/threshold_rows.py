@@ -54,13 +54,12 @@ def quantised(tensor: IntegerTensor, staircase: Staircase) -> ThresholdRows:
     told_apart = max(tensor.told_apart, staircase.channels)
     way = tensor.direction
     turned = tensor.range.times(way)
-    wanted = np.arange(staircase.low + staircase.step, staircase.high + 1, staircase.step)
 
     def levels(numbers: Whole) -> Whole:
         return staircase.levels(tensor.values(numbers * way[:, None]))
 
     with np.errstate(all="ignore"):
-        rows = find_steps(levels, wanted, *turned, told_apart)
+        rows = find_steps(levels, staircase.reached, *turned, told_apart)
     return trimmed(ThresholdRows(rows, way, staircase.low), turned)
 
 

@@ -1,4 +1,4 @@
-"""UnknownInputs: what is known of a node, whatever comes in, behind nodes that have no layer."""
+"""UnknownInputs: what is known of a node, whatever comes in, after nodes that have no layer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _RESULTS = {"Conv": 0, "ConvTranspose": 1, "Gemm": -1, "MatMul": -1}
 
 
 class UnknownInputs:
-    """Reads nodes behind one that has no layer, so that a refusal names all nodes, and not only the first.
+    """Reads nodes after one that has no layer, so that a refusal names all nodes, and not only the first.
 
     Args:
         view: The network.
@@ -73,7 +73,7 @@ class UnknownInputs:
             2,
             3,
             4,
-        ):  # behind an operator whose results have an unknown shape, it is unknown, too
+        ):  # after an operator whose results have an unknown shape, it is unknown, too
             return None
         ends = within(staircase.low, staircase.high)
         image = self._host.image_shape(shape)

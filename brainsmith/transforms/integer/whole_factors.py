@@ -63,7 +63,7 @@ class CommonUnit:
 
 
 def float_steps(tensor: IntegerTensor, staircase: Staircase) -> Singles:
-    """Return the least float with which each level is reached behind a tensor's pending operators.
+    """Return the least float with which each level is reached after a tensor's pending operators.
 
     Returns:
         (channels or 1, levels), of floats that are turned where the operators fall: -x in place of x.
@@ -73,14 +73,11 @@ def float_steps(tensor: IntegerTensor, staircase: Staircase) -> Singles:
 
     def levels(numbers: Whole) -> Whole:
         values = float_of(numbers) * way[:, None].astype(np.float32)
-        for link in tensor.links:
-            values = link.apply(values)
-        return staircase.levels(values)
+        return staircase.levels(tensor.applied(values))
 
-    wanted = np.arange(staircase.low + staircase.step, staircase.high + 1, staircase.step)
     ends = np.asarray([-FLOAT_END]), np.asarray([FLOAT_END])
     with np.errstate(all="ignore"):
-        return float_of(find_steps(levels, wanted, *ends, told_apart))
+        return float_of(find_steps(levels, staircase.reached, *ends, told_apart))
 
 
 def deciding_factors(total: ScaledSum, staircase: Staircase) -> tuple[list[Whole], ThresholdRows] | None:
@@ -141,7 +138,7 @@ def _separating(
 
 
 def _apart(sums: Whole, cuts: Whole) -> bool:
-    """Tell whether, at each cut, all sums before it are less than all behind it."""
+    """Tell whether, at each cut, all sums before it are less than all after it."""
     before = np.maximum.accumulate(sums)[cuts - 1]
     behind = np.minimum.accumulate(sums[::-1])[::-1][cuts]
     return bool((before < behind).all())

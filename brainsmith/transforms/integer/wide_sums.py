@@ -84,7 +84,7 @@ def _refusal(graph: LayerGraph, layer: LayerNode) -> Reason:
 
 
 def _cast_in(graph: LayerGraph, layer: LayerNode, given: str, known: LayerTensor) -> str:
-    """Put a Cast to float64 in front of a layer, and return the name of its result."""
+    """Put a Cast to float64 before a layer, and return the name of its result."""
     result = graph.name(f"{given}_wide")
     node = helper.make_node("Cast", [given], [result], name=result, to=TensorProto.DOUBLE)
     graph.layers.insert(graph.layers.index(layer), LayerNode(node))
@@ -93,7 +93,7 @@ def _cast_in(graph: LayerGraph, layer: LayerNode, given: str, known: LayerTensor
 
 
 def _widen(graph: LayerGraph, layer: LayerNode, at: int) -> None:
-    """Make one result of a layer float64, with a Cast to float32 behind it where that holds its integers."""
+    """Make one result of a layer float64, with a Cast to float32 after it where that holds its integers."""
     result = layer.node.output[at]
     tensor = graph.tensors[result]
     if tensor.range is None or is_wide(tensor):

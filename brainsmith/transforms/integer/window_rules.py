@@ -10,7 +10,7 @@ import numpy as np
 from brainsmith.execution.fallback.node_session import open_node
 from brainsmith.transforms.graph_view import attribute, is_standard, opset
 from brainsmith.transforms.integer.constant_weights import integer_weights
-from brainsmith.transforms.integer.image_layers import ImageLayers
+from brainsmith.transforms.integer.layer_rules import LayerRules
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.transposed_convolution import as_blocks, dense_transposed
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from brainsmith.transforms.lattice.array_kinds import Whole
 
 
-class WindowRules:
+class WindowRules(LayerRules):
     """Finds what such an operator gives.
 
     Args:
@@ -47,12 +47,9 @@ class WindowRules:
         structure: StructureRules,
         why_batch: str,
     ) -> None:
-        self._view = view
-        self._build = build
-        self._layouts = layouts
+        super().__init__(view, build, layouts)
         self._structure = structure
         self._why_batch = why_batch
-        self._images = ImageLayers(build)
 
     def has(self, node: NodeProto) -> bool:
         """Tell whether it knows an operator."""
@@ -190,7 +187,7 @@ class WindowRules:
         return self._of_image(node, self._image(value, base), base)
 
     def _of_image(self, node: NodeProto, image: IntegerTensor, base: str) -> IntegerTensor:
-        """Return one value for all pixels of each channel: their sum, a pending division behind it, or an extreme."""
+        """Return one value for all pixels of each channel: their sum, a pending division after it, or an extreme."""
         if node.op_type not in _EXTREMES:
             return self._images.mean(image, node, base, divided=node.op_type != "ReduceSum")
         window = self._whole(image)

@@ -11,7 +11,7 @@ from brainsmith.execution.fallback.node_session import open_node
 from brainsmith.transforms.graph_view import attribute, is_standard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from onnx import NodeProto
 
@@ -59,6 +59,21 @@ class ChainLink:
         """How many channels it tells apart; 1 where none."""
         arrays = (self.signs, self.factor, self.added)
         return max(array.size for array in arrays if array is not None)
+
+
+def applied(links: Sequence[ChainLink], values: Singles) -> Singles:
+    """Return what operators one after the other make of values."""
+    for link in links:
+        values = link.apply(values)
+    return values
+
+
+def product_of_signs(links: Sequence[ChainLink]) -> Whole:
+    """Return 1 where the result of all operators rises with the input of the first, -1 where it falls."""
+    signs = np.ones(1, np.int64)
+    for link in links:
+        signs = signs * link.signs
+    return signs
 
 
 def link_of(view: GraphView, node: NodeProto) -> ChainLink | None:

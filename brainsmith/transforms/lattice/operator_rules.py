@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def after_link(lattice: Lattice, link: ChainLink) -> Lattice | None:
-    """Return the lattice behind a multiplication or an addition; None behind other functions."""
+    """Return the lattice after a multiplication or an addition; None after other functions."""
     if link.factor is None or link.added is None or not _same_axis(lattice, link):
         return None
     scale, offset = lattice.scale * link.factor, lattice.offset * link.factor + link.added

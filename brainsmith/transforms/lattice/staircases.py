@@ -54,6 +54,11 @@ class Staircase:
     axis: int | None
     channels: int
 
+    @property
+    def reached(self) -> Whole:
+        """The levels above the least one, each of which is reached by a step."""
+        return np.arange(self.low + self.step, self.high + 1, self.step)
+
 
 def is_quantiser(node: NodeProto) -> bool:
     """Tell whether a node is one of QONNX's quantisers to integers."""

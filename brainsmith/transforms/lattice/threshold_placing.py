@@ -9,7 +9,7 @@ import numpy as np
 
 from brainsmith.graph.ends import input_values
 from brainsmith.graph.integer_range import within
-from brainsmith.transforms.lattice.links import link_of
+from brainsmith.transforms.lattice.links import applied, link_of, product_of_signs
 from brainsmith.transforms.lattice.search import FLOAT_END, find_steps, float_of
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlacedThresholds:
-    """Thresholds of a tensor in front of a staircase.
+    """Thresholds of a tensor before a staircase.
 
     Attributes:
         source: The tensor that they are compared with.
@@ -45,7 +45,7 @@ class PlacedThresholds:
 
 
 def place(view: GraphView, lattices: Lattices, staircase: Staircase) -> PlacedThresholds | None:
-    """Place a staircase's thresholds as far in front of it as the operators before it allow.
+    """Place a staircase's thresholds as far before it as the operators before it allow.
 
     Operators that treat each element alone, which nothing else reads, are absorbed: the levels are computed through
     them, for the values at both sides of each threshold. Where a lattice is known, a threshold is the middle between
@@ -72,7 +72,7 @@ def place(view: GraphView, lattices: Lattices, staircase: Staircase) -> PlacedTh
 
 
 def _links_before(view: GraphView, name: str) -> list[ChainLink]:
-    """Return the operators in front of a tensor that treat each element alone, the first one first."""
+    """Return the operators before a tensor that treat each element alone, the first one first."""
     found: list[ChainLink] = []
     shape = view.model.get_tensor_shape(name)
     while (node := view.made_by(name)) is not None:
@@ -87,7 +87,7 @@ def _links_before(view: GraphView, name: str) -> list[ChainLink]:
 def _placed(
     view: GraphView, staircase: Staircase, lattice: Lattice | None, source: str, links: list[ChainLink]
 ) -> PlacedThresholds | None:
-    """Place thresholds with a source and the operators behind it; None if channels are on several axes."""
+    """Place thresholds with a source and the operators after it; None if channels are on several axes."""
     axes = {link.axis for link in links if link.channels > 1} | (
         {staircase.axis} if staircase.channels > 1 else set()
     )
@@ -126,8 +126,8 @@ class _Placing:
         self._lattice = None if lattice is None else _one_range(lattice)
         self._seen, self._hidden = links[:absorbed], links[absorbed:]
         self._channels = channels
-        outer = _product(self._seen)
-        self.signs = _product(self._hidden)
+        outer = product_of_signs(self._seen)
+        self.signs = product_of_signs(self._hidden)
         scale = np.ones(1) if self._lattice is None else self._lattice.scale
         self._way = outer * self.signs * np.where(scale < 0, -1, 1)
 
@@ -137,9 +137,8 @@ class _Placing:
         if self._lattice is not None:
             numbers = self._lattice.range
         low, high = numbers.times(way)
-        wanted = np.arange(staircase.low + staircase.step, staircase.high + 1, staircase.step)
         with np.errstate(all="ignore"):
-            first = find_steps(self._levels, wanted, low, high, self._channels)
+            first = find_steps(self._levels, staircase.reached, low, high, self._channels)
             reached = self._levels(np.broadcast_to(np.stack([low, high], axis=-1), (self._channels, 2)))
             thresholds = self._between(first, low[:, None], high[:, None])
         tensor = self._hidden[0].source if self._hidden else staircase.node.input[0]
@@ -159,14 +158,10 @@ class _Placing:
         """Return what the tensor that is compared holds; times its signs, it rises with the numbers."""
         turned = numbers * self._way[:, None]
         values = float_of(turned) if self._lattice is None else self._lattice.values(turned)
-        for link in self._seen:
-            values = link.apply(values)
-        return values
+        return applied(self._seen, values)
 
     def _levels(self, numbers: Whole) -> Whole:
-        values = self._values(numbers)
-        for link in self._hidden:
-            values = link.apply(values)
+        values = applied(self._hidden, self._values(numbers))
         return np.broadcast_to(self._staircase.levels(values), numbers.shape)
 
     def _between(self, first: Whole, low: Whole, high: Whole) -> Singles:
@@ -192,10 +187,3 @@ def _one_range(lattice: Lattice) -> Lattice:
     if lattice.per_channel:
         return lattice
     return replace(lattice, range=lattice.range.of_all())
-
-
-def _product(links: list[ChainLink]) -> Whole:
-    signs = np.ones(1, np.int64)
-    for link in links:
-        signs = signs * link.signs
-    return signs

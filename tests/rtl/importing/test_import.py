@@ -240,7 +240,7 @@ MISSING = (
         ),
         (
             (*COMPLETE, "--description", "no.yaml"),
-            "error: no.yaml: cannot be read: [Errno 2] No such file or directory: 'no.yaml'\n",
+            "error: no.yaml: there is no such file.\n",
         ),
     ],
 )
@@ -253,9 +253,15 @@ def test_misuse_has_its_own_message_and_writes_nothing(folder, capsys, words, te
 @pytest.mark.parametrize(
     ("yaml", "text"),
     [
-        ("steams: {}\n", "a.yaml:1:1: there is no key 'steams'; the keys are " + KEYS),
+        ("steams: {}\n", "a.yaml:1:1: unknown key 'steams' in a description. Did you mean 'streams'?"),
         ("name: x\nset: 3\n", "a.yaml:2:1: set must be dict, not 3"),
-        ("- a\n", "a.yaml:1:1: a description is a table with the keys " + KEYS),
+        ("- a\n", "a.yaml:1:1: a description must be a mapping, not a list"),
+        ("", "a.yaml: the file is empty; its keys are " + KEYS),
+        (
+            "open: x\nname: 3\n",
+            "a.yaml:1:1: open must be list, not 'x'\na.yaml:2:1: name must be str, not 3",
+        ),
+        ("name: x\nname: y\n", "a.yaml:2:1: key 'name' in a description is given twice: first at a.yaml:1:1"),
         ("set: {BY: [}\n", "a.yaml:1:12: not valid YAML: expected the node content, but found '}'"),
         (
             "streams: {in: 3}\n",

@@ -16,7 +16,7 @@ PIECE = 1 << 15
 """Elements that go through all passes together."""
 
 LONG = 64
-"""Elements behind a channel from which on NumPy's loops over them cost little each."""
+"""Elements after a channel from which on NumPy's loops over them cost little each."""
 
 ROW = 1 << 10
 """Elements of a row into which the parameters of all channels are repeated."""
@@ -31,7 +31,7 @@ def by_channel(
         function: Writes to `out`.
         x: A stack, with at least one element per run.
         axis: Of the channels, from the end.
-        columns: Parameters: (channels or 1, ...); what they have behind the first axis comes first for the function,
+        columns: Parameters: (channels or 1, ...); what they have after the first axis comes first for the function,
             so (channels, n) is passed as n arrays.
         dtype: Of the result.
 

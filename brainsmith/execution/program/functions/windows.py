@@ -39,7 +39,7 @@ class Geometry(NamedTuple):
     after: Shape
 
     def reach(self, count: Shape, kernel: Shape) -> Shape:
-        """Return behind which entry of each axis so many windows end."""
+        """Return after which entry of each axis so many windows end."""
         parts = zip(count, kernel, self.strides, self.dilations, strict=True)
         return tuple((n - 1) * stride + (taps - 1) * dilation + 1 for n, taps, stride, dilation in parts)
 

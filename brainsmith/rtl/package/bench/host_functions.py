@@ -1,4 +1,4 @@
-"""What the host computes in front of the accelerator and behind it, as `host.json` lists it; needs numpy alone.
+"""What the host computes before the accelerator and after it, as `host.json` lists it; needs numpy alone.
 
     from host import HostFunctions
 
@@ -74,7 +74,7 @@ class HostFunctions:
         return {one["name"]: values[one["tensor"]] for one in self.description["outputs"]}
 
     def _front(self, inputs: Any) -> dict[str, np.ndarray[Any, Any]]:
-        """Return all values in front of the accelerator."""
+        """Return all values before the accelerator."""
         wanted = self.description["inputs"]
         if not isinstance(inputs, dict):
             if len(wanted) != 1:

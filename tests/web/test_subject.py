@@ -1,10 +1,8 @@
 """Reading: every form that a report's fields may have, and what is made of forms that they may not."""
 
-import pytest
-
 from brainsmith.web.design_layers import read_layers
-from brainsmith.web.report_fields import Subject, read_subject, text
 from brainsmith.web.step_result import read_steps
+from brainsmith.web.subject import Subject, read_subject
 
 
 def test_the_subject():
@@ -22,15 +20,3 @@ def test_steps_and_layers_without_names_get_numbers():
     assert [step.name for step in read_steps({"steps": [{}, "x"]})] == ["step 1", "step 2"]
     (layer,) = read_layers({"layers": [{"cycles": "x", "lut": True, "attributes": []}]})
     assert (layer.name, layer.cycles, layer.resources["lut"], layer.attributes) == ("layer 1", None, None, {})
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (None, ""), ([], ""), ({}, ""), (True, "yes"), (False, "no"), (3.0, "3"), (0.5, "0.5"),
-        ([1, [2, "a"]], "[1, [2, a]]"),
-        ({"a": 1, "b": None}, "a: 1, b: "), ("", ""),
-    ],
-)  # fmt: skip
-def test_text(value, words):
-    assert text(value) == words

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brainsmith.rtl.drawing.operator_families import family
+from brainsmith.graph_drawing.operator_families import family
 
 
 @pytest.mark.parametrize(

@@ -3,27 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from enum import Enum
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
+from typing import TypeAlias
 
-BEND_WIDTH = 6.0
+Size: TypeAlias = tuple[float, float]
+BEND: Size = (6.0, 0.0)
+
+
+class VertexKind(Enum):
+    """What a vertex is: on the path of the data, beside it (a parameter), or a bend of an edge that passes over ranks."""
+
+    DATA = "data"
+    SIDE = "side"
+    BEND = "bend"
 
 
 @dataclass
 class Net:
-    """The graph with its long edges cut: vertices 0..n-1 are nodes, the others bends."""
+    """The graph with its edges cut: vertices 0..n-1 are nodes, the others bends and labels.
 
+    `step` is how many ranks are between a node and the next: 2 where there is a rank for labels between them.
+    """
+
+    size: list[Size]
     rank: list[int]
-    width: list[float]
-    up: list[list[int]] = field(default_factory=list)
-    down: list[list[int]] = field(default_factory=list)
-    nodes: int = 0
+    kind: list[VertexKind]
+    up: list[list[int]]
+    down: list[list[int]]
+    nodes: int
+    step: int
 
-    def add_bend(self, rank: int) -> int:
-        """Add an invisible vertex on a rank and give its index."""
+    @classmethod
+    def of(cls, sizes: Sequence[Size], rank: list[int], data: Sequence[bool], step: int) -> Net:
+        """Begin with the nodes; `data` says which of them lie on the path of the data."""
+        kinds = [VertexKind.DATA if on_path else VertexKind.SIDE for on_path in data]
+        return cls(list(sizes), rank, kinds, [[] for _ in sizes], [[] for _ in sizes], len(sizes), step)
+
+    def add(self, rank: int, kind: VertexKind, size: Size) -> int:
+        """Add a vertex of an edge on a rank and give its index."""
+        self.size.append(size)
         self.rank.append(rank)
-        self.width.append(BEND_WIDTH)
+        self.kind.append(kind)
         self.up.append([])
         self.down.append([])
         return len(self.rank) - 1
@@ -52,7 +75,7 @@ def without_cycles(nodes: int, edges: Sequence[tuple[int, int]]) -> tuple[list[i
 
 
 def ranked(
-    order: Sequence[int], edges: Sequence[tuple[int, int]], anchors: frozenset[int]
+    order: Sequence[int], edges: Sequence[tuple[int, int]], anchors: frozenset[int], step: int
 ) -> tuple[list[int], list[bool]]:
     """Give each node its longest distance from the top, and say which nodes lie on the data path.
 
@@ -60,6 +83,7 @@ def ranked(
         order: The nodes, so that all edges lead forward.
         edges: Between them.
         anchors: Where the data path begins; where there are none, it begins at all nodes without an edge into them.
+        step: How many ranks an edge leads down at least.
     """
     below: list[list[int]] = [[] for _ in order]
     for source, target in edges:
@@ -70,24 +94,30 @@ def ranked(
     rank = [0] * len(order)
     for node in order:
         for target in below[node]:
-            rank[target] = max(rank[target], rank[node] + 1)
+            rank[target] = max(rank[target], rank[node] + step)
             data[target] |= data[node]
     for node in reversed(order):
         if not data[node] and below[node]:
-            rank[node] = min(rank[target] for target in below[node]) - 1
+            rank[node] = min(rank[target] for target in below[node]) - step
     return rank, data
 
 
-def cut_long_edges(net: Net, edges: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Give each edge its vertices from rank to rank; edges of one source share their bends."""
+def cut_long_edges(net: Net, edges: Sequence[tuple[int, int]], labels: Sequence[Size]) -> list[list[int]]:
+    """Give each edge its vertices from rank to rank.
+
+    Edges of one source share their bends, unless they have labels: then the first vertex of each is as large as its label.
+    """
     bends: dict[tuple[int, int], int] = {}
     paths = []
-    for source, target in edges:
-        path = [source]
-        for rank in range(net.rank[source] + 1, net.rank[target]):
-            if (source, rank) not in bends:
-                bends[source, rank] = net.add_bend(rank)
-            path.append(bends[source, rank])
+    for index, (source, target) in enumerate(edges):
+        path, first = [source], net.rank[source] + 1
+        passes = net.rank[target] - net.rank[source] > net.step
+        kind = VertexKind.BEND if passes else net.kind[source]
+        for rank in range(first, net.rank[target]):
+            owner = -1 - index if labels else source
+            if (owner, rank) not in bends:
+                bends[owner, rank] = net.add(rank, kind, labels[index] if labels and rank == first else BEND)
+            path.append(bends[owner, rank])
         path.append(target)
         if source != target:
             for above, beneath in pairwise(path):

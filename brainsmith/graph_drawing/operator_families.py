@@ -8,12 +8,14 @@ FAMILIES = {
     "threshold": "quantiser, threshold, activation",
     "arithmetic": "element-wise",
     "movement": "data movement, shape",
+    "memory": "memory of weights",
     "other": "other",
 }
 # Parts of operator names in lower case; `=` stands before a whole name. The first line with a part gives the
 # family, so that ConvolutionInputGenerator is no convolution.
 _MARKS = {
     "port": ("=input", "=output"),
+    "memory": ("=memory",),
     "movement": (
         "reshape", "=transpose", "flatten", "squeeze", "im2col", "pad", "concat", "split", "slice", "gather",
         "fifo", "datawidth", "dwc", "inputgenerator", "duplicate", "iodma", "shuffle", "crop", "upsample",

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from itertools import pairwise, repeat
+from itertools import pairwise
+from operator import mul
 
-from brainsmith.web.ranks import Net
+from brainsmith.graph_drawing.ranks import Net, VertexKind
 
 NODE_GAP = 22.0
 ORDER_SWEEPS = 6
 PLACE_SWEEPS = 10
-# How much an edge pulls: the data path stays straight, a bypass straight between its ends, and a parameter
-# follows its use. Masses say who gives way in a crowded row.
-DATA_PULL, BYPASS_PULL, JOINT_PULL, SIDE_PULL = 1.0, 1.0, 1e-4, 1e-4
-DATA_MASS, BEND_MASS, SIDE_MASS = 1.0, 1e-3, 1e-3
+# How much a neighbour pulls at a node or a label, and at a bend: the data path stays straight, a bypass straight
+# between its ends, and a parameter follows its use. Masses say who gives way in a crowded row.
+PULL = {VertexKind.DATA: 1.0, VertexKind.SIDE: 1e-4, VertexKind.BEND: 1e-4}
+PULL_AT_BEND = {VertexKind.DATA: 1e-4, VertexKind.SIDE: 1e-4, VertexKind.BEND: 1.0}
+MASS = {VertexKind.DATA: 1.0, VertexKind.SIDE: 1e-3, VertexKind.BEND: 1e-3}
 
 
 def ordered_rows(net: Net) -> list[list[int]]:
@@ -70,36 +72,27 @@ def _mean(values: list[int], default: float) -> float:
     return sum(values) / len(values) if values else default
 
 
-def placed(net: Net, rows: list[list[int]], data: list[bool]) -> list[float]:
+def placed(net: Net, rows: list[list[int]]) -> list[float]:
     """Find each vertex's horizontal centre: near its neighbours, in its row's order, without overlap."""
     centre = [0.0] * len(net.rank)
-    mass = _weights(net, data, DATA_MASS, SIDE_MASS, BEND_MASS)
-    of_nodes = _weights(net, data, DATA_PULL, SIDE_PULL, JOINT_PULL)
-    of_bends = _weights(net, data, JOINT_PULL, SIDE_PULL, BYPASS_PULL)
     for row in rows:
-        _settle(net, row, [0.0] * len(row), mass, centre)
+        _settle(net, row, [0.0] * len(row), centre)
     for sweep in range(PLACE_SWEEPS):
         first, second = (net.down, net.up) if sweep % 2 else (net.up, net.down)
-
         for row in reversed(rows) if sweep % 2 else rows:
-            pulls = [of_nodes if vertex < net.nodes else of_bends for vertex in row]
-            near = [first[vertex] or second[vertex] for vertex in row]
-            _settle(net, row, list(map(_wish, row, near, pulls, repeat(centre))), mass, centre)
+            wishes = [_wish(net, vertex, first[vertex] or second[vertex], centre) for vertex in row]
+            _settle(net, row, wishes, centre)
     return centre
 
 
-def _wish(vertex: int, near: list[int], pull: list[float], centre: list[float]) -> float:
+def _wish(net: Net, vertex: int, near: list[int], centre: list[float]) -> float:
     """Return where a vertex would lie best: in the middle of its neighbours, as each pulls."""
-    return sum(pull[n] * centre[n] for n in near) / sum(pull[n] for n in near) if near else centre[vertex]
+    pull = PULL_AT_BEND if net.kind[vertex] is VertexKind.BEND else PULL
+    pulls = [pull[net.kind[one]] for one in near]
+    return sum(map(mul, pulls, (centre[one] for one in near))) / sum(pulls) if near else centre[vertex]
 
 
-def _weights(net: Net, data: list[bool], on_path: float, aside: float, bend: float) -> list[float]:
-    """Give each vertex the weight of its kind."""
-    nodes = [on_path if is_data else aside for is_data in data]
-    return nodes + [bend] * (len(net.rank) - net.nodes)
-
-
-def _settle(net: Net, row: list[int], wishes: list[float], mass: list[float], centre: list[float]) -> None:
+def _settle(net: Net, row: list[int], wishes: list[float], centre: list[float]) -> None:
     """Fulfil a row's wishes as far as its order and distances allow, in least squares.
 
     Isotonic regression by pooling adjacent violators.
@@ -109,9 +102,10 @@ def _settle(net: Net, row: list[int], wishes: list[float], mass: list[float], ce
     blocks: list[tuple[float, float, int]] = []  # sum of mass x wish, sum of mass, members
     for index, vertex in enumerate(row):
         if index:
-            offset += (net.width[row[index - 1]] + net.width[vertex]) / 2 + NODE_GAP
+            offset += (net.size[row[index - 1]][0] + net.size[vertex][0]) / 2 + NODE_GAP
         offsets.append(offset)
-        blocks.append((mass[vertex] * (wishes[index] - offset), mass[vertex], 1))
+        mass = MASS[net.kind[vertex]]
+        blocks.append((mass * (wishes[index] - offset), mass, 1))
         while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] >= blocks[-1][0] / blocks[-1][1]:
             last, before = blocks.pop(), blocks.pop()
             blocks.append((before[0] + last[0], before[1] + last[1], before[2] + last[2]))
