@@ -103,7 +103,8 @@ SYNTHESIS = {
     "layers": [
         {
             "name": "MVAU_rtl_0", "kernel": "MVAU_rtl", "lut": 810, "lutram": 0, "ff": 1239, "bram18": 0, "uram": 2,
-            "dsp": 8, "estimate": {"lut": None, "bram18": 3, "dsp": 4}, "seconds": 7.2,
+            "dsp": 8, "estimate": {"lut": None, "ff": 1301, "bram18": 3, "uram": 2, "dsp": 4},
+            "error": {"lut": None, "ff": 0.05}, "seconds": 7.2,
             "path": {"ns": 2.5, "levels": 5, "fmax_mhz": 400.0, "to_mvau": 0.84, "start": "a[0]", "end": "b[1]"},
         },
     ],
@@ -111,8 +112,11 @@ SYNTHESIS = {
         {
             "name": "Thresholding_rtl_0_out0_V", "bits": 32, "depth": 7,
             "lut": 48, "lutram": 32, "ff": 40, "bram18": 0, "uram": 0, "dsp": 0,
+            "estimate": {"lut": 48, "ff": 40, "bram18": 0, "uram": 0, "dsp": 0}, "error": {"lut": 0.0, "ff": 0.0},
         },
     ],
+    "estimate": {"lut": None, "ff": 5300, "bram18": 3, "uram": 2, "dsp": 4},
+    "error": {"lut": None, "ff": 0.0352},
 }  # fmt: skip
 FILES = {
     "rtl/design/design.json": DESIGN,

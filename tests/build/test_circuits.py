@@ -87,7 +87,7 @@ def test_an_estimate_that_the_synthesis_does_not_have_is_that_of_the_layers(tmp_
     layer = {key: value for key, value in SYNTHESIS["layers"][0].items() if key != "estimate"}
     write_circuit(tmp_path, rtl_synthesis={**SYNTHESIS, "layers": [layer]})
     found = read_synthesis(tmp_path, [{"name": "MVAU_rtl_0", "lut": None, "bram18": 2, "dsp": 1, "ff": 9}])
-    assert found["layers"][0]["estimate"] == {"lut": None, "bram18": 2, "dsp": 1}
+    assert found["layers"][0]["estimate"] == {"lut": None, "ff": 9, "bram18": 2, "uram": None, "dsp": 1}
 
 
 def test_a_build_that_ended_before(tmp_path):
