@@ -32,7 +32,7 @@ SHIFT_REGISTER = 3
 """From so many registers in a row on, Yosys takes a LUT as a shift register."""
 
 
-class Product(NamedTuple):
+class ProductNeeds(NamedTuple):
     """A product: its bits, whether it has a sign, and what computes it."""
 
     bits: int
@@ -91,13 +91,13 @@ def _weights(node: Any) -> Resources:
     return Resources(lut=table.bits * table.depth // ROM_BITS_PER_LUT, ff=table.bits)
 
 
-def _product(node: Any) -> Product:
+def _product(node: Any) -> ProductNeeds:
     """Return one product and its register."""
     found = product_of(node.get_input_datatype(0), node.get_input_datatype(1), node.calc_wmem() == 1)
     return found._replace(resources=found.resources + Resources(ff=found.bits))
 
 
-def product_of(first: BaseDataType, second: BaseDataType, constant: bool) -> Product:
+def product_of(first: BaseDataType, second: BaseDataType, constant: bool) -> ProductNeeds:
     """Return a product, without a register; of BIPOLAR factors, whether it is 1.
 
     Args:
@@ -109,7 +109,7 @@ def product_of(first: BaseDataType, second: BaseDataType, constant: bool) -> Pro
     one, other = (int(kind.bitwidth()) for kind in kinds)
     bipolar = [kind.name == "BIPOLAR" for kind in kinds]
     if all(bipolar):
-        return Product(1, False, Resources(lut=1))
+        return ProductNeeds(1, False, Resources(lut=1))
     signed = any(kind.signed() or kind.name == "BIPOLAR" for kind in kinds)
     bits = one + other
     if constant:
@@ -120,10 +120,10 @@ def product_of(first: BaseDataType, second: BaseDataType, constant: bool) -> Pro
         computed = Resources(lut=PRODUCT_LUTS[pair][sum(kind.signed() for kind in kinds)])
     else:
         computed = multiplier(one, other)
-    return Product(bits, signed, computed)
+    return ProductNeeds(bits, signed, computed)
 
 
-def sum_tree(count: int, product: Product) -> Resources:
+def sum_tree(count: int, product: ProductNeeds) -> Resources:
     """Return the additions of products in pairs, and what delays the one that is left over where they are odd."""
     total, bits, waiting = Resources(), product.bits, 1
     held = product.bits  # bits of the last of the numbers, which waits while the others are added

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brainsmith.backends.rtl.embedded_resources import Product, sum_tree
+from brainsmith.backends.rtl.embedded_resources import ProductNeeds, sum_tree
 from brainsmith.backends.rtl.multiplier import DSP_PRODUCT, multiplier
 from brainsmith.backends.rtl.page_memory import in_blocks
 from brainsmith.backends.rtl.row_backend import RowBackend
@@ -66,8 +66,8 @@ def layer_norm_resources(node: LayerNormKernel) -> Resources:
     shared = Resources(
         lut=14 + count + total + squares, ff=2 * total + squares + 2 * root + count + 8 + 3 * rounds
     )
-    trees = sum_tree(simd, Product(bits + 1, True, Resources())) + sum_tree(
-        simd, Product(2 * bits, False, Resources())
+    trees = sum_tree(simd, ProductNeeds(bits + 1, True, Resources())) + sum_tree(
+        simd, ProductNeeds(2 * bits, False, Resources())
     )
     # Bits above these are copies of the sign.
     given = min(arithmetic.output_bits, centred + root + 1 - width["drop"])

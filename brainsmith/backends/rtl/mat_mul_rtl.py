@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.backends.rtl.embedded_resources import Product, product_of, sum_tree
+from brainsmith.backends.rtl.embedded_resources import ProductNeeds, product_of, sum_tree
 from brainsmith.backends.rtl.page_memory import LARGE, SMALL, in_blocks, page_memory_resources
 from brainsmith.graph.integer_range import FLOAT64_END
 from brainsmith.kernels.datatypes import product_datatype
@@ -73,7 +73,7 @@ class MatMulRTL(CoreBackend, MatMulKernel):
         bits = 1 if kinds[0].name == kinds[1].name == "BINARY" else one + other
         product = product_of(*kinds, constant=False)
         signed = any(kind.signed() or kind.name == "BIPOLAR" for kind in kinds)
-        tree = sum_tree(simd, Product(bits, signed, product.resources))
+        tree = sum_tree(simd, ProductNeeds(bits, signed, product.resources))
         parts = self.depth // simd
         sums = Resources(lut=output if parts > 1 else 0, ff=output) + tree + Resources(ff=simd * bits)
         products = product.resources.times(simd)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from qonnx.core.datatype import DataType
 
-from brainsmith.backends.rtl.embedded_resources import Product, sum_tree
+from brainsmith.backends.rtl.embedded_resources import ProductNeeds, sum_tree
 from brainsmith.backends.rtl.label_select_order import order_resources
 from brainsmith.backends.rtl.multiplier import multiplier
 from brainsmith.backends.rtl.page_memory import in_blocks
@@ -95,7 +95,7 @@ def softmax_resources(node: SoftmaxKernel) -> Resources:
         lut=20 + count + chosen + total,
         ff=(2 if rounds else 3) * bits + total + reciprocal + count + 14 + 4 * rounds,
     )
-    trees = order_resources(simd, 1, bits, 0) + sum_tree(simd, Product(power, False, Resources()))
+    trees = order_resources(simd, 1, bits, 0) + sum_tree(simd, ProductNeeds(power, False, Resources()))
     lane = Resources(
         lut=bits + width["address_bits"] + given - 3, ff=width["address_bits"] + reciprocal + given
     )

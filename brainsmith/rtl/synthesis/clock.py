@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.synthesis.synthesis_report import LayerFigures, SynthesisReport
 
 NEAR = 1.1
-"""A path of the whole design that is longer than this many times the slowest of a layer is said to lie between layers."""
+"""A path of the whole design that is longer than this many times the slowest of a layer counts as one between layers."""
 
 
 @dataclass(frozen=True)
