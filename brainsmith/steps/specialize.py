@@ -30,8 +30,8 @@ def specialize(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     if not any(map(is_hardware, model.graph.node)):
         raise BuildError(
             "no node of the model is a hardware layer, so the host would compute all of it: "
-            f"{', '.join(map(node_text, model.graph.node))}\n  hardware_inference makes layers of what stands behind a "
-            "quantiser, or an input of integers: let a product or a quantiser follow there, such as a MatMul by quantised "
+            f"{', '.join(map(node_text, model.graph.node))}\n  hardware_inference makes layers of what follows a "
+            "quantiser, or an input of integers: add a product or a quantiser there, such as a MatMul by quantised "
             "weights"
         )
     return widen_layers(choose_backends(model, cfg, []), is_layer)

@@ -77,10 +77,11 @@ def _insert_identities(graph: object, rng: np.random.Generator) -> bool:
 
 
 def _add_dead_ends(graph: object, rng: np.random.Generator) -> bool:
-    """Add a node that nothing reads."""
+    """Add a node that nothing reads; some have no layer, which need none."""
     at = int(rng.integers(len(graph.node)))
     (name, *_) = graph.node[at].output
-    _set_nodes(graph, [*graph.node, helper.make_node("Relu", [name], ["dead_end"], name="dead")])
+    kind = "Hardmax" if at % 2 and graph.node[at].op_type in ("Conv", "MatMul", "Quant", "Relu") else "Relu"
+    _set_nodes(graph, [*graph.node, helper.make_node(kind, [name], ["dead_end"], name="dead")])
     return True
 
 

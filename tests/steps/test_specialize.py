@@ -139,6 +139,6 @@ def test_a_model_that_the_host_computes_is_an_error_that_names_its_nodes(config)
         steps.specialize(steps.cleanup(Graph(1, 4).node("Relu").model(1, 4), config), config)
     assert str(caught.value) == (
         "no node of the model is a hardware layer, so the host would compute all of it: node 'relu0' (Relu)\n"
-        "  hardware_inference makes layers of what stands behind a quantiser, or an input of integers: let a product or a "
-        "quantiser follow there, such as a MatMul by quantised weights"
+        "  hardware_inference makes layers of what follows a quantiser, or an input of integers: add a product or a "
+        "quantiser there, such as a MatMul by quantised weights"
     )
