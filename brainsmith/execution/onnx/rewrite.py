@@ -116,7 +116,7 @@ class _Rewriting:
         _refuse_inside(view)
         semantics = semantics_of(view)
         if semantics.own or view.family == FINN:
-            # Hardware layers give floats in Python, also where the graph still states another type of what was there before.
+            # Hardware layers give floats in Python, also where the graph still states the type of what was there before.
             self.facts.state_floats(name for name in view.outputs if not view.is_double(name))
         refused = (ModelError, Unsupported) if semantics.own else Exception
         with foreign_call(lambda error: error if isinstance(error, refused) else Unsupported(text_of(error))):
