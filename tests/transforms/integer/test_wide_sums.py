@@ -215,7 +215,7 @@ def test_an_operator_that_takes_float32_alone_is_refused_by_name():
     net.node("Resize", "", net.constant([1, 1, 2, 2]), shape=[1, 2, 4, 4], **sizes).quant(2.0**24)
     assert refusal(net) == (
         "no integer layers for Resize 'resize2': its integers reach 14495514624, more than 24 bits, which Resize does not "
-        "take: put a quantiser in front of it, or use fewer bits for the weights or for the inputs of the product before it"
+        "take: put a quantiser before it, or use fewer bits for the weights or for the inputs of the product before it"
     )
 
 
