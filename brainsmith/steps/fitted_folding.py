@@ -14,6 +14,7 @@ from brainsmith.rtl.fitting.solve import Chosen, choose
 from brainsmith.steps.backend_choice import chosen_again
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.folding_options import options_of
+from brainsmith.steps.hardware_nodes import has_backend
 from brainsmith.steps.legal_foldings import set_all
 from brainsmith.steps.step_reports import write_report
 
@@ -69,7 +70,7 @@ def _fitting_bits(model: ModelWrapper, cfg: Any, weights: int, interval: int | N
     from qonnx.custom_op.registry import getCustomOp
 
     fewer = ModelWrapper(model.model, make_deepcopy=True)
-    layers = [getCustomOp(node) for node in fewer.graph.node]
+    layers = [getCustomOp(node) for node in fewer.graph.node if has_backend(node)]
     kinds = {
         layer: "weightDataType" in layer.get_nodeattr_types() and layer.get_nodeattr("weightDataType")
         for layer in layers
