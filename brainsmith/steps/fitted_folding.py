@@ -14,6 +14,7 @@ from brainsmith.rtl.fitting.solve import Chosen, choose
 from brainsmith.steps.backend_choice import chosen_again
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.folding_options import options_of
+from brainsmith.steps.hardware_nodes import has_backend
 from brainsmith.steps.legal_foldings import set_all
 from brainsmith.steps.step_reports import write_report
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from brainsmith.rtl.fitting.fit import Fit
     from brainsmith.rtl.fitting.options import Network
     from brainsmith.steps.folding_options import Folding
+
+_LEAST_BITS, _TRIED_BITS = 2, 3
+"""Bits of weights that are tried where nothing fits: from the fewest on, so many."""
 
 REPORT = "report/fit.json"
 """What was chosen for which device, and how far from the best it may be, in the output folder."""
@@ -48,7 +52,8 @@ def fit_foldings(model: ModelWrapper, cfg: Any, weights: int) -> ModelWrapper:
     interval = None if fit.fps is None else max(1, int(1e9 / (cfg.synth_clk_period_ns * fit.fps)))
     found = choose(options.network, budget_of(fit.device, fit.use), fit.goal, interval)
     if not isinstance(found, Chosen):
-        raise BuildError(why_nothing_fits(options.network, found, fit, cfg.synth_clk_period_ns))
+        bits = None if found.slowest else _fitting_bits(model, cfg, weights, interval)
+        raise BuildError(why_nothing_fits(options.network, found, fit, cfg.synth_clk_period_ns, bits))
     if not found.proven:
         logging.getLogger(__name__).warning(
             "the foldings are not proven to be the best ones: another choice may cost %s less",
@@ -56,6 +61,30 @@ def fit_foldings(model: ModelWrapper, cfg: Any, weights: int) -> ModelWrapper:
         )
     write_report(cfg, REPORT, _reported(options.network, options.layers_alone, found, fit))
     return _applied(model, cfg, options.network, found.choice)
+
+
+def _fitting_bits(model: ModelWrapper, cfg: Any, weights: int, interval: int | None) -> int | None:
+    """Return with how many bits of weights the network would fit, as it is otherwise; None if with none."""
+    from qonnx.core.datatype import DataType
+    from qonnx.core.modelwrapper import ModelWrapper
+    from qonnx.custom_op.registry import getCustomOp
+
+    fewer = ModelWrapper(model.model, make_deepcopy=True)
+    layers = [getCustomOp(node) for node in fewer.graph.node if has_backend(node)]
+    kinds = {
+        layer: "weightDataType" in layer.get_nodeattr_types() and layer.get_nodeattr("weightDataType")
+        for layer in layers
+    }
+    held = {layer: int(DataType[kind].bitwidth()) for layer, kind in kinds.items() if kind}
+    tried = range(max(held.values(), default=0) - 1, _LEAST_BITS - 1, -1)
+    for bits in list(tried)[-_TRIED_BITS:]:
+        for layer, before in held.items():
+            if before > bits:
+                layer.set_nodeattr("weightDataType", f"INT{bits}")
+        network = options_of(fewer, cfg, weights).network
+        if isinstance(choose(network, budget_of(cfg.fit.device, cfg.fit.use), "resources", interval), Chosen):
+            return bits
+    return None
 
 
 def _applied(model: ModelWrapper, cfg: Any, network: Network, choice: Sequence[int]) -> ModelWrapper:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
+    Widths = tuple[tuple[int, int], tuple[int, int]]
+    """Values and bits of a beat that is given, and of one that is taken."""
+
     End = tuple[int, Any, Any]
     """A stream at a layer: its place among the node's inputs or outputs, and values and bits of a beat, (options,)."""
 
@@ -75,6 +78,7 @@ class _Measured:
     needs: Any
     takes: list[End]
     gives: list[End]
+    inside: list[Widths]
 
 
 class Options(NamedTuple):
@@ -195,6 +199,7 @@ class _Reader:
             needs=np.concatenate([part.needs for part in parts]),
             takes=_joined([part.takes for part in parts]),
             gives=_joined([part.gives for part in parts]),
+            inside=[one for part in parts for one in part.inside],
         )
 
     def _measure_form(self, backend: str, layer: Any, window: Any) -> _Measured:
@@ -212,14 +217,21 @@ class _Reader:
         if without:
             needs[:, RESOURCES.index("lut")] = 0
         takes, gives = _ends(layer, front, foldings)
-        return _Measured([backend] * len(foldings), foldings, cycles, needs, takes, gives)
+        inside = [] if window is None else _between(window, layer, foldings)
+        return _Measured([backend] * len(foldings), foldings, cycles, needs, takes, gives, inside)
 
     def _layer(self, places: tuple[int, ...], found: _Measured) -> Layer:
         options = [
             Folding(name, tuple(zip(places, (one.window, one.own)[-len(places) :], strict=True)))
             for name, one in zip(found.backends, found.foldings, strict=True)
         ]
-        return Layer(self._model.graph.node[places[-1]].name, found.cycles, found.needs.copy(), options)
+        needs = found.needs.copy()
+        if found.inside:
+            tensor = self._model.graph.node[places[0]].output[0]
+            kind, shape = self._model.get_tensor_datatype(tensor), self._model.get_tensor_shape(tensor)
+            for at, (given, taken) in enumerate(found.inside):
+                needs[at] += self._costs.between([given], [taken], kind, shape)[0, 0]
+        return Layer(self._model.graph.node[places[-1]].name, found.cycles, needs, options)
 
     def _link(self, source: int, given: Stream, target: int, taken: Stream) -> Link:
         """Return a link, with what stands between any two of its widths."""
@@ -274,6 +286,17 @@ def _ends(layer: Any, front: Any, foldings: Sequence[Settings]) -> tuple[list[En
         for widths, width in zip((*taken, *given), (*known[key][0], *known[key][1]), strict=True):
             widths.append(width)
     return _by_place(fed, taken), _by_place(range(len(given)), given)
+
+
+def _between(window: Any, layer: Any, foldings: Sequence[Settings]) -> list[Widths]:
+    """Return, of each folding, values and bits of a beat that a window gives, and of one that the layer behind it takes."""
+    found = []
+    for one in foldings:
+        set_all(window, one.window)
+        set_all(layer, one.own)
+        given = int(window.get_folded_output_shape()[-1]), int(window.get_outstream_width())
+        found.append((given, (int(layer.get_folded_input_shape()[-1]), int(layer.get_instream_width()))))
+    return found
 
 
 def _by_place(places: Iterable[int], widths: Iterable[list[tuple[int, int]]]) -> list[End]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import gcd
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -166,7 +167,9 @@ def _lanes(layer: Any, window: Any, weights: int) -> Iterator[Settings]:
 
 
 def _reshaped(layer: Any, window: Any, weights: int) -> Iterator[Settings]:
-    for value in divisors(int(layer.get_normal_output_shape()[-1])):
+    for value in divisors(
+        gcd(int(layer.get_normal_input_shape()[-1]), int(layer.get_normal_output_shape()[-1]))
+    ):
         yield Settings({"PE": value}, {})
 
 

@@ -34,7 +34,8 @@ def summary(
     speed = _measured(subject, circuit) or _speed(subject, estimate, layers)
     estimates = [*speed, *_resources(estimate, fields(report.get("synthesis")), fields(report.get("device")))]
     floats = _float_model(fields(report.get("float_model")))
-    found = (_proven(report), accuracy, *floats, _circuit(circuit), _rate(rate), *estimates)
+    fit = _fit(fields(report.get("fit")))
+    found = (_proven(report), accuracy, *floats, _circuit(circuit), _rate(rate), fit, *estimates)
     tiles = [tile for tile in found if tile]
     notes = [] if accuracy else [sentence(_NO_ACCURACY)]
     if not any(estimates):
@@ -56,6 +57,18 @@ def _proven(report: Fields) -> Markup | None:
         return _tile("Proven", "yes", "no shortfall")
     code = "exit code 3, because the build is strict" if report.get("strict") else "exit code 3 with --strict"
     return _tile("Proven", "no", f"{figures.plural(shortfalls, 'shortfall')}: {code}", bad=True)
+
+
+def _fit(fit: Fields) -> Markup | None:
+    """Say whether the foldings are the best ones that fit the device, or what is proven of them."""
+    use, gap, cost, bound = numbers(fit, "use", "gap", "cost", "cost_bound")
+    if use is None or gap is None:
+        return None
+    room = f"within {figures.share(use, 0)} of {first_text(fit, 'device')}, goal: {first_text(fit, 'goal')}"
+    if fit.get("proven"):
+        return _tile("Foldings", "the best", f"{room}; proven: no other choice is better")
+    least = "" if cost is None or bound is None else f" (cost {cost:.4g}, none below {bound:.4g})"
+    return _tile("Foldings", f"gap {figures.share(gap, 1)}", f"{room}; not proven{least}", bad=True)
 
 
 def _accuracy(accuracy: Fields, unproven: Sequence[str]) -> Markup | None:

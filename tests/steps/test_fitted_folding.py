@@ -141,6 +141,34 @@ def test_what_does_not_fit_ends_the_step(fitted):
 
 
 @pytest.mark.slow
+def test_fewer_bits_that_would_do_are_said(fitted):
+    config = fitted(goal="resources", fps=1000, use=1.0)
+    config.kernel_preferences = {"MVAU": ("finn:MVAU_rtl",)}
+    model = specialized(perceptron(), config)
+    steps.fold(model, config)
+    needs = reported(config, "fit")[
+        "needs"
+    ]  # of the cheapest: what takes no more of the others has no fewer LUTs
+    there = {**needs, "lut": needs["lut"] - 1, "ff": DEVICE.ff}
+    config.fit = replace(config.fit, device=replace(DEVICE, **there))
+    with pytest.raises(BuildError, match=r"\n  weights of at most [23] bits would do$"):
+        steps.fold(model, config)
+
+
+@pytest.mark.slow
+def test_a_converter_behind_a_window_that_gives_all_positions_is_counted(fitted, caplog):
+    config = fitted(goal="fps", use=1.0)
+    graph = Graph(1, 4, 8, 8).quant(4)
+    kernel = graph.weights(integers(1, 4, 1, 3, 3))
+    graph.node("Conv", kernel, group=4, kernel_shape=[3, 3], pads=[1, 1, 1, 1]).quant(4, scale=16.0)
+    model = steps.estimate(steps.fold(specialized(graph.model(1, 4, 8, 8), config), config), config)
+    fit, estimate = reported(config, "fit"), reported(config, "estimates")
+    assert model.get_nodes_by_op_type("EmbeddedVVAU_rtl")
+    assert estimate["lut"] == fit["needs"]["lut"] - fit["fifos"]["lut"]
+    assert "the estimate is not what" not in caplog.text
+
+
+@pytest.mark.slow
 def test_without_dsp_slices_another_backend_multiplies(fitted):
     config = fitted(device=replace(DEVICE, dsp=0), use=1.0)
     model = steps.fold(specialized(perceptron(), config), config)

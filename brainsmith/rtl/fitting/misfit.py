@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import BuildError
-from brainsmith.figures import share
+from brainsmith.figures import plural, share
 from brainsmith.rtl.devices.device import RESOURCES, all_devices
 from brainsmith.rtl.fitting.options import budget_of
 from brainsmith.rtl.fitting.solve import Chosen, Misfit, choose
@@ -22,7 +22,9 @@ _PARTS = 3
 """How many parts that would do are named."""
 
 
-def why_nothing_fits(network: Network, found: Misfit, fit: Fit, clock_ns: float) -> str:
+def why_nothing_fits(
+    network: Network, found: Misfit, fit: Fit, clock_ns: float, bits: int | None = None
+) -> str:
     """Return the message of a goal that no folding reaches.
 
     Args:
@@ -30,6 +32,7 @@ def why_nothing_fits(network: Network, found: Misfit, fit: Fit, clock_ns: float)
         found: What comes nearest.
         fit: What was asked for.
         clock_ns: The clock period.
+        bits: With how many bits of weights it would fit; None if that is not known, or with none.
     """
     rate = "" if fit.fps is None else f" at {fit.fps:,} frames per second"
     if found.choice is None and found.slowest:
@@ -48,7 +51,7 @@ def why_nothing_fits(network: Network, found: Misfit, fit: Fit, clock_ns: float)
         [
             f"no folding fits {share(fit.use, 0)} of {fit.device.name}{rate}: the one that comes nearest needs too much of "
             f"{', '.join(lacking)}",
-            *(f"  {text}" for text in _what_would(network, fit, clock_ns)),
+            *(f"  {text}" for text in _what_would(network, fit, clock_ns, bits)),
         ]
     )
 
@@ -61,8 +64,8 @@ def _rate(interval: int, clock_ns: float) -> str:
     return f"{1e9 / (interval * clock_ns):,.0f} frames per second"
 
 
-def _what_would(network: Network, fit: Fit, clock_ns: float) -> list[str]:
-    """Say which rate and which parts would do."""
+def _what_would(network: Network, fit: Fit, clock_ns: float, bits: int | None) -> list[str]:
+    """Say which rate, which parts and which weights would do."""
     said = []
     if fit.fps is not None:
         slower = choose(network, budget_of(fit.device, fit.use))
@@ -81,6 +84,8 @@ def _what_would(network: Network, fit: Fit, clock_ns: float) -> list[str]:
             parts.append(device.name)
     if parts:
         said.append(f"a larger part would do: {', '.join(parts)}")
+    if bits is not None:
+        said.append(f"weights of at most {plural(bits, 'bit')} would do")
     return said or ["no larger part of the family would do: give weights and activations fewer bits"]
 
 

@@ -50,3 +50,9 @@ def test_a_rate_that_no_folding_reaches_names_the_layer():
         "100,000 frames per second with a clock of 10 ns",
         "  lower at_least: {fps: ...}, or raise the clock",
     ]
+
+
+def test_weights_that_would_do_are_said():
+    found = choose(network((100, 10_000_000, 1)), budget_of(SMALL))
+    text = why_nothing_fits(network((100, 10_000_000, 1)), found, Fit(SMALL, use=1.0), 10.0, bits=3)
+    assert text.splitlines()[1:] == ["  weights of at most 3 bits would do"]
