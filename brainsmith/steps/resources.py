@@ -35,7 +35,7 @@ def estimated_resources(layer: Any, part: str, model: ModelWrapper) -> dict[str,
         return {name: stated[name] for name in RESOURCES}
     node, family = layer.onnx_node, family_of(part).name
     if has_model(node.op_type, family):
-        parameters = parameters_of(node.op_type, layer.get_nodeattr, _is_narrow(layer, model))
+        parameters = parameters_of(node.op_type, layer.get_nodeattr, is_narrow(layer, model))
         if parameters is not None:
             foretold = needs(node.op_type, parameters, family)._asdict()
             return {name: int(foretold.get(name, 0)) for name in RESOURCES}
@@ -43,7 +43,7 @@ def estimated_resources(layer: Any, part: str, model: ModelWrapper) -> dict[str,
     return {name: round(float(used.get(key, 0))) for name, key in RESOURCES.items()}
 
 
-def _is_narrow(layer: Any, model: ModelWrapper) -> bool:
+def is_narrow(layer: Any, model: ModelWrapper) -> bool:
     """Tell whether the least weight that its datatype holds does not occur in a product's weights."""
     inputs = layer.onnx_node.input
     weights = model.get_initializer(inputs[1]) if len(inputs) > 1 else None

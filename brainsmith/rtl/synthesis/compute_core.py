@@ -49,6 +49,17 @@ def dsp_slices(family: str, pe: Any, simd: Any, weight: int, activation: int, na
     return _slices(_VERSIONS[family], pe, simd, weight, activation, narrow, one_input=True)
 
 
+def chains_slices(weight: int, activation: int, narrow: bool) -> bool:
+    """Tell whether an MVAU on a Versal chains slices of three products each, in place of the core of all other parts.
+
+    Args:
+        weight: Bits of a weight.
+        activation: Bits of an input.
+        narrow: Whether the least weight that its datatype holds does not occur.
+    """
+    return bool(_slices(_VERSIONS["versal"], 1, _INT8_LANES, weight, activation, narrow, one_input=True) == 1)
+
+
 def lanes_of(family: str, weight: int, activation: int, total: int, narrow: bool) -> list[int]:
     """Return the bits of each product's place in a slice, the lowest first.
 
