@@ -70,6 +70,7 @@ def estimate(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         "latency_cycles": moved.flow.latency,
         "latency_assumed": list(moved.assumed),
         "fifo_bits": moved.flow.fifo_bits,
+        "gauge_bits": moved.flow.gauge_bits,
         "fps": 1e9 / (max(interval, 1) * cfg.synth_clk_period_ns),
         **{name: sum(layer[name] for layer in layers) for name in RESOURCES},
         "lut_not_modelled": [layer["name"] for layer in layers if not layer["lut"]],

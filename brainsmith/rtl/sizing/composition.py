@@ -73,7 +73,8 @@ def compose(links: Sequence[Link], layers: Sequence[str], interval: int, time: T
         arrivals |= timing.given
         for link in behind:
             if link.target.layer == DESIGN:
-                times = arrivals.pop(link.name).frames.reshape(-1)
+                trace = arrivals.pop(link.name)
+                times = trace.between(0, int(trace.frames[-1, -1]) + THROUGH + 1)
                 fills[link.name] = most_waiting(times, times + THROUGH)
                 latency = max(latency, int(times[link.beats - 1]) + THROUGH + 1)
     return Composed({link.name: fills[link.name] for link in carrying}, latency)

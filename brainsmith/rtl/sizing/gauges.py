@@ -60,6 +60,29 @@ def gauge(runner: Runner) -> Gauge:
     return Gauge(gauged_depths(run.fills, bits), runner.full(run), interval, run.latency)
 
 
+LEAST_RUNS = 8
+"""Of a search that is worth its compile."""
+
+SEARCH_CYCLES = 50_000_000
+"""That the runs of a search may take together."""
+
+
+def run_cycles(interval: int, latency: int) -> int:
+    """Return how many cycles a run of the whole design takes that shows its rate."""
+    return enough_frames(ceil(latency / interval)) * interval + latency
+
+
+def is_searched(interval: int, latency: int, cycles: int = SEARCH_CYCLES) -> bool:
+    """Tell whether a design is short enough that a search makes its FIFOs smaller.
+
+    Args:
+        interval: Cycles from one frame to the next.
+        latency: Cycles of a frame.
+        cycles: That the runs of a search may take together.
+    """
+    return LEAST_RUNS * run_cycles(interval, latency) <= cycles
+
+
 def enough_frames(in_flight: int) -> int:
     """Return how many frames a run needs of which the last half shall show the steady rate.
 

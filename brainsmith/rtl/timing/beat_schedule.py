@@ -109,12 +109,12 @@ def replayed(
         return gathered(vectors * beats, vectors, delay)
     turns, taken = vectors * beats * folds, np.arange(vectors * beats)
     vector, beat = np.divmod(taken, beats)
-    needed = vector * beats * folds + (0 if whole else beat)
+    needed: Numbers = vector * beats * folds + (0 if whole else beat)
     left = taken - places
     if whole:
         left = (vector - places // beats) * beats + beats - 1
     before, place = np.divmod(left, beats)
-    room = before * beats * folds + (folds - 1) * beats + place
+    room: Numbers = before * beats * folds + (folds - 1) * beats + place
     given = np.arange(1, vectors * folds + 1) * beats - 1
     return BeatSchedule(turns, (Taking(needed, room, 1 if whole else 0, wait),), (Giving(given, delay),))
 
@@ -125,7 +125,7 @@ def converted(taken: int, given: int, beats_in: int, beats_out: int, delay: int 
     if taken < given:
         return BeatSchedule(beats_in, (Taking(np.arange(beats_in)),), (Giving(-(-ends // taken) - 1, delay),))
     # An input beat is taken when the output beats that it does not end are given.
-    starts = np.arange(beats_in) * taken // given
+    starts: Numbers = np.arange(beats_in) * taken // given
     return BeatSchedule(beats_out, (Taking(starts),), (Giving(np.arange(beats_out), delay),))
 
 

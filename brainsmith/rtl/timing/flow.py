@@ -9,6 +9,7 @@ import numpy as np
 
 from brainsmith.rtl.sizing.composition import compose, gauged_depths, in_order
 from brainsmith.rtl.sizing.fifo_hardware import depth_of, held
+from brainsmith.rtl.sizing.gauges import is_searched
 from brainsmith.rtl.sizing.traces import THROUGH, LayerTiming, SlowerError
 from brainsmith.rtl.stitching.design import DESIGN
 from brainsmith.rtl.timing.just_in_time import Steady, just_in_time
@@ -32,6 +33,9 @@ class Flow:
         latency: Cycles from a frame's first beat in to its last beat out, of an idle design whose input never waits for
             its source.
         interval: Cycles from one frame to the next.
+        early: The most beats in each FIFO if nothing ever waits for a place, by the names of links.
+        fills: The most beats in each FIFO if layers that have time to spare move them just in time; as `early` of a design
+            that is too long to be searched, whose FIFOs get the depths of the gauges.
         depths: Of FIFOs with which the design keeps that rate, by the names of links.
         fifo_bits: That these hold.
         gauge_bits: That FIFOs hold which never stall a beat at that rate, while frames come in evenly spread.
@@ -39,6 +43,8 @@ class Flow:
 
     latency: int
     interval: int
+    early: dict[str, int]
+    fills: dict[str, int]
     depths: dict[str, int]
     fifo_bits: int
     gauge_bits: int
@@ -58,15 +64,15 @@ def flow(links: Sequence[Link], schedules: Mapping[str, BeatSchedule], interval:
     interval = max(interval, *(link.beats for link in links))
     early, interval = _steady(links, schedules, interval)
     bits = {link.name: link.bits for link in links}
-    fills = early.fills
-    if all(trace.repeated == 1 for trace in early.given.values()):
+    fills, latency = early.fills, first_latency(links, schedules)
+    if is_searched(interval, latency) and all(trace.repeated == 1 for trace in early.given.values()):
         fills = just_in_time(links, schedules, early, interval)
     depths = {name: depth_of(fill + 1, bits[name]) for name, fill in fills.items()}
     gauged, chosen = (
         {name: bits[name] * held(depth, bits[name]) for name, depth in found.items()}
         for found in (gauged_depths(early.fills, bits), depths)
     )
-    return Flow(first_latency(links, schedules), interval, depths, sum(chosen.values()), sum(gauged.values()))
+    return Flow(latency, interval, early.fills, fills, depths, sum(chosen.values()), sum(gauged.values()))
 
 
 def first_latency(links: Sequence[Link], schedules: Mapping[str, BeatSchedule]) -> int:
@@ -89,27 +95,34 @@ def _steady(
     links: Sequence[Link], schedules: Mapping[str, BeatSchedule], interval: int
 ) -> tuple[Steady, int]:
     """Return the stream in which each beat moves as early as it can, at the least interval that all layers keep."""
-    for attempt in range(_ATTEMPTS):
-        given: dict[str, Trace] = {}
-        taken: dict[str, Trace] = {}
-
-        def time(
-            name: str, arrivals: Mapping[str, Trace], behind: Mapping[str, int], interval: int
-        ) -> LayerTiming:
-            fills, left, put = time_schedule(schedules[name], list(arrivals.values()), interval)
-            traces = dict(zip(behind, put, strict=True))
-            given.update({**arrivals, **traces})
-            taken.update(zip(arrivals, left, strict=True))
-            return LayerTiming(dict(zip(arrivals, fills, strict=True)), traces, True, 0)
-
+    for _ in range(_ATTEMPTS):
         try:
-            fills = compose(links, list(schedules), interval, time).fills
+            return _early(links, schedules, interval), interval
         except SlowerError as slower:
-            if attempt + 1 == _ATTEMPTS:
-                raise
             interval = slower.interval
-            continue
-        ends = [link.name for link in links if link.target.layer == DESIGN]
-        taken |= {name: given[name].later(THROUGH) for name in ends}
-        return Steady(fills, given, taken), interval
-    raise AssertionError
+    return _early(links, schedules, interval), interval
+
+
+def _early(links: Sequence[Link], schedules: Mapping[str, BeatSchedule], interval: int) -> Steady:
+    """Return the stream in which each beat moves as early as it can.
+
+    Raises:
+        SlowerError: A layer is slower.
+    """
+    given: dict[str, Trace] = {}
+    taken: dict[str, Trace] = {}
+
+    def time(
+        name: str, arrivals: Mapping[str, Trace], behind: Mapping[str, int], interval: int
+    ) -> LayerTiming:
+        fills, left, put = time_schedule(schedules[name], list(arrivals.values()), interval)
+        traces = dict(zip(behind, put, strict=True))
+        given.update({**arrivals, **traces})
+        taken.update(zip(arrivals, left, strict=True))
+        return LayerTiming(dict(zip(arrivals, fills, strict=True)), traces, True, 0)
+
+    fills = compose(links, list(schedules), interval, time).fills
+    for link in links:
+        if link.target.layer == DESIGN:
+            taken[link.name] = given[link.name].later(THROUGH)
+    return Steady(fills, given, taken)

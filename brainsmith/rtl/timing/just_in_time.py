@@ -1,9 +1,9 @@
 """How small FIFOs can be while the rate is kept: layers that have time to spare give their beats just in time.
 
-Each beat may move later than it can, as long as those behind it are in time. Any steady stream that the layers can follow tells
-depths that are enough: a layer that begins as soon as it can, and waits only for a place that this stream has, is at no time
-later than it, by induction over the cycles. So of each layer it is chosen whether it moves its beats as early as it can, or
-just in time for those behind it, by what its FIFOs cost.
+Each beat may move later than it can, as long as those behind it are in time. Any steady stream that the layers can follow
+tells depths that are enough: a layer that begins as soon as it can, and waits only for a place that this stream has, is at
+no time later than it, by induction over the cycles. So of each layer it is chosen whether it moves its beats as early as it
+can, or just in time for those behind it, by what its FIFOs cost.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.stitching.design import Link
     from brainsmith.rtl.timing.beat_schedule import BeatSchedule
 
-_AHEAD = 8
+_AHEAD = 4
 """Layers that are tried just in time after the last one with which FIFOs became smaller."""
 
 
@@ -70,6 +70,7 @@ class _Stream:
     def __init__(self, links: Sequence[Link], early: Steady, interval: int) -> None:
         self._links = links
         self._interval = interval
+        self._costs: dict[str, tuple[Cycles, Cycles, int]] = {}
         self._given = {name: _frame(trace) for name, trace in early.given.items()}
         self._taken = {name: _frame(trace) for name, trace in early.taken.items()}
 
@@ -82,7 +83,8 @@ class _Stream:
     ) -> int:
         """Let as many layers be just in time, the last one first, as make the FIFOs smallest; return how many.
 
-        Those before them stay as early as they can.
+        Those before them stay as early as they can. It ends where the FIFOs between late layers cost more than before: the
+        layer there is better early, and what is before it is tried alone.
         """
         first = {link.name: self._cost(link) for _, before, behind in layers for link in (*before, *behind)}
         kept = dict(self._given), dict(self._taken)
@@ -126,7 +128,12 @@ class _Stream:
 
     def _cost(self, link: Link) -> int:
         """Return the bits that a link's FIFO holds."""
-        return link.bits * held(depth_of(self._fill(link) + 1, link.bits), link.bits)
+        put, left = self._given[link.name], self._taken[link.name]
+        known = self._costs.get(link.name)
+        if known is None or known[0] is not put or known[1] is not left:
+            bits = link.bits * held(depth_of(self._fill(link) + 1, link.bits), link.bits)
+            known = self._costs[link.name] = put, left, bits
+        return known[2]
 
 
 def _frame(trace: Trace) -> Cycles:

@@ -183,10 +183,10 @@ def time_schedule(
         SlowerError: More and more beats would wait.
     """
     played, turn = Played(schedule), lcm(*(trace.repeated for trace in arrivals))
-    frames = _play(played, arrivals, interval)
-    fills = [_waiting(trace, played.taken[one], frames) for one, trace in enumerate(arrivals)]
+    _play(played, arrivals, interval)
     given = [Trace(np.stack(each), turn, interval).shortest() for each in played.given]
     taken = [Trace(np.stack(each), turn, interval).shortest() for each in played.taken]
+    fills = [_waiting(put, left) for put, left in zip(arrivals, taken, strict=True)]
     return fills, taken, given
 
 
@@ -253,7 +253,7 @@ def _late(schedule: BeatSchedule, output: int) -> Cycles:
     return late
 
 
-def _play(played: Played, arrivals: Sequence[Trace], interval: int, others: Sequence[Taking] = ()) -> int:
+def _play(played: Played, arrivals: Sequence[Trace], interval: int, others: Sequence[Taking] = ()) -> None:
     """Play frames until they repeat; return how many.
 
     Raises:
@@ -266,16 +266,16 @@ def _play(played: Played, arrivals: Sequence[Trace], interval: int, others: Sequ
     for frame in range(known + FRAMES * turn):
         ends.append(played.frame([*(_frame(trace, frame) + THROUGH for trace in arrivals), *always]))
         if frame >= known + turn and _repeats(played, turn, interval):
-            return len(ends)
+            return
     longest = ceil((ends[-1] - ends[-1 - turn]) / turn)
     if longest > interval:
         raise SlowerError(longest)
-    return len(ends)
 
 
-def _waiting(trace: Trace, taken: Sequence[Cycles], frames: int) -> int:
-    """Return how many beats wait at most that arrive by a trace."""
-    return most_waiting(np.concatenate([_frame(trace, at) for at in range(frames)]), np.concatenate(taken))
+def _waiting(put: Trace, left: Trace) -> int:
+    """Return how many beats wait at most, of those that go in by one trace and leave by another."""
+    end = int(max(put.frames[-1, -1], left.frames[-1, -1])) + put.interval + 1
+    return most_waiting(put.between(0, end), left.between(0, end))
 
 
 def _frame(trace: Trace, number: int) -> Cycles:
