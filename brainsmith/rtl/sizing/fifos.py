@@ -186,9 +186,10 @@ def _sizing(
 
 
 def _unsearched(gauged: Gauge, budget: Budget) -> str:
+    cycles = run_cycles(gauged.interval, gauged.latency)
     return (
-        f"the FIFOs are as deep as the gauges say: a search needs {LEAST_RUNS} runs of {run_cycles(gauged.interval, gauged.latency):,} cycles "
-        f"at least, and may simulate {budget.cycles:,}"
+        f"the FIFOs are as deep as the gauges say: a search needs {LEAST_RUNS} runs of {cycles:,} cycles at least, and may "
+        f"simulate {budget.cycles:,}"
     )
 
 

@@ -67,6 +67,7 @@ class BeatSchedule:
         given: By output.
         apart: Cycles from the end of a frame, when it has its last turn and took its last beat, to the first turn or beat
             of the next; None if a frame may begin before.
+        begin: The first cycle after the reset that can be a turn.
         stated: Whether it is the circuit's; else it is the slowest that such a layer may be.
     """
 
@@ -74,6 +75,7 @@ class BeatSchedule:
     taken: tuple[Taking, ...]
     given: tuple[Giving, ...]
     apart: int | None = None
+    begin: int = 0
     stated: bool = True
 
 

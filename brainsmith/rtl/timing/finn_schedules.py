@@ -6,7 +6,7 @@ The source is FINN's library of RTL (finn-plus 1.6): `mvu_vvu_axi.sv`, `replay_b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd, prod
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,9 @@ from brainsmith.rtl.timing.beat_schedule import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+
+_WEIGHTS = 5
+"""The first cycle after the reset in which the memory of a layer's weights gives one."""
 
 _CHAINED = 3
 """Products of a slice in a chain."""
@@ -55,15 +58,16 @@ def matrix_vector_unit(layer: Any, fabric: Fabric) -> BeatSchedule:
     weight, taken = (int(layer.get_input_datatype(at).bitwidth()) for at in (1, 0))
     chained = bool(fabric.versal_clock) and chains_slices(weight, taken, fabric.narrow)
     places = 1 << max(1, (beats - 1).bit_length()) if beats > 1 else 2
-    return replayed(
+    schedule = replayed(
         vectors, beats, folds, places, wait=2, delay=_product_delay(layer, fabric, chained), whole=False
     )
+    return replace(schedule, begin=_WEIGHTS)
 
 
 def vector_vector_unit(layer: Any, fabric: Fabric) -> BeatSchedule:
     """Return the schedule of FINN's VVAU, whose results each need the beats of a window."""
     beats, results = _beats(layer)
-    return gathered(beats, results, _product_delay(layer, fabric, chained=True))
+    return replace(gathered(beats, results, _product_delay(layer, fabric, chained=True)), begin=_WEIGHTS)
 
 
 def _product_delay(layer: Any, fabric: Fabric, chained: bool) -> int:

@@ -24,20 +24,20 @@ class Played:
 
     Args:
         schedule: Of the layer.
-        begin: The first cycle.
+        begin: The first cycle that can be a turn; the schedule's own by default.
 
     Attributes:
         taken: By input: the cycles in which the beats of each frame were taken, so far.
         given: By output: those in which they were given.
     """
 
-    def __init__(self, schedule: BeatSchedule, begin: int = 0) -> None:
+    def __init__(self, schedule: BeatSchedule, begin: int | None = None) -> None:
         self._schedule = schedule
         self.taken: list[list[Cycles]] = [[] for _ in schedule.taken]
         self.given: list[list[Cycles]] = [[] for _ in schedule.given]
-        self._first = begin
+        self._first = schedule.begin if begin is None else begin
         self._before: _Turns | None = None
-        self._last = [begin - 1 for _ in schedule.taken]
+        self._last = [(0 if begin is None else begin) - 1 for _ in schedule.taken]
         self._places = [_Places(one) for one in schedule.taken]
         self._carried: list[tuple[Cycles, Cycles]] = []
 
@@ -238,7 +238,7 @@ def reverse(schedule: BeatSchedule) -> BeatSchedule:
         if one.room is not None
     )
     given = tuple(Giving(last - _known(one)[::-1], 0) for one in schedule.taken if one.room is None)
-    return BeatSchedule(schedule.turns, (*ends, *stored), given, schedule.apart, schedule.stated)
+    return BeatSchedule(schedule.turns, (*ends, *stored), given, schedule.apart)
 
 
 def _known(one: Taking) -> Cycles:

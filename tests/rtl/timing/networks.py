@@ -1,6 +1,6 @@
 """Small networks of schedules, and what they do, computed beat by beat from the definitions alone."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -47,7 +47,7 @@ def layers_for(draw, beats):
     delay = draw(st.integers(0, 4))
     kind = draw(st.sampled_from(["same", "sums", "products", "stored", "wider", "narrower", "window", "pad"]))
     if kind == "sums":
-        return gathered(beats, beats // each, delay)
+        return replace(gathered(beats, beats // each, delay), begin=draw(st.integers(0, 9)))
     if kind in ("products", "stored"):
         places = 2 * each if kind == "stored" else 1 << max(1, (each - 1).bit_length())
         folds = draw(st.integers(1, 3))
@@ -146,7 +146,7 @@ def _freed(one, left, beat, places):
 def _move(schedule, turns, ins, outs, put, left, places):
     for at in range(len(turns)):
         frame, turn = divmod(at, schedule.turns)
-        waits = [turns[at], turns[at - 1] + 1 if at else 0]
+        waits = [turns[at], turns[at - 1] + 1 if at else schedule.begin]
         if schedule.apart is not None and turn == 0 and frame:
             last = [left[one.name][frame * one.beats - 1] for one in ins]
             waits += [cycle + 1 + schedule.apart for cycle in (*last, turns[at - 1])]
