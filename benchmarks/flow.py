@@ -4,8 +4,8 @@
     python benchmarks/flow.py out/hunt/*/out out/digits_cnn
 
 Each folder is the output of a build with `output: simulated`. A folder's row has what is estimated, what was simulated, and
-the difference; the last lines have the median, the 95th percentile and the greatest difference. Where FIFOs were not searched,
-their bits are compared with those of the gauges. The exit code is 1 if a latency is off by more than 5 %.
+the difference; the last lines have the median, the 95th percentile and the greatest difference. Where FIFOs were not
+searched, their bits are compared with those of the gauges. The exit code is 1 if a latency is off by more than 5 %.
 """
 
 from __future__ import annotations

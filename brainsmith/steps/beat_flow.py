@@ -58,7 +58,7 @@ def model_flow(model: ModelWrapper, part: str, clock: float, interval: int) -> M
 
 
 def _links(model: ModelWrapper, layers: dict[str, NodeProto]) -> list[Link]:
-    """Return the streams between layers, and those from and to what is none."""
+    """Return the streams between layers, and those at the ends of the design."""
     from qonnx.custom_op.registry import getCustomOp
 
     given = {tensor: (name, at) for name, node in layers.items() for at, tensor in enumerate(node.output)}

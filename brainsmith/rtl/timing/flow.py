@@ -94,7 +94,7 @@ def first_latency(links: Sequence[Link], schedules: Mapping[str, BeatSchedule]) 
 def _steady(
     links: Sequence[Link], schedules: Mapping[str, BeatSchedule], interval: int
 ) -> tuple[Steady, int]:
-    """Return the stream in which each beat moves as early as it can, at the least interval that all layers keep."""
+    """Return the stream in which each beat moves as early as it can, at the smallest interval that all layers keep."""
     for _ in range(_ATTEMPTS):
         try:
             return _early(links, schedules, interval), interval
