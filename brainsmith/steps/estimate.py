@@ -10,6 +10,7 @@ from brainsmith.errors import BuildError
 from brainsmith.plugin.core import step
 from brainsmith.rtl.cores.frame_cycles import frame_cycles
 from brainsmith.rtl.resource_models.resource_model import coefficients
+from brainsmith.steps.beat_flow import model_flow
 from brainsmith.steps.converters import with_converters
 from brainsmith.steps.fitted_folding import REPORT as FIT
 from brainsmith.steps.hardware_nodes import backend_type
@@ -50,13 +51,13 @@ ATTRIBUTES = (
 def estimate(model: ModelWrapper, cfg: Any, synthesise: bool = False) -> ModelWrapper:
     """Write `report/estimates.json` in `cfg.output_dir`: cycles, rate, latency and resources.
 
-    The interval is that of the slowest layer; the latency is the sum along the longest path, as if no layer
-    began before the one in front had finished (FINN's measure, so an upper bound). Resources are what backends of
+    The interval is that of the slowest layer. Latency and the bits of FIFOs follow from when each layer takes and gives
+    its beats (`steps/beat_flow.py`); `latency_assumed` names the layers of which that is not known, which are taken to give
+    a frame after they took all of it. Resources are what backends of
     this project state, what calibrated models say of FINN's RTL layers, and FINN's own estimates of all others
     (`steps/resources.py`). Layers without a model of their LUTs are listed under `lut_not_modelled`, so that a total
     of LUTs is read as a lower bound. The width converters that
-    `rtl_codegen` will insert between layers are counted too, but not in the latency, since they pass on what they
-    get. Each layer's attribute `cycles_estimate` is set.
+    `rtl_codegen` will insert between layers are counted too. Each layer's attribute `cycles_estimate` is set.
 
     Args:
         model: Its layers have backends.
@@ -69,18 +70,22 @@ def estimate(model: ModelWrapper, cfg: Any, synthesise: bool = False) -> ModelWr
     """
     part = cfg._resolve_fpga_part()
     if not any(map(backend_type, model.graph.node)):
-        raise BuildError(
-            "there is nothing to estimate: no layer has a backend yet. Run the step specialize first"
-        )
-    cycles = {node.name: _state_cycles(node) for node in model.graph.node if backend_type(node)}
+        advice = "no layer has a backend yet. Run the step specialize first"
+        raise BuildError(f"there is nothing to estimate: {advice}")
+    for node in filter(backend_type, model.graph.node):
+        _state_cycles(node)
     circuit = with_converters(model, cfg)
     layers = [_layer(node, part, circuit) for node in circuit.graph.node if backend_type(node)]
     counted = _count(layers, circuit, cfg) if synthesise else []
     interval = max(layer["cycles"] for layer in layers)
+    moved = model_flow(circuit, part, cfg.synth_clk_period_ns, interval)
     report = {
         "layers": layers,
         "interval_cycles": interval,
-        "latency_cycles": _latency(model, cycles),
+        "latency_cycles": moved.flow.latency,
+        "latency_assumed": list(moved.assumed),
+        "fifo_bits": moved.flow.fifo_bits,
+        "gauge_bits": moved.flow.gauge_bits,
         "fps": 1e9 / (max(interval, 1) * cfg.synth_clk_period_ns),
         **{name: sum(layer[name] or 0 for layer in layers) for name in RESOURCES},
         "lut_not_modelled": [layer["name"] for layer in layers if layer["lut"] is None],
@@ -111,15 +116,13 @@ def _compare_with_fit(cfg: Any, report: dict[str, Any]) -> None:
         )
 
 
-def _state_cycles(node: NodeProto) -> int:
-    """Return the estimated cycles of a layer, and set its attribute that says so, where it has one."""
+def _state_cycles(node: NodeProto) -> None:
+    """Set the attribute of a layer that says its estimated cycles, where it has one."""
     from qonnx.custom_op.registry import getCustomOp
 
     layer = getCustomOp(node)
-    cycles = frame_cycles(layer)
     if "cycles_estimate" in layer.get_nodeattr_types():
-        layer.set_nodeattr("cycles_estimate", cycles)
-    return cycles
+        layer.set_nodeattr("cycles_estimate", frame_cycles(layer))
 
 
 def _layer(node: NodeProto, part: str, model: ModelWrapper) -> dict[str, Any]:
@@ -153,12 +156,3 @@ def _count(layers: list[dict[str, Any]], model: ModelWrapper, cfg: Any) -> list[
 def _plain(value: Any) -> Any:
     """Return an attribute as JSON can hold it."""
     return value if isinstance(value, (int, float, str)) else [int(entry) for entry in value]
-
-
-def _latency(model: ModelWrapper, cycles: dict[str, int]) -> int:
-    """Return the longest sum of cycles from an input to an output; host nodes take none."""
-    ready: dict[str, int] = {}
-    for node in model.graph.node:
-        begin = max((ready.get(name, 0) for name in node.input), default=0)
-        ready.update(dict.fromkeys(node.output, begin + cycles.get(node.name, 0)))
-    return max(ready.values(), default=0)

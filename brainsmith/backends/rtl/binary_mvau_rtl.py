@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 BYTE = 8
 
 
+GROUP = 9
+"""Bits that the core counts at once."""
+
+
 @backend(
     kernel="finn:MVAU",
     backend_type="rtl",
@@ -100,6 +104,13 @@ class BinaryMVAURTL(EmbeddedMatrix):
         self.check_results(values)
         text = weight_words(values > 0, self.get_nodeattr("SIMD"), self.get_nodeattr("PE"))
         return {self.memory_file("weights"): text}
+
+    def pipeline(self) -> int:
+        """Return the cycles of the memories, of counting bits or masking values, the tree of sums, and the sum so far."""
+        sizes = self.core_parameters()
+        counted = sizes["IN_BITS"] == 1 and not sizes["IN_SIGNED"]
+        terms = -(-int(sizes["SIMD"]) // GROUP) if counted else int(sizes["SIMD"])
+        return 2 + int(counted) + (terms - 1).bit_length() + (0 if sizes["XNOR"] else 1)
 
     def core_resources(self) -> Resources:
         """Return the input's and the weights' memories, the counters or adders, and their registers."""

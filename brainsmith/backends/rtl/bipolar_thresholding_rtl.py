@@ -15,6 +15,7 @@ from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.tables import Table, make_table, table_text
 from brainsmith.rtl.synthesis.cells import Resources
+from brainsmith.rtl.timing.beat_schedule import BeatSchedule, one_by_one
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,6 +85,10 @@ class BipolarThresholdingRTL(CoreBackend, Thresholding):
         if table.depth == 1:
             return Resources(lut=pe // 2 + 3, ff=min(bits, pe + pe // 2) + 1)
         return Resources(lut=bits + 3, ff=bits + 1) + in_step(table)
+
+    def beat_schedule(self) -> BeatSchedule:
+        """Return that each beat is one of results, a cycle later."""
+        return one_by_one(self.frame_beats()[1][0])
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return PE, which divides the channels."""

@@ -11,6 +11,7 @@ from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.synthesis.cells import Resources
+from brainsmith.rtl.timing.beat_schedule import BeatSchedule, one_by_one
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +41,11 @@ class DuplicateStreamsRTL(CoreBackend, DuplicateStreams):
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the number of outputs and the width of a beat."""
         return {"COUNT": self.get_num_output_streams(), "BITS": self.get_instream_width()}
+
+    def beat_schedule(self) -> BeatSchedule:
+        """Return that each beat is given at once, at all outputs."""
+        _, given = self.frame_beats()
+        return one_by_one(given[0], outputs=len(given), delay=0)
 
     def core_resources(self) -> Resources:
         """Return a flip-flop for each output, LUTs for its valid and its next state, and a tree for ready."""

@@ -15,6 +15,7 @@ from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.tables import Table, make_table, table_text
 from brainsmith.rtl.synthesis.cells import Resources
+from brainsmith.rtl.timing.beat_schedule import BeatSchedule, one_by_one
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,6 +108,10 @@ class ElementwiseBackend(CoreBackend):
         pe, (luts, slices) = self.get_nodeattr("PE"), self.lane()
         bits = min(integer_bits(*self.result_range()), int(self.get_output_datatype().bitwidth()))
         return Resources(lut=ceil(pe * luts) + 3, ff=pe * bits + 1, dsp=pe * slices) + in_step(self.table())
+
+    def beat_schedule(self) -> BeatSchedule:
+        """Return that a beat of each stream is one of results, a cycle later."""
+        return one_by_one(self.frame_beats()[1][0], inputs=len(self.fed_inputs()))
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return PE, which divides the last axis."""

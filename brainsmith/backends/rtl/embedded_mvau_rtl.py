@@ -32,6 +32,10 @@ class EmbeddedMVAURTL(EmbeddedMatrix):
         "embedded_vvau_core.sv",
     )
 
+    def pipeline(self) -> int:
+        """Return a cycle for values and weights, one for their products, the tree of sums, and the sum so far."""
+        return 3 + (int(self.get_nodeattr("SIMD")) - 1).bit_length()
+
     def core_resources(self) -> Resources:
         """Return the memories of vectors and weights, multipliers, adders, and registers."""
         return mvau_resources(self)

@@ -12,6 +12,7 @@ from brainsmith.backends.rtl.embedded_resources import vvau_resources
 from brainsmith.plugin.core import backend
 from brainsmith.plugin.info import Priority
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
+from brainsmith.rtl.timing.beat_schedule import BeatSchedule, gathered
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -45,6 +46,11 @@ class EmbeddedVVAURTL(EmbeddedProducts, VVAU):
     def weight_rows(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the constants of the node, (channels, 1, height, width), as (channels, positions)."""
         return values.reshape(self.rows, self.products)
+
+    def beat_schedule(self) -> BeatSchedule:
+        """Return that the beats of a window are one result, after the products and the tree of their sums."""
+        (taken,), (given,) = self.frame_beats()
+        return gathered(taken, given, 3 + (int(self.get_nodeattr("SIMD")) - 1).bit_length())
 
     def core_resources(self) -> Resources:
         """Return the memory of the weights, multipliers, adders, and registers."""

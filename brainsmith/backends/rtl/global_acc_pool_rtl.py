@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from finn.custom_op.fpgadataflow.globalaccpool import GlobalAccPool
 from qonnx.core.datatype import DataType
 
@@ -15,6 +16,7 @@ from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.integers import integer_datatype
 from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.synthesis.cells import Resources
+from brainsmith.rtl.timing.beat_schedule import BeatSchedule, Giving, Taking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,6 +88,11 @@ class GlobalAccPoolRTL(CoreBackend, GlobalAccPool):
             "OUT_BITS": self.get_output_datatype().bitwidth(),
             "BLOCK": int(in_blocks(self._folds(), self.get_outstream_width())),
         }
+
+    def beat_schedule(self) -> BeatSchedule:
+        """Return that the sums of an image come with its last pixel, each a cycle after its beat."""
+        (taken,), (given,) = self.frame_beats()
+        return BeatSchedule(taken, (Taking(np.arange(taken)),), (Giving(np.arange(taken - given, taken)),))
 
     def core_resources(self) -> Resources:
         """Return the memory of the sums, their adders, the beat that waits for its sums, and the counters."""

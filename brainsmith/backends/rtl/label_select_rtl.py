@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from finn.custom_op.fpgadataflow.labelselect import LabelSelect
 
 from brainsmith.backends.rtl.label_select_order import order_resources, order_stages
@@ -13,6 +14,7 @@ from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.costs import comparator_luts
 from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.synthesis.cells import Resources
+from brainsmith.rtl.timing.beat_schedule import BeatSchedule, Giving, Taking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,6 +69,14 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
             "IN_BITS": given.bitwidth(),
             "OUT_BITS": self.get_output_datatype().bitwidth(),
         }
+
+    def beat_schedule(self) -> BeatSchedule:
+        """Return that the labels of a vector come after its last beat, one a cycle."""
+        (taken,), (given,) = self.frame_beats()
+        best = int(self.get_nodeattr("K"))
+        each = taken * best // given
+        labels = (np.arange(1, given // best + 1)[:, None] * each - 1 + np.arange(best)).reshape(-1)
+        return BeatSchedule(taken, (Taking(np.arange(taken)),), (Giving(labels),))
 
     def core_resources(self) -> Resources:
         """Return the network that puts a beat in order, and the best with their numbers, into which it is merged."""

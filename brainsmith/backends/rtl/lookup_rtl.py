@@ -12,6 +12,7 @@ from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.tables import Table, make_table, table_text
 from brainsmith.rtl.synthesis.cells import Resources
+from brainsmith.rtl.timing.beat_schedule import BeatSchedule, one_by_one
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,6 +79,10 @@ class LookupRTL(CoreBackend, Lookup):
         rows = model.get_initializer(self.onnx_node.input[1])[: self._table().depth]
         text = table_text(rows, self.get_output_datatype(), f"layer {self.onnx_node.name!r}: a table")
         return {self.memory_file("table"): text}
+
+    def beat_schedule(self) -> BeatSchedule:
+        """Return that each beat is one of results, a cycle later."""
+        return one_by_one(self.frame_beats()[1][0])
 
     def core_resources(self) -> Resources:
         """Return the table, and the handshake."""

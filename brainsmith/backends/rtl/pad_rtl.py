@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from brainsmith.backends.rtl.window_backend import WindowBackend
 from brainsmith.kernels.pad import PadKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.synthesis.cells import Resources
+from brainsmith.rtl.timing.beat_schedule import BeatSchedule, Giving, Taking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +51,12 @@ class PadRTL(WindowBackend, PadKernel):
             "VALUE": code,
             **super().core_parameters(),
         }
+
+    def beat_schedule(self) -> BeatSchedule:
+        """Return that a beat is given in each turn, and a frame begins when its input does."""
+        _, (given,) = self.frame_beats()
+        turns = np.arange(given)
+        return BeatSchedule(given, (Taking(self.inside(), opens=True),), (Giving(turns, 0),))
 
     def core_resources(self) -> Resources:
         """Return what the window needs, the frame that is open, and a LUT for each bit of a beat.

@@ -17,6 +17,7 @@ from brainsmith.rtl.cores.integers import integer_datatype
 from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.synthesis.cells import Resources
+from brainsmith.rtl.timing.beat_schedule import BeatSchedule, gathered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,6 +93,11 @@ class PoolRTL(CoreBackend, Pool):
         elif count:
             per_lane = comparator_luts(bits)
         return Resources(lut=lanes * per_lane + 2 * count + 2, ff=lanes * bits + count + 1)
+
+    def beat_schedule(self) -> BeatSchedule:
+        """Return that the beats of a window are one result, a cycle after the last."""
+        (taken,), (given,) = self.frame_beats()
+        return gathered(taken, given, 1)
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return PE, which divides the channels; the window in front gives as many channels a beat."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from finn.custom_op.fpgadataflow.upsampler import UpsampleNearestNeighbour
 
 from brainsmith.backends.rtl.page_memory import in_blocks, page_memory_resources
@@ -12,6 +13,7 @@ from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.synthesis.cells import Resources
+from brainsmith.rtl.timing.beat_schedule import BeatSchedule, Giving, Taking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,6 +54,19 @@ class UpsampleNearestNeighbourRTL(CoreBackend, UpsampleNearestNeighbour):
             "HIGH": self._copies("H"),
             "BLOCK": int(in_blocks(self._row(), self.get_instream_width())),
         }
+
+    def beat_schedule(self) -> BeatSchedule:
+        """Return that a row is stored, whose beats are given as often as they are copied."""
+        (taken,), (given,) = self.frame_beats()
+        parameters = self.core_parameters()
+        folds, width, wide, high = (int(parameters[name]) for name in ("FOLDS", "WIDTH", "WIDE", "HIGH"))
+        row = width * folds
+        rows, place = np.divmod(np.arange(taken), row)
+        pixel, fold = np.divmod(place, folds)
+        first = rows * row * wide * high + pixel * folds * wide + fold
+        last = first + (high - 1) * row * wide + (wide - 1) * folds
+        room = np.concatenate([last[-row:] - given, last[:-row]])
+        return BeatSchedule(given, (Taking(first, room, freed=0),), (Giving(np.arange(given)),))
 
     def core_resources(self) -> Resources:
         """Return the memory of a row, the register after it, and the counters of places, copies and beats.

@@ -12,6 +12,7 @@ from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.synthesis.cells import Resources
+from brainsmith.rtl.timing.beat_schedule import BeatSchedule, converted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,6 +53,12 @@ class WidthConverterRTL(CoreBackend, StreamingDataWidthConverter):
         """Return what both widths are multiples of, and how often each holds it."""
         unit, taken, given = self._widths()
         return {"UNIT": unit, "TAKEN": taken, "GIVEN": given}
+
+    def beat_schedule(self) -> BeatSchedule:
+        """Return that a beat moves on the narrower side in each turn."""
+        _, taken, given = self._widths()
+        (before,), (behind,) = self.frame_beats()
+        return converted(taken, given, before, behind)
 
     def core_resources(self) -> Resources:
         """Return flip-flops for what is stored and LUTs that move it: to the place where it is given, or taken."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from brainsmith.backends.rtl.window_turns import Turns, window_resources, window_turns
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.node_support import Support, unsupported
@@ -12,6 +14,8 @@ from brainsmith.rtl.cores.turns import packed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import numpy.typing as npt
 
     from brainsmith.rtl.synthesis.cells import Resources
 
@@ -49,6 +53,15 @@ class WindowBackend(CoreBackend):
     def core_resources(self) -> Resources:
         """Return the counters, the comparisons with the window, and the handshake."""
         return window_resources(self.turns())
+
+    def inside(self) -> npt.NDArray[np.int64]:
+        """Return which beats of the whole tensor are in the window, ascending."""
+        kept = np.ones(1, np.bool_)
+        for loop in self.turns():
+            numbers = np.arange(loop.size)
+            kept = (kept[:, None] & ((numbers >= loop.first) & (numbers <= loop.last))).reshape(-1)
+        taken, given = self.frame_beats()
+        return np.flatnonzero(np.tile(kept, max(*taken, *given) // len(kept)))
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return SIMD, for values of the last axis that are in the window together, or out of it."""

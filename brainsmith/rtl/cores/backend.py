@@ -18,6 +18,7 @@ from brainsmith.rtl.cores.integers import is_wide
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.wrapper import CorePins, CoreStream, wrap_core
+from brainsmith.rtl.timing.beat_schedule import BeatSchedule, one_after_the_other
 from brainsmith.store.files import write_texts
 
 if TYPE_CHECKING:
@@ -60,6 +61,21 @@ class CoreBackend(EstimatedBackend, RTLBackend):
         return tuple(
             Parallelism(name, divisors(self.get_nodeattr(whole))) for name, whole in self.parallel.items()
         )
+
+    def frame_beats(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the beats of a frame: of each input that is a stream, and of each output."""
+        taken = [self.get_folded_input_shape(at) for at in self.fed_inputs()]
+        given = [self.get_folded_output_shape(at) for at in range(len(self.onnx_node.output))]
+        return tuple(prod(map(int, shape[:-1])) for shape in taken), tuple(
+            prod(map(int, shape[:-1])) for shape in given
+        )
+
+    def beat_schedule(self) -> BeatSchedule:
+        """Return when the core takes and gives the beats of a frame: of one that does not say, the slowest it may be.
+
+        That is, it takes all of a frame and then gives all of it, in the cycles that the kernel says.
+        """
+        return one_after_the_other(*self.frame_beats(), int(self.get_exp_cycles()))
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:

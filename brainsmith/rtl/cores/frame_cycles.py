@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 WINDOW = "ConvolutionInputGenerator_rtl"
 """FINN's sliding window in RTL."""
@@ -80,6 +80,58 @@ class _Frame:
         return max(self.cycle, self.cycle + left - 1 if left else self.read_at) + 1
 
 
+class WindowReads(NamedTuple):
+    """What FINN's sliding window reads of a frame: as `_Frame` says, and `final` is the element behind its last window."""
+
+    elements: int
+    places: int
+    order: list[int]
+    loops: list[tuple[int, int]]
+    final: int
+
+
+def window_reads(window: Any) -> WindowReads:
+    """Return what FINN's sliding window in RTL reads of a frame, where it fetches one element after the other.
+
+    Args:
+        window: QONNX's instance of a `ConvolutionInputGenerator_rtl`.
+    """
+    (high, wide), (rows, columns) = window.get_nodeattr("IFMDim"), window.get_nodeattr("OFMDim")
+    (down, across), (tall, broad) = window.get_nodeattr("Stride"), window.get_nodeattr("ConvKernelDim")
+    by_row, by_column = window.get_nodeattr("Dilation")
+    folds = window.get_nodeattr("IFMChannels") // window.get_nodeattr("SIMD")
+    turns = folds if window.get_nodeattr("depthwise") else 1
+    order = [
+        (row * by_row * wide + column * by_column) * folds + fold
+        for row in range(tall)
+        for column in range(broad)
+        for fold in range(folds // turns)
+    ]
+    loops = [(rows, down * wide * folds), (columns, across * folds), (turns, 1)]
+    span = ((tall - 1) * by_row * wide + (broad - 1) * by_column + 1) * folds
+    final = sum((count - 1) * by for count, by in loops) + span - 1
+    return WindowReads(high * wide * folds, window.get_buffer_depth(), order, loops, final)
+
+
+def parallel_ends(window: Any) -> tuple[int, list[int]]:
+    """Return the elements of a frame of a parallel sliding window, and with which of them each window is whole.
+
+    Args:
+        window: QONNX's instance of a `ConvolutionInputGenerator_rtl`.
+    """
+    (high, wide), (rows, columns) = window.get_nodeattr("IFMDim"), window.get_nodeattr("OFMDim")
+    (down, across), (tall, broad) = window.get_nodeattr("Stride"), window.get_nodeattr("ConvKernelDim")
+    by_row, by_column = window.get_nodeattr("Dilation")
+    folds = window.get_nodeattr("IFMChannels") // window.get_nodeattr("SIMD")
+    ends = [
+        ((row * down + (tall - 1) * by_row) * wide + column * across + (broad - 1) * by_column) * folds + fold
+        for row in range(rows)
+        for column in range(columns)
+        for fold in range(folds)
+    ]
+    return high * wide * folds, ends
+
+
 def frame_cycles(layer: Any) -> int:
     """Return the cycles from frame to frame of a layer, when nothing waits for its neighbours.
 
@@ -101,26 +153,10 @@ def window_cycles(window: Any) -> int:
     Args:
         window: QONNX's instance of a `ConvolutionInputGenerator_rtl`.
     """
-    (high, wide), (rows, columns) = window.get_nodeattr("IFMDim"), window.get_nodeattr("OFMDim")
-    (down, across), (tall, broad) = window.get_nodeattr("Stride"), window.get_nodeattr("ConvKernelDim")
-    by_row, by_column = window.get_nodeattr("Dilation")
-    folds = window.get_nodeattr("IFMChannels") // window.get_nodeattr("SIMD")
-    elements = high * wide * folds
     if window.select_impl_style() == "parallel":
-        last = (rows - 1) * down + (tall - 1) * by_row, (columns - 1) * across + (broad - 1) * by_column
-        return int(
-            elements + (last == (high - 1, wide - 1))
-        )  # the last window is given after the last element
-    turns = folds if window.get_nodeattr("depthwise") else 1
-    order = [
-        (row * by_row * wide + column * by_column) * folds + fold
-        for row in range(tall)
-        for column in range(broad)
-        for fold in range(folds // turns)
-    ]
-    span = ((tall - 1) * by_row * wide + (broad - 1) * by_column + 1) * folds
-    loops = [(rows, down * wide * folds), (columns, across * folds), (turns, 1)]
-    frame = _Frame(elements, window.get_buffer_depth(), order, loops)
-    final = sum((count - 1) * by for count, by in loops) + span - 1
-    frame.fetch(0, 0, final)
+        elements, ends = parallel_ends(window)
+        return elements + (ends[-1] == elements - 1)  # the last window is given after the last element
+    reads = window_reads(window)
+    frame = _Frame(reads.elements, reads.places, reads.order, reads.loops)
+    frame.fetch(0, 0, reads.final)
     return frame.end()

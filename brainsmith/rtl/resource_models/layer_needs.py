@@ -56,9 +56,19 @@ def modelled_parameters(layer: Any, part: str, model: ModelWrapper) -> dict[str,
     node = layer.onnx_node
     if hasattr(layer, "core_resources") or not has_model(node.op_type, family_of(part).name):
         return None
-    held = model.get_initializer(node.input[1]) if len(node.input) > 1 else None
-    narrow = held is not None and bool(held.min() > layer.get_input_datatype(1).min())
-    return parameters_of(node.op_type, layer.get_nodeattr, narrow, held)
+    return parameters_of(node.op_type, layer.get_nodeattr, is_narrow(layer, model), _held(layer, model))
+
+
+def is_narrow(layer: Any, model: ModelWrapper) -> bool:
+    """Tell whether the least weight that its datatype holds does not occur in a product's weights."""
+    held = _held(layer, model)
+    return held is not None and bool(held.min() > layer.get_input_datatype(1).min())
+
+
+def _held(layer: Any, model: ModelWrapper) -> NDArray[Any] | None:
+    """Return a layer's constants, such as its weights or thresholds; None if it has none."""
+    inputs = layer.onnx_node.input
+    return model.get_initializer(inputs[1]) if len(inputs) > 1 else None
 
 
 def _stated_for(layer: Any, foldings: Foldings) -> Needs:

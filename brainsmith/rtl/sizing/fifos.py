@@ -13,7 +13,7 @@ from brainsmith.progress import Task
 from brainsmith.rtl.sizing.adjustable import capacities_of
 from brainsmith.rtl.sizing.fifo_hardware import held
 from brainsmith.rtl.sizing.gauge_reading import read_gauges
-from brainsmith.rtl.sizing.gauges import enough_frames
+from brainsmith.rtl.sizing.gauges import LEAST_RUNS, enough_frames, is_searched, run_cycles
 from brainsmith.rtl.sizing.shrink import Budget, Rate, shrink
 from brainsmith.rtl.sizing.sizing_runs import Runner
 from brainsmith.rtl.sizing.values_left_out import leave_values_out
@@ -34,9 +34,6 @@ TOLERANCE = 1.01
 
 _LONGER = 8
 _ATTEMPTS = 3
-
-_LEAST_RUNS = 8
-"""Of a search that is worth its compile."""
 
 _MEASURED = 300
 """Seconds that a run may take, as it is predicted, which shows the rate of the design that is shipped."""
@@ -150,16 +147,16 @@ def _size(
 ) -> Sizing | None:
     """Size the FIFOs of a design by the cycles of another; None if those are not its own."""
     found = read_gauges(timed, inputs, search)
-    gauged, run_cycles = found.gauge, _run_cycles(found.gauge)
+    gauged, cycles = found.gauge, run_cycles(found.gauge.interval, found.gauge.latency)
     depths, minimal = gauged.depths, False
     notes: list[str] = []
-    if search and found.runner is None and _LEAST_RUNS * run_cycles > budget.cycles:
+    if search and found.runner is None and not is_searched(gauged.interval, gauged.latency, budget.cycles):
         notes.append(_unsearched(gauged, budget))
     elif search:
         found.runner = found.runner or Runner(timed, inputs, capacities_of(timed, gauged.depths))
         depths, minimal, notes = _searched(found.runner, gauged, budget)
     sized = design.with_depths(depths)
-    if run_cycles / predict(design).cycles_per_second > _MEASURED:  # the layers show the rate, too
+    if cycles / predict(design).cycles_per_second > _MEASURED:  # the layers show the rate, too
         notes.append(_unmeasured(gauged))
         return _sizing(sized, found, minimal, notes, float(gauged.interval), None)
     interval, speed = _real_interval(sized, inputs, gauged)
@@ -188,22 +185,18 @@ def _sizing(
     )  # fmt: skip
 
 
-def _run_cycles(gauged: Gauge) -> int:
-    """Return how many cycles a run of the whole design takes that shows its rate."""
-    return enough_frames(gauged.in_flight) * gauged.interval + gauged.latency
-
-
 def _unsearched(gauged: Gauge, budget: Budget) -> str:
+    cycles = run_cycles(gauged.interval, gauged.latency)
     return (
-        f"the FIFOs are as deep as the gauges say: a search needs {_LEAST_RUNS} runs of {_run_cycles(gauged):,} cycles "
-        f"at least, and may simulate {budget.cycles:,}"
+        f"the FIFOs are as deep as the gauges say: a search needs {LEAST_RUNS} runs of {cycles:,} cycles at least, and may "
+        f"simulate {budget.cycles:,}"
     )
 
 
 def _unmeasured(gauged: Gauge) -> str:
     return (
         f"the interval of {gauged.interval:,} cycles is that of the layers, each simulated alone: a run of the whole "
-        f"circuit, of {_run_cycles(gauged):,} cycles, would take too long"
+        f"circuit, of {run_cycles(gauged.interval, gauged.latency):,} cycles, would take too long"
     )
 
 

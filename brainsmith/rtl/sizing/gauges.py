@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.sizing.adjustable import UNBOUNDED
-from brainsmith.rtl.sizing.fifo_hardware import depth_of
+from brainsmith.rtl.sizing.composition import gauged_depths
 
 if TYPE_CHECKING:
     from brainsmith.rtl.sizing.sizing_runs import Run, Runner
@@ -57,9 +57,30 @@ def gauge(runner: Runner) -> Gauge:
         interval = ceil(run.interval)
         run = throttled(runner, frames, interval)
     bits = {link.name: link.bits for link in design.links}
-    # One more than it held: a FIFO that waits for its output register is full with one place left.
-    depths = {name: depth_of(fill + 1, bits[name]) for name, fill in run.fills.items()}
-    return Gauge(depths, runner.full(run), interval, run.latency)
+    return Gauge(gauged_depths(run.fills, bits), runner.full(run), interval, run.latency)
+
+
+LEAST_RUNS = 8
+"""Of a search that is worth its compile."""
+
+SEARCH_CYCLES = 50_000_000
+"""That the runs of a search may take together."""
+
+
+def run_cycles(interval: int, latency: int) -> int:
+    """Return how many cycles a run of the whole design takes that shows its rate."""
+    return enough_frames(ceil(latency / interval)) * interval + latency
+
+
+def is_searched(interval: int, latency: int, cycles: int = SEARCH_CYCLES) -> bool:
+    """Tell whether a design is short enough that a search makes its FIFOs smaller.
+
+    Args:
+        interval: Cycles from one frame to the next.
+        latency: Cycles of a frame.
+        cycles: That the runs of a search may take together.
+    """
+    return LEAST_RUNS * run_cycles(interval, latency) <= cycles
 
 
 def enough_frames(in_flight: int) -> int:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.rtl.sizing.layer_timing import LayerTiming, time_layer
-from brainsmith.rtl.sizing.traces import Trace
+from brainsmith.rtl.sizing.layer_timing import time_layer
+from brainsmith.rtl.sizing.traces import LayerTiming, Trace
 from brainsmith.settings import cache_dir
 from brainsmith.store.computed import Computed
 from brainsmith.store.fingerprint import digest

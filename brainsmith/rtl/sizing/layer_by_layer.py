@@ -25,12 +25,10 @@ from brainsmith.errors import SimulationError
 from brainsmith.progress import Task
 from brainsmith.rtl.simulation.side_by_side import COMPILERS, side_by_side
 from brainsmith.rtl.simulation.simulator_build import build_simulator
-from brainsmith.rtl.sizing.fifo_hardware import depth_of
+from brainsmith.rtl.sizing.composition import compose, gauged_depths
 from brainsmith.rtl.sizing.gauges import Gauge
 from brainsmith.rtl.sizing.kept_timings import kept_timing
-from brainsmith.rtl.sizing.layer_timing import THROUGH, SlowerError
-from brainsmith.rtl.sizing.traces import Trace, most_waiting
-from brainsmith.rtl.stitching.design import DESIGN
+from brainsmith.rtl.sizing.traces import SlowerError
 from brainsmith.rtl.stitching.sections import cut_out, layer_names, without_names
 from brainsmith.rtl.stitching.top_module import plan_design
 from brainsmith.rtl.verification.design_runs import SHORT
@@ -40,8 +38,9 @@ if TYPE_CHECKING:
 
     from brainsmith.rtl.simulation.simulation_plan import Memory, SimulationPlan
     from brainsmith.rtl.simulation.simulator import Simulator
-    from brainsmith.rtl.sizing.layer_timing import LayerTiming
-    from brainsmith.rtl.stitching.design import Design, Link
+    from brainsmith.rtl.sizing.composition import Composed
+    from brainsmith.rtl.sizing.traces import LayerTiming, Trace
+    from brainsmith.rtl.stitching.design import Design
 
 _FRAMES = 4
 """After which the state of a layer returns, about."""
@@ -84,11 +83,17 @@ def gauge_layers(design: Design) -> LayerByLayer:
     """
     interval = max(design.interval, *(link.layout.beats for link in design.links if link.layout))
     simulators = _build_alone(design, interval)
+    simulated = _Simulated(design, simulators)
     for _ in range(_ATTEMPTS):
         try:
-            return _Gauging(design, simulators, interval).run()
+            found = simulated.gauge(interval)
         except SlowerError as slower:
             interval = slower.interval
+            continue
+        bits = {link.name: link.bits for link in design.links}
+        gauge = Gauge(gauged_depths(found.fills, bits), (), interval, found.latency)
+        unsettled = tuple(simulated.unsettled)
+        return LayerByLayer(gauge, found.fills, len(simulators), simulated.cycles, unsettled)
     raise SimulationError(
         f"the FIFOs of {design.top!r} cannot be sized: more and more beats wait in them\n"
         "  the layers after them accept beats more slowly than those before them deliver, at any rate of the input"
@@ -118,84 +123,42 @@ def _build_alone(design: Design, interval: int) -> dict[str, Simulator]:
     return {name: built[key] for name, key in keys.items()}
 
 
-class _Gauging:
-    """A design while it is gauged at a rate."""
+class _Simulated:
+    """The layers of a design as they are simulated alone, and what that took."""
 
-    def __init__(self, design: Design, simulators: Mapping[str, Simulator], interval: int) -> None:
-        self._design = design
+    def __init__(self, design: Design, simulators: Mapping[str, Simulator]) -> None:
+        self.cycles = 0
+        self.unsettled: list[str] = []
         self._simulators = simulators
-        self._interval = interval
-        self._links = [link for link in design.links if link.layout]
-        self._arrivals = {
-            link.name: Trace.steady(_beats(link), interval)
-            for link in self._links
-            if link.source.layer == DESIGN
-        }
-        self._fills: dict[str, int] = {}
-        self._latency = 0
-        self._cycles = 0
-        self._unsettled: list[str] = []
+        self._task = Task("gauging layers", len(simulators), "layers")
+        self._links = design.links
 
-    def run(self) -> LayerByLayer:
+    def gauge(self, interval: int) -> Composed:
         """Time each layer when all that it takes is known.
 
         Raises:
             SlowerError: A layer is slower.
         """
-        waiting = list(self._simulators)
-        with Task("gauging layers", len(waiting), "layers") as task:
-            while waiting:
-                name = next(
-                    name
-                    for name in waiting
-                    if all(link.name in self._arrivals for link in self._before(name))
-                )
-                waiting.remove(name)
-                self._time(name)
-                task.add()
-        bits = {link.name: link.bits for link in self._links}
-        # One more than it held: a FIFO that waits for its output register is full with one place left.
-        depths = {name: depth_of(self._fills[name] + 1, bits[name]) for name in bits}
-        gauge = Gauge(depths, (), self._interval, self._latency)
-        fills = {name: self._fills[name] for name in bits}
-        return LayerByLayer(gauge, fills, len(self._simulators), self._cycles, tuple(self._unsettled))
+        self.cycles, self.unsettled = 0, []
+        with Task("gauging layers", len(self._simulators), "layers") as self._task:
+            return compose(self._links, list(self._simulators), interval, self._time)
 
-    def _before(self, name: str) -> list[Link]:
-        return [link for link in self._links if link.target.layer == name]
-
-    def _time(self, name: str) -> None:
-        ins, outs = self._before(name), [link for link in self._links if link.source.layer == name]
+    def _time(
+        self, name: str, arrivals: Mapping[str, Trace], given: Mapping[str, int], interval: int
+    ) -> LayerTiming:
         # As `without_names` calls them.
-        ends = {f"end{at}": link for at, link in enumerate((*ins, *outs))}
-        taken = {end: self._arrivals[link.name] for end, link in ends.items() if link in ins}
-        given = {end: _beats(link) for end, link in ends.items() if link in outs}
+        ends = {link: f"end{at}" for at, link in enumerate((*arrivals, *given))}
+        taken = {ends[link]: trace for link, trace in arrivals.items()}
+        beats = {ends[link]: count for link, count in given.items()}
         try:
-            timing = kept_timing(name, self._simulators[name], taken, given, self._interval)
+            timing = kept_timing(name, self._simulators[name], taken, beats, interval)
         except SimulationError as error:
             raise type(error)(f"layer {name!r} alone: {error}") from error
-        self._note(name, timing, ends)
-
-    def _note(self, name: str, timing: LayerTiming, ends: Mapping[str, Link]) -> None:
-        self._cycles += timing.cycles
+        self._task.add()
+        self.cycles += timing.cycles
         if not timing.repeats:
-            self._unsettled.append(name)
-        for end, fill in timing.fills.items():
-            self._fills[ends[end].name] = fill
-            del self._arrivals[ends[end].name]
-        for end, trace in timing.given.items():
-            link = ends[end]
-            if link.target.layer == DESIGN:
-                self._end(link, trace)
-            else:
-                self._arrivals[link.name] = trace
-
-    def _end(self, link: Link, trace: Trace) -> None:
-        """Note a stream that leaves the design, where nothing stalls it."""
-        times = trace.frames.reshape(-1)
-        self._fills[link.name] = most_waiting(times, times + THROUGH)
-        self._latency = max(self._latency, int(times[trace.beats - 1]) + THROUGH + 1)
-
-
-def _beats(link: Link) -> int:
-    assert link.layout is not None
-    return link.layout.beats
+            self.unsettled.append(name)
+        links = {end: link for link, end in ends.items()}
+        fills = {links[end]: fill for end, fill in timing.fills.items()}
+        traces = {links[end]: trace for end, trace in timing.given.items()}
+        return replace(timing, fills=fills, given=traces)

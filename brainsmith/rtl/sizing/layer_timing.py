@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, lcm
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from brainsmith.figures import plural
 from brainsmith.rtl.simulation.native import opened
 from brainsmith.rtl.simulation.replay import Replay
 from brainsmith.rtl.sizing.gauges import enough_frames
-from brainsmith.rtl.sizing.traces import Trace, most_waiting
+from brainsmith.rtl.sizing.traces import THROUGH, LayerTiming, SlowerError, Trace, most_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,41 +20,9 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.sizing.traces import Cycles
 
-THROUGH = 2
-"""Cycles after which a beat can leave a FIFO that takes all beats and was empty."""
-
 _IDLE = 64
 _MOST = 256
 """Frames for which a layer is simulated at most, where it gives none."""
-
-
-class SlowerError(Exception):
-    """A layer takes frames more slowly than they arrive.
-
-    Attributes:
-        interval: Cycles that it takes from one to the next.
-    """
-
-    def __init__(self, interval: int) -> None:
-        super().__init__(interval)
-        self.interval = interval
-
-
-@dataclass(frozen=True)
-class LayerTiming:
-    """What a layer does with its arrivals.
-
-    Attributes:
-        fills: The most beats that wait before it, by its inputs.
-        given: When it gives beats, by its outputs.
-        repeats: Whether its state returned, so that this holds for any number of frames.
-        cycles: That were simulated.
-    """
-
-    fills: dict[str, int]
-    given: dict[str, Trace]
-    repeats: bool
-    cycles: int
 
 
 def time_layer(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from brainsmith.errors import SimulationError
 from brainsmith.progress import Task
 from brainsmith.rtl.sizing.fifo_hardware import depth_of, held, next_smaller
+from brainsmith.rtl.sizing.gauges import SEARCH_CYCLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,7 +33,7 @@ class Budget:
     """
 
     simulations: int = 2_000
-    cycles: int = 50_000_000
+    cycles: int = SEARCH_CYCLES
 
 
 @dataclass(frozen=True)

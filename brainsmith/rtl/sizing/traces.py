@@ -13,6 +13,22 @@ if TYPE_CHECKING:
     Cycles = NDArray[np.int64]
 
 
+THROUGH = 2
+"""Cycles after which a beat can leave a FIFO that takes all beats and was empty."""
+
+
+class SlowerError(Exception):
+    """A layer takes frames more slowly than they arrive.
+
+    Attributes:
+        interval: Cycles that it takes from one to the next.
+    """
+
+    def __init__(self, interval: int) -> None:
+        super().__init__(interval)
+        self.interval = interval
+
+
 @dataclass(frozen=True)
 class Trace:
     """The cycles in which the beats of a stream move, without end.
@@ -46,6 +62,10 @@ class Trace:
         first = len(self.frames) - self.repeated
         return 0 if not first else int(self.frames[first, 0])
 
+    def later(self, cycles: int) -> Trace:
+        """Return the same beats some cycles later."""
+        return Trace(self.frames + cycles, self.repeated, self.interval)
+
     def between(self, first: int, end: int) -> Cycles:
         """Return the cycles of the beats from a number on that move before a cycle."""
         begin, known = first // self.beats, len(self.frames)
@@ -67,6 +87,23 @@ class Trace:
         if first > len(self.frames) - self.repeated:
             return self
         return Trace(self.frames[: first + 1], 1, self.interval)
+
+
+@dataclass(frozen=True)
+class LayerTiming:
+    """What a layer does with its arrivals.
+
+    Attributes:
+        fills: The most beats that wait before it, by its inputs.
+        given: When it gives beats, by its outputs.
+        repeats: Whether its state returned, so that this holds for any number of frames.
+        cycles: That were simulated.
+    """
+
+    fills: dict[str, int]
+    given: dict[str, Trace]
+    repeats: bool
+    cycles: int
 
 
 def most_waiting(arrived: Cycles, taken: Cycles) -> int:

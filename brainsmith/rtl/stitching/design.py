@@ -116,6 +116,11 @@ class Link:
     depth: int = 0
 
     @property
+    def beats(self) -> int:
+        """Return how many beats one frame has; 0 of weights, which have no frames."""
+        return self.layout.beats if self.layout else 0
+
+    @property
     def weights(self) -> bool:
         """Tell whether it carries a layer's weights; then it never gets a FIFO."""
         return self.layout is None

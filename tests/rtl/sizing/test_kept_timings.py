@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from brainsmith.rtl.sizing import kept_timings
 from brainsmith.rtl.sizing.kept_timings import _plain, _whole, kept_timing
-from brainsmith.rtl.sizing.layer_timing import LayerTiming
-from brainsmith.rtl.sizing.traces import Trace
+from brainsmith.rtl.sizing.traces import LayerTiming, Trace
 
 
 class Layer:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from brainsmith.errors import SimulationError, SimulationStalledError
-from brainsmith.rtl.sizing.layer_timing import SlowerError, time_layer
-from brainsmith.rtl.sizing.traces import Trace
+from brainsmith.rtl.sizing.layer_timing import time_layer
+from brainsmith.rtl.sizing.traces import SlowerError, Trace
 from tests.rtl.designs import DOUBLED, PASS, STUCK, stream_design
 
 FAULT = f'{PASS}\nalways @(posedge ap_clk) if (in0_V_TVALID) $error("no beat is wanted");'

@@ -1,0 +1,1 @@
+"""When layers take and give their beats, stated without a simulation."""

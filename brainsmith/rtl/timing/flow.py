@@ -1,0 +1,128 @@
+"""The flow of beats through layers whose schedules are known: latency, and how full FIFOs become, without a simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from brainsmith.rtl.sizing.composition import compose, gauged_depths, in_order
+from brainsmith.rtl.sizing.fifo_hardware import depth_of, held
+from brainsmith.rtl.sizing.gauges import is_searched
+from brainsmith.rtl.sizing.traces import THROUGH, LayerTiming, SlowerError
+from brainsmith.rtl.stitching.design import DESIGN
+from brainsmith.rtl.timing.just_in_time import Steady, just_in_time
+from brainsmith.rtl.timing.schedule_timing import first_frame, time_schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from brainsmith.rtl.sizing.traces import Cycles, Trace
+    from brainsmith.rtl.stitching.design import Link
+    from brainsmith.rtl.timing.beat_schedule import BeatSchedule
+
+_ATTEMPTS = 8
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What is known of a design without a simulation.
+
+    Attributes:
+        latency: Cycles from a frame's first beat in to its last beat out, of an idle design whose input never waits for
+            its source.
+        interval: Cycles from one frame to the next.
+        early: The most beats in each FIFO if nothing ever waits for a place, by the names of links.
+        fills: The most beats in each FIFO if layers that have time to spare move them just in time; as `early` of a design
+            that is too long to be searched, whose FIFOs get the depths of the gauges.
+        depths: Of FIFOs with which the design keeps that rate, by the names of links.
+        fifo_bits: That these hold.
+        gauge_bits: That FIFOs hold which never stall a beat at that rate, while frames come in evenly spread.
+    """
+
+    latency: int
+    interval: int
+    early: dict[str, int]
+    fills: dict[str, int]
+    depths: dict[str, int]
+    fifo_bits: int
+    gauge_bits: int
+
+
+def flow(links: Sequence[Link], schedules: Mapping[str, BeatSchedule], interval: int) -> Flow:
+    """Return how beats flow through layers.
+
+    Args:
+        links: Between the layers, and from and to the design, each with its layout.
+        schedules: By the names of layers.
+        interval: Cycles from one frame to the next; a greater one is found if a layer is slower.
+
+    Raises:
+        SlowerError: More and more beats wait at any rate.
+    """
+    interval = max(interval, *(link.beats for link in links))
+    early, interval = _steady(links, schedules, interval)
+    bits = {link.name: link.bits for link in links}
+    fills, latency = early.fills, first_latency(links, schedules)
+    if is_searched(interval, latency) and all(trace.repeated == 1 for trace in early.given.values()):
+        fills = just_in_time(links, schedules, early, interval)
+    depths = {name: depth_of(fill + 1, bits[name]) for name, fill in fills.items()}
+    gauged, chosen = (
+        {name: bits[name] * held(depth, bits[name]) for name, depth in found.items()}
+        for found in (gauged_depths(early.fills, bits), depths)
+    )
+    return Flow(latency, interval, early.fills, fills, depths, sum(chosen.values()), sum(gauged.values()))
+
+
+def first_latency(links: Sequence[Link], schedules: Mapping[str, BeatSchedule]) -> int:
+    """Return the cycles from the first beat in to the last beat out of a frame in a design that is empty.
+
+    Args:
+        links: As `flow` takes them, like the rest.
+        schedules: Likewise.
+    """
+    due: dict[str, Cycles] = {
+        link.name: np.arange(link.beats) + THROUGH for link in links if link.source.layer == DESIGN
+    }
+    for name, before, behind in in_order(links, list(schedules)):
+        given = first_frame(schedules[name], [due.pop(link.name) for link in before])
+        due |= {link.name: times + THROUGH for link, times in zip(behind, given, strict=True)}
+    return max(int(times[-1]) + 1 for times in due.values())
+
+
+def _steady(
+    links: Sequence[Link], schedules: Mapping[str, BeatSchedule], interval: int
+) -> tuple[Steady, int]:
+    """Return the stream in which each beat moves as early as it can, at the smallest interval that all layers keep."""
+    for _ in range(_ATTEMPTS):
+        try:
+            return _early(links, schedules, interval), interval
+        except SlowerError as slower:
+            interval = slower.interval
+    return _early(links, schedules, interval), interval
+
+
+def _early(links: Sequence[Link], schedules: Mapping[str, BeatSchedule], interval: int) -> Steady:
+    """Return the stream in which each beat moves as early as it can.
+
+    Raises:
+        SlowerError: A layer is slower.
+    """
+    given: dict[str, Trace] = {}
+    taken: dict[str, Trace] = {}
+
+    def time(
+        name: str, arrivals: Mapping[str, Trace], behind: Mapping[str, int], interval: int
+    ) -> LayerTiming:
+        fills, left, put = time_schedule(schedules[name], list(arrivals.values()), interval)
+        traces = dict(zip(behind, put, strict=True))
+        given.update({**arrivals, **traces})
+        taken.update(zip(arrivals, left, strict=True))
+        return LayerTiming(dict(zip(arrivals, fills, strict=True)), traces, True, 0)
+
+    fills = compose(links, list(schedules), interval, time).fills
+    for link in links:
+        if link.target.layer == DESIGN:
+            taken[link.name] = given[link.name].later(THROUGH)
+    return Steady(fills, given, taken)

@@ -1,0 +1,105 @@
+"""How beats flow through the layers of a model: what `estimate` says of latency and FIFOs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.rtl.resource_models.layer_needs import is_narrow
+from brainsmith.rtl.stitching.design import DESIGN, End, Layout, Link
+from brainsmith.rtl.timing.finn_schedules import Fabric
+from brainsmith.rtl.timing.flow import Flow, flow
+from brainsmith.rtl.timing.layer_schedules import schedule_of
+from brainsmith.steps.hardware_nodes import backend_type
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+    from qonnx.core.modelwrapper import ModelWrapper
+
+    from brainsmith.rtl.timing.beat_schedule import BeatSchedule
+
+
+@dataclass(frozen=True)
+class ModelFlow:
+    """What is known of a model's circuit without a simulation.
+
+    Attributes:
+        flow: Latency, and FIFOs.
+        assumed: The layers whose schedules are not known, by name: each is taken to give a frame after it took all of it.
+    """
+
+    flow: Flow
+    assumed: tuple[str, ...]
+
+
+def model_flow(model: ModelWrapper, part: str, clock: float, interval: int) -> ModelFlow:
+    """Return how beats flow through the layers of a model that have a backend.
+
+    What the host computes takes no cycles, and stands for an end of the design.
+
+    Args:
+        model: With its width converters, where it can have them.
+        part: The FPGA.
+        clock: The clock's period in ns.
+        interval: Cycles from one frame to the next.
+    """
+    from finn.util.basic import is_versal
+    from qonnx.custom_op.registry import getCustomOp
+
+    layers = {node.name: node for node in model.graph.node if backend_type(node)}
+    links = _links(model, layers)
+    schedules = {
+        name: _schedule(getCustomOp(node), node, links, model, clock if is_versal(part) else 0.0)
+        for name, node in layers.items()
+    }
+    assumed = tuple(name for name, schedule in schedules.items() if not schedule.stated)
+    return ModelFlow(flow(links, schedules, interval), assumed)
+
+
+def _links(model: ModelWrapper, layers: dict[str, NodeProto]) -> list[Link]:
+    """Return the streams between layers, and those at the ends of the design."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    given = {tensor: (name, at) for name, node in layers.items() for at, tensor in enumerate(node.output)}
+    read: set[str] = set()
+    links = []
+    for name, node in layers.items():
+        layer = getCustomOp(node)
+        for at in _streams(model, node):
+            tensor = node.input[at]
+            source, output = given.get(tensor, (DESIGN, 0))
+            read.add(tensor)
+            layout = _layout(tensor, layer.get_folded_input_shape(at), layer.get_input_datatype(at))
+            width = int(layer.get_instream_width_padded(at))
+            end = End(name, f"in{at}_V")
+            links.append(Link(f"{tensor} {end}", End(source, f"out{output}_V"), end, width, layout))
+    for tensor, (name, at) in given.items():
+        if tensor not in read:
+            layer = getCustomOp(layers[name])
+            layout = _layout(tensor, layer.get_folded_output_shape(at), layer.get_output_datatype(at))
+            width = int(layer.get_outstream_width_padded(at))
+            links.append(Link(tensor, End(name, f"out{at}_V"), End(DESIGN, tensor), width, layout))
+    return links
+
+
+def _streams(model: ModelWrapper, node: NodeProto) -> list[int]:
+    """Return which inputs of a layer are streams."""
+    return [at for at, tensor in enumerate(node.input) if tensor and model.get_initializer(tensor) is None]
+
+
+def _layout(tensor: str, folded: Any, kind: Any) -> Layout:
+    lanes = int(folded[-1])
+    shape = (prod(map(int, folded[:-1])), lanes)
+    return Layout(tensor, shape, lanes, int(kind.bitwidth()), bool(kind.signed()))
+
+
+def _schedule(
+    layer: Any, node: NodeProto, links: list[Link], model: ModelWrapper, versal_clock: float
+) -> BeatSchedule:
+    """Return a layer's schedule, with an output for each stream behind it."""
+    fabric = Fabric(versal_clock, is_narrow(layer, model))
+    found = schedule_of(layer, _streams(model, node), fabric)
+    behind = [link.source.stream for link in links if link.source.layer == node.name]
+    outputs = [int(stream.removeprefix("out").removesuffix("_V")) for stream in behind]
+    return replace(found, given=tuple(found.given[at] for at in outputs))
