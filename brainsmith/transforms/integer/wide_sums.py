@@ -22,7 +22,9 @@ _OF_DOUBLES = (
 )  # fmt: skip
 """Layers whose models compute in float64 where that goes in."""
 
-_HELPS = "put a quantiser before it, or use fewer bits for the weights or for the inputs of the product before it"
+_HELPS = (
+    "put a quantiser before it, or use fewer bits for the weights or for the inputs of the product before it"
+)
 
 
 def widen_sums(graph: LayerGraph, inputs: Mapping[str, LayerTensor], refusals: Refusals) -> None:
