@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from qonnx.custom_op.registry import getCustomOp
 
+from brainsmith.errors import BuildError
 from tests.backends.rtl import (
     test_duplicate_streams_rtl,
     test_elementwise_backend,
@@ -49,3 +51,15 @@ def test_models_give_what_float32_does_not_hold():
 @pytest.mark.slow
 def test_circuits_give_the_same(tmp_path, simulations):
     check_cores(CASES, tmp_path)
+
+
+def test_a_layer_alone_is_not_simulated_by_finn_which_packs_float32():
+    model = make_model([elementwise((1, 4), "INT30", "INT4")])
+    layer = getCustomOp(model.graph.node[0])
+    layer.set_nodeattr("exec_mode", "rtlsim")
+    with pytest.raises(BuildError) as caught:
+        layer.execute_node({}, model.graph)
+    assert str(caught.value) == (
+        "layer 'ElementwiseAddInt_rtl_0' cannot be executed with exec_mode 'rtlsim': FINN packs streams in float32, which "
+        "does not hold all of INT30\n  simulate it as part of a stitched design"
+    )
