@@ -110,13 +110,12 @@ def replayed(
     if folds == 1:
         return gathered(vectors * beats, vectors, delay)
     turns, taken = vectors * beats * folds, np.arange(vectors * beats)
-    vector, beat = np.divmod(taken, beats)
+    vector, beat = taken // beats, taken % beats
     needed: Numbers = vector * beats * folds + (0 if whole else beat)
     left = taken - places
     if whole:
         left = (vector - places // beats) * beats + beats - 1
-    before, place = np.divmod(left, beats)
-    room: Numbers = before * beats * folds + (folds - 1) * beats + place
+    room: Numbers = left // beats * beats * folds + (folds - 1) * beats + left % beats
     given = np.arange(1, vectors * folds + 1) * beats - 1
     return BeatSchedule(turns, (Taking(needed, room, 1 if whole else 0, wait),), (Giving(given, delay),))
 
