@@ -77,6 +77,8 @@ class EarlySteps:
             BrainsmithError: What a step refuses the model for, in the step's own words. A failure that is no refusal is
                 held until it is the step's turn, because it needs the log and the model before it.
         """
+        if not self._steps:
+            return
         there = {entry.name for entry in self._staging.iterdir()}
         with Task("finding out which circuit it becomes", len(self._steps), "steps") as task:
             for number, step in enumerate(self._steps, 1):

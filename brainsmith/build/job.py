@@ -82,7 +82,7 @@ class BuildJob:
     page: bool
 
     def __post_init__(self) -> None:
-        self._now = 0, ""  # the number and name of what runs
+        self._now = 0, "before the first step"  # the number and name of what runs
         self._verification: BuildVerification | None = None
         self._reached: Artifact | None = None  # the last good model
         self.warnings: list[str] = list(self.task.warnings)

@@ -29,6 +29,7 @@ CASES = [
     ("ArgMax", (1, 7), [], {"axis": -1}),
     ("BatchNormalization", (1, 3, 2, 2), NORMALISED, {"epsilon": 1e-3}),
     ("BipolarQuant", (1, 5), [np.asarray(0.3)], {}),
+    ("Cast", (1, 5), [], {"to": TensorProto.FLOAT}),
     ("Clip", (1, 5), [np.asarray(-0.4), np.asarray(0.9)], {}),
     ("Div", (1, 3, 2, 2), [np.asarray([0.229, 0.224, 0.225]).reshape(3, 1, 1)], {}),
     ("Elu", (1, 5), [], {"alpha": 0.7}),
