@@ -108,11 +108,11 @@ def options_of(model: ModelWrapper, cfg: Any, weights: int) -> FoldingOptions:
     """
     from qonnx.core.modelwrapper import ModelWrapper
 
-    reader = _Reader(ModelWrapper(model.model, make_deepcopy=True), cfg, weights)
+    reader = _OptionReader(ModelWrapper(model.model, make_deepcopy=True), cfg, weights)
     return FoldingOptions(reader.network(fifos=True), reader.network(fifos=False))
 
 
-class _Reader:
+class _OptionReader:
     """Reads a model, which it changes while it tries foldings."""
 
     def __init__(self, model: ModelWrapper, cfg: Any, weights: int) -> None:

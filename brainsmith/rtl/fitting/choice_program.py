@@ -38,7 +38,7 @@ class Solution:
 
 
 @dataclass
-class _Rows:
+class _ProgramRows:
     """Rows of a program: of each its bounds, and its entries."""
 
     low: list[float] = field(default_factory=list)
@@ -72,7 +72,7 @@ class ChoiceProgram:
         self._network, self._seconds = network, seconds
         sizes = [len(layer.cycles) for layer in network.layers]
         self._begin = np.concatenate([[0], np.cumsum(sizes)])
-        self._rows = _Rows()
+        self._rows = _ProgramRows()
         self._needs = [layer.needs for layer in network.layers]
         self._columns = int(self._begin[-1])
         for place in range(len(sizes)):

@@ -103,7 +103,7 @@ def choose(
         slowest = max(network.layers, key=lambda layer: int(layer.cycles.min()))
         return Misfit(None, np.zeros_like(budget.limits), slowest.name, least)
     few, kept = _reduced(network, allowed)
-    search = _Search(few, budget, seconds)
+    search = _GoalSearch(few, budget, seconds)
     found = (
         search.by_interval()
         if goal == "fps"
@@ -140,7 +140,7 @@ def choose(
     )
 
 
-class _Search:
+class _GoalSearch:
     """The searches for each goal; each returns the cheapest choice that was found, and bounds; None if nothing fits."""
 
     def __init__(self, network: Network, budget: DeviceBudget, seconds: float) -> None:
