@@ -56,7 +56,7 @@ def optimal(options: argparse.Namespace) -> None:
 def front(options: argparse.Namespace) -> None:
     """Print how long the front of a CNV takes, the options included."""
     from brainsmith.rtl.devices.device import require_device
-    from brainsmith.rtl.fitting.front import front_of
+    from brainsmith.rtl.fitting.cheapest import front_of
     from brainsmith.rtl.fitting.options import budget_of
 
     for name in _named(options, {"cnv_2w2a_full": None}):

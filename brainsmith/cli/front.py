@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from brainsmith.cli.terminal import Terminal
 
 DEFAULT = "front.svg"
-_STEPS = ("cleanup", "integer", "hardware_inference", "specialize", "front")
+_STEPS = ("cleanup", "integer", "hardware_inference", "specialize", "rate_front")
 
 
 def run(options: Options, terminal: Terminal) -> int:

@@ -12,15 +12,13 @@ from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.dividing_widths import prefer_dividing_widths
 from brainsmith.steps.fitted_folding import fit_foldings
 from brainsmith.steps.hardware_nodes import has_backend, is_layer
+from brainsmith.steps.legal_foldings import WEIGHT_STREAM_BITS
 from brainsmith.steps.own_transforms import transformed
 from brainsmith.steps.rows_at_once import avoid_whole_rows
 from brainsmith.steps.stated_parallelism import fold_as_stated, raise_attribute, states_parallelism
 
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
-
-WEIGHT_STREAM_BITS = 36
-"""The widest weight stream of one processing element, bits (FINN's default)."""
 
 HIDDEN = "brainsmith.folded"
 """A domain in which FINN's folding sees no layer: it says of each that it does not know it, and skips it."""

@@ -11,11 +11,11 @@ import numpy as np
 from brainsmith.errors import BuildError
 from brainsmith.figures import plural
 from brainsmith.rtl.devices.device import RESOURCES
-from brainsmith.rtl.fitting.options import Layer, Link, Network
+from brainsmith.rtl.fitting.options import LayerOptions, Network, WidthLink
 from brainsmith.steps.backend_choice import other_backends
 from brainsmith.steps.folding_needs import cycles_of_foldings, lanes_of, needs_of_foldings
 from brainsmith.steps.hardware_nodes import has_backend, is_layer
-from brainsmith.steps.legal_foldings import WIRES, Settings, legal_foldings, set_all
+from brainsmith.steps.legal_foldings import WIRES, FoldingSettings, legal_foldings, set_all
 from brainsmith.steps.stated_parallelism import window_in_front
 from brainsmith.steps.stream_costs import StreamCosts
 
@@ -54,7 +54,7 @@ class Folding(NamedTuple):
     settings: tuple[tuple[int, dict[str, Any]], ...]
 
 
-class Stream(NamedTuple):
+class StreamEnd(NamedTuple):
     """One end of a stream at a layer, in each of its options.
 
     Attributes:
@@ -73,7 +73,7 @@ class _Measured:
     """What the options of a layer are; equal layers share it."""
 
     backends: list[str]
-    foldings: list[Settings]
+    foldings: list[FoldingSettings]
     cycles: Any
     needs: Any
     takes: list[End]
@@ -81,7 +81,7 @@ class _Measured:
     inside: list[Widths]
 
 
-class Options(NamedTuple):
+class FoldingOptions(NamedTuple):
     """What can be chosen of a model.
 
     Attributes:
@@ -93,7 +93,7 @@ class Options(NamedTuple):
     layers_alone: Network
 
 
-def options_of(model: ModelWrapper, cfg: Any, weights: int) -> Options:
+def options_of(model: ModelWrapper, cfg: Any, weights: int) -> FoldingOptions:
     """Return the layers of a specialised model with all foldings that they may have.
 
     A layer that reads a window channel by channel is one with that window.
@@ -108,11 +108,11 @@ def options_of(model: ModelWrapper, cfg: Any, weights: int) -> Options:
     """
     from qonnx.core.modelwrapper import ModelWrapper
 
-    reader = _Reader(ModelWrapper(model.model, make_deepcopy=True), cfg, weights)
-    return Options(reader.network(fifos=True), reader.network(fifos=False))
+    reader = _OptionReader(ModelWrapper(model.model, make_deepcopy=True), cfg, weights)
+    return FoldingOptions(reader.network(fifos=True), reader.network(fifos=False))
 
 
-class _Reader:
+class _OptionReader:
     """Reads a model, which it changes while it tries foldings."""
 
     def __init__(self, model: ModelWrapper, cfg: Any, weights: int) -> None:
@@ -132,8 +132,10 @@ class _Reader:
             first, last = self._model.graph.node[places[0]], self._model.graph.node[places[-1]]
             layers.append(self._layer(places, found))
             for index, values, bits in found.gives:
-                gives[last.output[index]] = (at, Stream(last.output[index], values, bits))
-            takes += [(at, Stream(first.input[index], values, bits)) for index, values, bits in found.takes]
+                gives[last.output[index]] = (at, StreamEnd(last.output[index], values, bits))
+            takes += [
+                (at, StreamEnd(first.input[index], values, bits)) for index, values, bits in found.takes
+            ]
         links, ends = [], set()
         for at, stream in takes:
             if stream.tensor in gives:
@@ -220,7 +222,7 @@ class _Reader:
         inside = [] if window is None else _between(window, layer, foldings)
         return _Measured([backend] * len(foldings), foldings, cycles, needs, takes, gives, inside)
 
-    def _layer(self, places: tuple[int, ...], found: _Measured) -> Layer:
+    def _layer(self, places: tuple[int, ...], found: _Measured) -> LayerOptions:
         options = [
             Folding(name, tuple(zip(places, (one.window, one.own)[-len(places) :], strict=True)))
             for name, one in zip(found.backends, found.foldings, strict=True)
@@ -231,9 +233,9 @@ class _Reader:
             kind, shape = self._model.get_tensor_datatype(tensor), self._model.get_tensor_shape(tensor)
             for at, (given, taken) in enumerate(found.inside):
                 needs[at] += self._costs.between([given], [taken], kind, shape)[0, 0]
-        return Layer(self._model.graph.node[places[-1]].name, found.cycles, needs, options)
+        return LayerOptions(self._model.graph.node[places[-1]].name, found.cycles, needs, options)
 
-    def _link(self, source: int, given: Stream, target: int, taken: Stream) -> Link:
+    def _link(self, source: int, given: StreamEnd, target: int, taken: StreamEnd) -> WidthLink:
         """Return a link, with what stands between any two of its widths."""
         widths = [np.unique(np.stack([end.values, end.bits]), axis=1) for end in (given, taken)]
         rows, columns = ([(int(value), int(bits)) for value, bits in each.T] for each in widths)
@@ -243,7 +245,7 @@ class _Reader:
         places = [
             np.searchsorted(each[0], end.values) for each, end in zip(widths, (given, taken), strict=True)
         ]
-        return Link(source, target, places[0], places[1], needs)
+        return WidthLink(source, target, places[0], places[1], needs)
 
     def _refuse_without_model(self) -> None:
         lut = RESOURCES.index("lut")
@@ -262,7 +264,7 @@ class _Reader:
             )
 
 
-def _ends(layer: Any, front: Any, foldings: Sequence[Settings]) -> tuple[list[End], list[End]]:
+def _ends(layer: Any, front: Any, foldings: Sequence[FoldingSettings]) -> tuple[list[End], list[End]]:
     """Return the streams that a layer takes and gives: of each its place, and values and bits of a beat by folding."""
     fed = [at for at in range(len(front.onnx_node.input)) if _is_stream(front, at)]
     taken: list[list[tuple[int, int]]] = [[] for _ in fed]
@@ -288,7 +290,7 @@ def _ends(layer: Any, front: Any, foldings: Sequence[Settings]) -> tuple[list[En
     return _by_place(fed, taken), _by_place(range(len(given)), given)
 
 
-def _between(window: Any, layer: Any, foldings: Sequence[Settings]) -> list[Widths]:
+def _between(window: Any, layer: Any, foldings: Sequence[FoldingSettings]) -> list[Widths]:
     """Return, of each folding, values and bits of a beat that a window gives, and of one that the layer behind it takes."""
     found = []
     for one in foldings:

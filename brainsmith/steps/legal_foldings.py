@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from brainsmith.rtl.cores.parallelism import Parallelism
 
+WEIGHT_STREAM_BITS = 36
+"""The widest weight stream of one processing element, bits (FINN's default)."""
+
 MEMORIES = ("auto", "block", "distributed")
 """What `ram_style` may be: Yosys' choice, block RAM, LUTs."""
 
@@ -34,14 +37,14 @@ _OTHERS = {"SIMD": ("MW", "NumChannels", "ifm_dim"), "PE": ("MH", "NumChannels")
 """What may be raised in layers of others that do not state it, and the attributes that give the limit."""
 
 
-class Settings(NamedTuple):
-    """Attributes of a layer, and of the depthwise window in front of it, which goes with it."""
+class FoldingSettings(NamedTuple):
+    """Attributes of a layer, and of the depthwise window before it, which goes with it."""
 
     own: dict[str, Any]
     window: dict[str, Any]
 
 
-def legal_foldings(layer: Any, window: Any, weights: int) -> list[Settings]:
+def legal_foldings(layer: Any, window: Any, weights: int) -> list[FoldingSettings]:
     """Return all foldings of a layer that a build accepts; one, as it is, if nothing is known to be free in it.
 
     Args:
@@ -59,12 +62,12 @@ def legal_foldings(layer: Any, window: Any, weights: int) -> list[Settings]:
         found = _others(layer) if window is None else iter(())
     styles = _styles(window)
     legal = [
-        Settings(one.own, {**one.window, **style})
+        FoldingSettings(one.own, {**one.window, **style})
         for one in found
         if _is_right(window, one.window)
         for style in styles
     ]
-    return legal or [Settings({}, {})]
+    return legal or [FoldingSettings({}, {})]
 
 
 def set_all(layer: Any, attributes: dict[str, Any]) -> None:
@@ -91,15 +94,15 @@ def _is_right(window: Any, attributes: dict[str, Any]) -> bool:
     return not why_not_generated(window) and not why_wrong(window)
 
 
-def _stated(layer: Any, window: Any) -> Iterator[Settings]:
+def _stated(layer: Any, window: Any) -> Iterator[FoldingSettings]:
     """Yield what a backend states; what an attribute may be can depend on those before it, so it is asked for each."""
     asked = [one for one in layer.parallelism() if window is not None or not one.window]
     names = list(dict.fromkeys(one.attribute for one in asked))
     set_all(layer, {one.attribute: one.values[0] for one in reversed(asked)})
 
-    def rest(at: int, own: dict[str, Any], beside: dict[str, Any]) -> Iterator[Settings]:
+    def rest(at: int, own: dict[str, Any], beside: dict[str, Any]) -> Iterator[FoldingSettings]:
         if at == len(names):
-            yield Settings(own, beside)
+            yield FoldingSettings(own, beside)
             return
         values = {
             value: one for one in layer.parallelism() if one.attribute == names[at] for value in one.values
@@ -121,7 +124,7 @@ def _followed(one: Parallelism, window: Any, value: int) -> dict[str, Any]:
     return found
 
 
-def _product(layer: Any, window: Any, weights: int) -> Iterator[Settings]:
+def _product(layer: Any, window: Any, weights: int) -> Iterator[FoldingSettings]:
     """Yield foldings of a matrix-vector unit, whose weight stream is not too wide, and that takes no whole row at once."""
     bits = layer.get_input_datatype(1).bitwidth()
     columns = [one for one in divisors(layer.get_nodeattr("MW")) if one == 1 or one * bits <= weights]
@@ -133,10 +136,10 @@ def _product(layer: Any, window: Any, weights: int) -> Iterator[Settings]:
         deep = size // (simd * pe) > LUT_WORDS
         for style in styles:
             if not (deep and style.get("ram_style") == "distributed"):
-                yield Settings({"SIMD": simd, "PE": pe, **style}, {})
+                yield FoldingSettings({"SIMD": simd, "PE": pe, **style}, {})
 
 
-def _depthwise(layer: Any, window: Any, weights: int) -> Iterator[Settings]:
+def _depthwise(layer: Any, window: Any, weights: int) -> Iterator[FoldingSettings]:
     """Yield foldings of FINN's depthwise unit: several products of a window at once only with all channels."""
     channels, size = layer.get_nodeattr("Channels"), int(np.prod(layer.get_nodeattr("Kernel")))
     for pe in divisors(channels):
@@ -144,10 +147,10 @@ def _depthwise(layer: Any, window: Any, weights: int) -> Iterator[Settings]:
             if simd > 1 and (simd == size or window is None):
                 continue
             beside = {} if window is None else {"SIMD": pe, PARALLEL_WINDOW: int(simd > 1)}
-            yield Settings({"PE": pe, "SIMD": simd}, beside)
+            yield FoldingSettings({"PE": pe, "SIMD": simd}, beside)
 
 
-def _window(layer: Any, window: Any, weights: int) -> Iterator[Settings]:
+def _window(layer: Any, window: Any, weights: int) -> Iterator[FoldingSettings]:
     """Yield foldings of a sliding window; it gives all positions in one beat only with all channels."""
     if layer.get_nodeattr("depthwise"):
         return
@@ -157,23 +160,23 @@ def _window(layer: Any, window: Any, weights: int) -> Iterator[Settings]:
             found = {"SIMD": simd, PARALLEL_WINDOW: parallel}
             if _is_right(layer, found):
                 for style in _styles(layer):
-                    yield Settings({**found, **style}, {})
+                    yield FoldingSettings({**found, **style}, {})
 
 
-def _lanes(layer: Any, window: Any, weights: int) -> Iterator[Settings]:
+def _lanes(layer: Any, window: Any, weights: int) -> Iterator[FoldingSettings]:
     name, limit = _LANES[layer.onnx_node.op_type]
     for value in divisors(layer.get_nodeattr(limit)):
-        yield Settings({name: value}, {})
+        yield FoldingSettings({name: value}, {})
 
 
-def _reshaped(layer: Any, window: Any, weights: int) -> Iterator[Settings]:
+def _reshaped(layer: Any, window: Any, weights: int) -> Iterator[FoldingSettings]:
     for value in divisors(
         gcd(int(layer.get_normal_input_shape()[-1]), int(layer.get_normal_output_shape()[-1]))
     ):
-        yield Settings({"PE": value}, {})
+        yield FoldingSettings({"PE": value}, {})
 
 
-def _others(layer: Any) -> Iterator[Settings]:
+def _others(layer: Any) -> Iterator[FoldingSettings]:
     """Yield foldings of a layer of another framework than FINN that does not state what makes it faster."""
     if layer.onnx_node.domain.startswith("finn."):
         return
@@ -184,7 +187,7 @@ def _others(layer: Any) -> Iterator[Settings]:
         if name in stated and stating:
             values[name] = divisors(int(stating[0] if isinstance(stating[0], int) else stating[0][-1]))
     for chosen in product(*values.values()):
-        yield Settings(dict(zip(values, chosen, strict=True)), {})
+        yield FoldingSettings(dict(zip(values, chosen, strict=True)), {})
 
 
 _FINNS = {

@@ -180,7 +180,7 @@ def test_without_dsp_slices_another_backend_multiplies(fitted):
 
 @pytest.mark.slow
 def test_the_front_lists_the_cheapest_circuits(config):
-    steps.front(specialized(perceptron(), config), config)
+    steps.rate_front(specialized(perceptron(), config), config)
     found = reported(config, "front")
     intervals = [point["interval_cycles"] for point in found["points"]]
     costs = [point["cost"] for point in found["points"]]

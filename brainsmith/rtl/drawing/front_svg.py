@@ -29,7 +29,7 @@ def draw_front(front: Fields, name: str) -> str:
     """Draw a front.
 
     Args:
-        front: As the step `front` reports it.
+        front: As the step `rate_front` reports it.
         name: Of the network.
 
     Returns:

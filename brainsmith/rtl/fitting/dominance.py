@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from brainsmith.rtl.fitting.options import Counts, Link, Network
+    from brainsmith.rtl.fitting.options import Counts, Network, WidthLink
 
 
 def without_dominated(network: Network, *, by_cycles: bool = True) -> Network:
@@ -49,7 +49,7 @@ def _kept(network: Network, place: int, by_cycles: bool) -> NDArray[np.bool_]:
     return worth
 
 
-def _most_more(link: Link, network: Network, place: int) -> tuple[Counts, Counts]:
+def _most_more(link: WidthLink, network: Network, place: int) -> tuple[Counts, Counts]:
     """Return the widths of a layer's options at a link, and how much more one can take there than another.
 
     Returns:

@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from brainsmith.rtl.fitting.options import Counts, Link, Network
+    from brainsmith.rtl.fitting.options import Counts, Network, WidthLink
 
     Costs = NDArray[np.float64]
 
@@ -111,7 +111,7 @@ class Forest:
         return tuple(choice)
 
 
-def _edge(link: Link, child: int, prices: NDArray[np.float64]) -> _Edge:
+def _edge(link: WidthLink, child: int, prices: NDArray[np.float64]) -> _Edge:
     costs = link.needs @ prices
     if child == link.first:
         return _Edge(child, link.given, link.taken, costs)

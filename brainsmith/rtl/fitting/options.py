@@ -24,7 +24,7 @@ WEIGHED = ("lut", "bram18", "dsp")
 
 
 @dataclass(frozen=True)
-class Layer:
+class LayerOptions:
     """A layer, or a few that are folded together, and what it may be.
 
     Attributes:
@@ -39,14 +39,14 @@ class Layer:
     needs: Counts
     foldings: Sequence[Any] = ()
 
-    def kept(self, which: NDArray[Any]) -> Layer:
+    def kept(self, which: NDArray[Any]) -> LayerOptions:
         """Return the layer with some of its options."""
         few = [self.foldings[at] for at in np.arange(len(self.cycles))[which]] if self.foldings else ()
         return replace(self, cycles=self.cycles[which], needs=self.needs[which], foldings=few)
 
 
 @dataclass(frozen=True)
-class Link:
+class WidthLink:
     """A stream from a layer to another.
 
     Attributes:
@@ -73,8 +73,8 @@ class Link:
 class Network:
     """All layers, and the streams between them, each from a layer to a later one."""
 
-    layers: tuple[Layer, ...]
-    links: tuple[Link, ...] = ()
+    layers: tuple[LayerOptions, ...]
+    links: tuple[WidthLink, ...] = ()
 
     def kept(self, which: Sequence[NDArray[Any]]) -> Network:
         """Return the network with some of the options of each layer."""
@@ -116,7 +116,7 @@ class Network:
 
 
 @dataclass(frozen=True)
-class Budget:
+class DeviceBudget:
     """What a circuit may take, and what each resource costs.
 
     Attributes:
@@ -133,7 +133,7 @@ class Budget:
         return found
 
 
-def budget_of(device: FpgaDevice, use: float = 1.0) -> Budget:
+def budget_of(device: FpgaDevice, use: float = 1.0) -> DeviceBudget:
     """Return a share of a device as a budget.
 
     Args:
@@ -143,4 +143,4 @@ def budget_of(device: FpgaDevice, use: float = 1.0) -> Budget:
     there = np.array([getattr(device, name) for name in RESOURCES], np.int64)
     weighed = np.array([name in WEIGHED for name in RESOURCES]) & (there > 0)
     prices = np.where(weighed, 1 / np.maximum(there, 1), 0.0)
-    return Budget(np.floor(there * use + 1e-9).astype(np.int64), prices)
+    return DeviceBudget(np.floor(there * use + 1e-9).astype(np.int64), prices)

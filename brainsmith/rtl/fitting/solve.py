@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from brainsmith.rtl.fitting.choice_program import ChoiceProgram, Solution
 from brainsmith.rtl.fitting.dominance import without_dominated
-from brainsmith.rtl.fitting.program import Program, Solution
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from brainsmith.rtl.fitting.options import Budget, Counts, Network
+    from brainsmith.rtl.fitting.options import Counts, DeviceBudget, Network
 
 GOALS = ("fps", "latency", "resources")
 """What can be best: the rate, the time of one frame, or the cost."""
@@ -81,7 +81,11 @@ class Misfit:
 
 
 def choose(
-    network: Network, budget: Budget, goal: str = "fps", interval: int | None = None, seconds: float = 60.0
+    network: Network,
+    budget: DeviceBudget,
+    goal: str = "fps",
+    interval: int | None = None,
+    seconds: float = 60.0,
 ) -> Chosen | Misfit:
     """Choose the foldings of all layers together.
 
@@ -99,7 +103,7 @@ def choose(
         slowest = max(network.layers, key=lambda layer: int(layer.cycles.min()))
         return Misfit(None, np.zeros_like(budget.limits), slowest.name, least)
     few, kept = _reduced(network, allowed)
-    search = _Search(few, budget, seconds)
+    search = _GoalSearch(few, budget, seconds)
     found = (
         search.by_interval()
         if goal == "fps"
@@ -108,7 +112,7 @@ def choose(
         else search.by_cost()
     )
     if found is None:
-        nearest = Program(few, seconds)
+        nearest = ChoiceProgram(few, seconds)
         near = nearest.solve(variable=nearest.exceed(budget.limits))
         choice = None if near.choice is None else _original(kept, near.choice)
         needs = np.zeros_like(budget.limits) if choice is None else network.needs_of(choice)
@@ -136,10 +140,10 @@ def choose(
     )
 
 
-class _Search:
+class _GoalSearch:
     """The searches for each goal; each returns the cheapest choice that was found, and bounds; None if nothing fits."""
 
-    def __init__(self, network: Network, budget: Budget, seconds: float) -> None:
+    def __init__(self, network: Network, budget: DeviceBudget, seconds: float) -> None:
         self._network, self._budget, self._seconds = network, budget, seconds
 
     def by_interval(self) -> tuple[Solution, int, int] | None:
@@ -161,13 +165,13 @@ class _Search:
 
     def by_latency(self) -> tuple[Solution, int, int] | None:
         """Find the smallest latency, then the cheapest choice that has it."""
-        program = Program(self._network, self._seconds)
+        program = ChoiceProgram(self._network, self._seconds)
         program.limit(self._budget.limits)
         fastest = program.solve(variable=program.latency())
         if fastest.choice is None:
             return None
         latency = self._network.latency_of(fastest.choice)
-        program = Program(self._network, self._seconds)
+        program = ChoiceProgram(self._network, self._seconds)
         program.limit(self._budget.limits)
         program.latency(latency)
         cheapest = program.solve(self._budget.prices)
@@ -181,7 +185,7 @@ class _Search:
 
     def _cheapest(self, interval: int, *, relaxed: bool = False) -> Solution:
         few, kept = _reduced(self._network, interval)
-        program = Program(few, self._seconds)
+        program = ChoiceProgram(few, self._seconds)
         program.limit(self._budget.limits)
         found = program.solve(self._budget.prices, relaxed=relaxed)
         return (

@@ -5,10 +5,10 @@ from itertools import product
 import numpy as np
 from hypothesis import strategies as st
 
-from brainsmith.rtl.fitting.options import Budget, Layer, Link, Network
+from brainsmith.rtl.fitting.options import DeviceBudget, LayerOptions, Network, WidthLink
 
 PRICES = np.array([1 / 400, 0, 1 / 20, 0, 1 / 30])
-NONE_LIMITED = Budget(np.array([10**6] * 5), PRICES)
+NONE_LIMITED = DeviceBudget(np.array([10**6] * 5), PRICES)
 
 
 @st.composite
@@ -27,7 +27,7 @@ def _layer(draw, name):
     size = draw(st.integers(1, 4))
     cycles = draw(st.lists(st.integers(1, 6), min_size=size, max_size=size))
     needs = [[draw(st.integers(0, most)) for most in (100, 50, 6, 1, 9)] for _ in range(size)]
-    return Layer(name, np.array(cycles), np.array(needs))
+    return LayerOptions(name, np.array(cycles), np.array(needs))
 
 
 def _link(draw, layers, first, second):
@@ -40,13 +40,13 @@ def _link(draw, layers, first, second):
         size = len(layers[layer].cycles)
         return np.array(draw(st.lists(st.integers(0, most - 1), min_size=size, max_size=size)))
 
-    return Link(first, second, widths(first, rows), widths(second, columns), needs)
+    return WidthLink(first, second, widths(first, rows), widths(second, columns), needs)
 
 
 @st.composite
 def budgets(draw):
     """Limits that some choices of `networks` exceed, and others do not."""
-    return Budget(np.array([draw(st.integers(0, most)) for most in (400, 200, 20, 3, 30)]), PRICES)
+    return DeviceBudget(np.array([draw(st.integers(0, most)) for most in (400, 200, 20, 3, 30)]), PRICES)
 
 
 def tried(network, budget, interval=None):

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, settings
 
+from brainsmith.rtl.fitting.cheapest import front_of
 from brainsmith.rtl.fitting.forest import Forest, is_forest
-from brainsmith.rtl.fitting.front import front_of
 from tests.rtl.fitting.drawn_networks import NONE_LIMITED, networks, tried
 
 

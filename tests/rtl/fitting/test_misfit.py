@@ -5,7 +5,7 @@ import numpy as np
 from brainsmith.rtl.devices.device import FpgaDevice, require_device
 from brainsmith.rtl.fitting.fit import Fit
 from brainsmith.rtl.fitting.misfit import why_nothing_fits
-from brainsmith.rtl.fitting.options import Layer, Network, budget_of
+from brainsmith.rtl.fitting.options import LayerOptions, Network, budget_of
 from brainsmith.rtl.fitting.solve import choose
 
 SMALL = require_device("xc7s6-ftgb196-1")  # 3,752 LUTs, 10 DSP slices
@@ -14,7 +14,7 @@ SMALL = require_device("xc7s6-ftgb196-1")  # 3,752 LUTs, 10 DSP slices
 def network(*options):
     """Return a network of one layer; each option is its cycles, LUTs and DSP slices."""
     cycles, needs = zip(*((cycles, [lut, 0, 0, 0, dsp]) for cycles, lut, dsp in options), strict=True)
-    return Network((Layer("only_layer", np.array(cycles), np.array(needs)),))
+    return Network((LayerOptions("only_layer", np.array(cycles), np.array(needs)),))
 
 
 def said(network, fit, clock_ns=10.0):

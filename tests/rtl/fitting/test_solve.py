@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brainsmith.rtl.devices.device import FpgaDevice
-from brainsmith.rtl.fitting.options import Layer, Link, Network, budget_of
+from brainsmith.rtl.fitting.options import LayerOptions, Network, WidthLink, budget_of
 from brainsmith.rtl.fitting.solve import Chosen, Misfit, choose
 from tests.rtl.fitting.drawn_networks import budgets, networks, tried
 
@@ -79,12 +79,13 @@ def test_what_does_not_fit_is_shown_at_its_nearest(network, budget):
 def two_layers():
     """Return a slow small and a fast large folding of each of two layers, and a converter where their widths differ."""
     layers = [
-        Layer(name, np.array([8, 4]), np.array([[10, 0, 0, 0, 1], [20, 0, 0, 0, 2]])) for name in ("a", "b")
+        LayerOptions(name, np.array([8, 4]), np.array([[10, 0, 0, 0, 1], [20, 0, 0, 0, 2]]))
+        for name in ("a", "b")
     ]
     converter = np.zeros((2, 2, 5), np.int64)
     converter[0, 1, 0] = converter[1, 0, 0] = 25
     widths = np.arange(2)
-    return Network(tuple(layers), (Link(0, 1, widths, widths, converter),))
+    return Network(tuple(layers), (WidthLink(0, 1, widths, widths, converter),))
 
 
 DEVICE = FpgaDevice("small", lut=100, ff=100, bram18=0, uram=0, dsp=10)
@@ -94,7 +95,7 @@ def test_a_converter_can_cost_more_than_a_larger_folding():
     layers = list(two_layers().layers)
     layers[1] = layers[1].kept(np.array([1]))  # the second can only be wide
     network = two_layers()
-    link = Link(0, 1, np.arange(2), np.array([1]), network.links[0].needs)
+    link = WidthLink(0, 1, np.arange(2), np.array([1]), network.links[0].needs)
     found = choose(Network(tuple(layers), (link,)), budget_of(DEVICE), "resources")
     assert (found.choice, found.cost, found.gap) == ((1, 0), pytest.approx(0.4 + 0.4), 0)
 

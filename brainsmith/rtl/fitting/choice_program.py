@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from brainsmith.rtl.fitting.options import Link, Network
+    from brainsmith.rtl.fitting.options import Network, WidthLink
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Solution:
 
 
 @dataclass
-class _Rows:
+class _ProgramRows:
     """Rows of a program: of each its bounds, and its entries."""
 
     low: list[float] = field(default_factory=list)
@@ -60,7 +60,7 @@ class _Rows:
         self.starts.append(self.starts[-1] + count)
 
 
-class Program:
+class ChoiceProgram:
     """A network's choices, with limits and an objective.
 
     Args:
@@ -72,7 +72,7 @@ class Program:
         self._network, self._seconds = network, seconds
         sizes = [len(layer.cycles) for layer in network.layers]
         self._begin = np.concatenate([[0], np.cumsum(sizes)])
-        self._rows = _Rows()
+        self._rows = _ProgramRows()
         self._needs = [layer.needs for layer in network.layers]
         self._columns = int(self._begin[-1])
         for place in range(len(sizes)):
@@ -86,7 +86,7 @@ class Program:
         """Return the variables of a layer's options."""
         return np.arange(self._begin[place], self._begin[place + 1])
 
-    def _add_link(self, link: Link) -> None:
+    def _add_link(self, link: WidthLink) -> None:
         """Add the pairs of widths at a link, and what says which of them is there."""
         rows, row_of = np.unique(link.given, return_inverse=True)
         columns, column_of = np.unique(link.taken, return_inverse=True)

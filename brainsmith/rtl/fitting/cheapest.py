@@ -13,7 +13,7 @@ from brainsmith.rtl.fitting.solve import Chosen, choose
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from brainsmith.rtl.fitting.options import Budget, Counts, Network
+    from brainsmith.rtl.fitting.options import Counts, DeviceBudget, Network
 
 MOST = 200
 """How many intervals of a network with branches are tried, each by a program of its own."""
@@ -22,7 +22,7 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class Point:
+class FrontPoint:
     """A circuit that no other one is as fast and as cheap as.
 
     Attributes:
@@ -40,7 +40,7 @@ class Point:
     proven: bool = True
 
 
-def front_of(network: Network, budget: Budget) -> list[Point]:
+def front_of(network: Network, budget: DeviceBudget) -> list[FrontPoint]:
     """Return the front, the fastest circuit first.
 
     Without branches it is all of it, exact. With branches it has at most `MOST` intervals, evenly spread, each exact.
@@ -51,11 +51,11 @@ def front_of(network: Network, budget: Budget) -> list[Point]:
     """
     intervals = network.intervals
     if is_forest(network):
-        cheapest: Callable[[int], Point] = _of_forest(network, budget)
+        cheapest: Callable[[int], FrontPoint] = _of_forest(network, budget)
     else:
         cheapest = _by_programs(network, budget)
         intervals = intervals[np.unique(np.linspace(0, len(intervals) - 1, MOST).round().astype(int))]
-    found: list[Point] = []
+    found: list[FrontPoint] = []
     for interval in intervals:
         point = cheapest(int(interval))
         if not found or point.cost < found[-1].cost - _SAME:
@@ -63,21 +63,21 @@ def front_of(network: Network, budget: Budget) -> list[Point]:
     return found
 
 
-def _of_forest(network: Network, budget: Budget) -> Callable[[int], Point]:
+def _of_forest(network: Network, budget: DeviceBudget) -> Callable[[int], FrontPoint]:
     forest = Forest(network, budget.prices)
 
-    def cheapest(interval: int) -> Point:
+    def cheapest(interval: int) -> FrontPoint:
         return _point(network, budget, forest.cheapest(interval))
 
     return cheapest
 
 
-def _by_programs(network: Network, budget: Budget) -> Callable[[int], Point]:
+def _by_programs(network: Network, budget: DeviceBudget) -> Callable[[int], FrontPoint]:
     from dataclasses import replace
 
     unlimited = replace(budget, limits=np.full_like(budget.limits, np.iinfo(np.int64).max // 2))
 
-    def cheapest(interval: int) -> Point:
+    def cheapest(interval: int) -> FrontPoint:
         found = choose(network, unlimited, "resources", interval)
         if not isinstance(found, Chosen):
             raise AssertionError("without limits something fits")  # noqa: TRY004
@@ -86,6 +86,8 @@ def _by_programs(network: Network, budget: Budget) -> Callable[[int], Point]:
     return cheapest
 
 
-def _point(network: Network, budget: Budget, choice: tuple[int, ...], *, proven: bool = True) -> Point:
+def _point(
+    network: Network, budget: DeviceBudget, choice: tuple[int, ...], *, proven: bool = True
+) -> FrontPoint:
     needs = network.needs_of(choice)
-    return Point(network.interval_of(choice), float(budget.cost(needs)), needs, choice, proven)
+    return FrontPoint(network.interval_of(choice), float(budget.cost(needs)), needs, choice, proven)

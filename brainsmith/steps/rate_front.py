@@ -1,4 +1,4 @@
-"""front: of each interval that a network can have, the cheapest circuit."""
+"""rate_front: of each interval that a network can have, the cheapest circuit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REPORT = "report/front.json"
 
 
 @step(description="List the cheapest circuit of each interval that the layers' foldings allow")
-def front(model: ModelWrapper, cfg: Any) -> ModelWrapper:
+def rate_front(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     """Write `report/front.json` for `cfg.fpga_part`; the model, which must be specialised, stays as it is.
 
     Costs are shares of the part: the sum of those of LUTs, block RAMs and DSP slices. What costs more than there is
@@ -25,11 +25,11 @@ def front(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         BuildError: The part is not known, or layers have no model of what they take; the message names them.
     """
     from brainsmith.rtl.devices.device import RESOURCES, require_device
-    from brainsmith.rtl.fitting.front import front_of
+    from brainsmith.rtl.fitting.cheapest import front_of
     from brainsmith.rtl.fitting.options import budget_of
     from brainsmith.steps.bit_widths import minimise_bit_widths
-    from brainsmith.steps.fold import WEIGHT_STREAM_BITS
     from brainsmith.steps.folding_options import options_of
+    from brainsmith.steps.legal_foldings import WEIGHT_STREAM_BITS
 
     device = require_device(cfg._resolve_fpga_part())
     weights = getattr(cfg, "mvau_wwidth_max", WEIGHT_STREAM_BITS)
