@@ -110,7 +110,6 @@ def test_a_step_that_changes_what_was_chosen_is_said(fitted, caplog):
     assert "the estimate is not what the foldings were chosen for: lut " in caplog.text
 
 
-@pytest.mark.slow
 def test_a_layer_without_a_model_is_named(fitted, monkeypatch):
     config = fitted()
     model = specialized(perceptron(), config)
