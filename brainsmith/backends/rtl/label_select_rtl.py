@@ -71,12 +71,14 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
         }
 
     def beat_schedule(self) -> BeatSchedule:
-        """Return that the labels of a vector come after its last beat, one a cycle."""
+        """Return that the labels of a vector come after its last beat, once that is in order, one a cycle."""
         (taken,), (given,) = self.frame_beats()
         best = int(self.get_nodeattr("K"))
         each = taken * best // given
         labels = (np.arange(1, given // best + 1)[:, None] * each - 1 + np.arange(best)).reshape(-1)
-        return BeatSchedule(taken, (Taking(np.arange(taken)),), (Giving(labels),))
+        lanes = int(self.get_nodeattr("PE"))
+        ordered = len(order_stages(lanes, min(lanes, best)))
+        return BeatSchedule(taken, (Taking(np.arange(taken)),), (Giving(labels, 2 + ordered),))
 
     def core_resources(self) -> Resources:
         """Return the network that puts a beat in order, and the best with their numbers, into which it is merged."""
