@@ -164,7 +164,7 @@ def _datatype(name: str) -> str | None:
 
 
 def _named(options: argparse.Namespace, rows: dict[str, Any]) -> list[str]:
-    """Return the networks of a row that are named and there; what is not there is said."""
+    """Return the networks of a row that are named and there; what is not there is reported."""
     found = []
     for name in rows:
         if options.names and name not in options.names:

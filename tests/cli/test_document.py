@@ -226,7 +226,7 @@ def test_of_a_blueprint(elsewhere, capsys):
     assert (status, err) == (0, "")
     assert found == {
         "file": "good.yaml",
-        "target": {"part": None, "clock_ns": 5.0, "fps": 1000},
+        "target": {"part": None, "clock_ns": 5.0, "fps": 1000, "fit": None},
         "kernels": [],
         "steps": [
             {"name": "cleanup", "kind": "step", "plugin": "brainsmith:cleanup", "args": {}, "transforms": []},

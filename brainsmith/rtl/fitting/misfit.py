@@ -96,7 +96,7 @@ def _fitted(network: Network, device: FpgaDevice, use: float, fit: Fit, clock_ns
 
 
 def _family(device: FpgaDevice) -> str:
-    """Return the family of a device; empty if it is none that is synthesised for."""
+    """Return the family of a device; empty if nothing is synthesised for it."""
     try:
         return family_of(device.name).name
     except BuildError:
