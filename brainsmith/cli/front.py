@@ -30,16 +30,19 @@ def run(options: Options, terminal: Terminal) -> int:
     data = file.with_suffix(".json")
     write_picture(draw_front(found, Path(model).stem), file)
     write_picture(json.dumps(found, indent=2) + "\n", data)
+    terminal.pairs([*ends_of(found), ("picture", str(file)), ("data", str(data))])
+    return 0
+
+
+def ends_of(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the lines on a front: how many circuits it has, and both of its ends."""
     points = found["points"]
-    terminal.pairs([
+    return [
         ("device", found["device"]),
         ("front", f"{plural(len(points), 'circuit')}, each the cheapest of its interval"),
         ("fastest", _said(points[0])),
         ("smallest", _said(points[-1])),
-        ("picture", str(file)),
-        ("data", str(data)),
-    ])  # fmt: skip
-    return 0
+    ]
 
 
 def _front_of(options: Options, terminal: Terminal) -> dict[str, Any]:

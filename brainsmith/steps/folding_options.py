@@ -255,13 +255,17 @@ class _OptionReader:
             if not found.needs[:, lut].all() and self._model.graph.node[places[-1]].op_type != WIRES
         ]
         if unknown:
-            named = ", ".join(f"{node.name} ({node.op_type})" for node in unknown)
-            raise BuildError(
-                f"foldings cannot be fitted to {self._part}: there is no model of what {plural(len(unknown), 'layer')} "
-                f"take{'s' if len(unknown) == 1 else ''}: {named}\n"
-                "  give their kernels an RTL backend (`kernels` in the blueprint), or state a rate in place of `fit`: "
-                "target: {fps: ...}"
-            )
+            raise BuildError(without_model(self._part, [f"{node.name} ({node.op_type})" for node in unknown]))
+
+
+def without_model(part: str, layers: Sequence[str]) -> str:
+    """Return the message of layers of which nobody knows what they take."""
+    return (
+        f"foldings cannot be fitted to {part}: there is no model of what {plural(len(layers), 'layer')} "
+        f"take{'s' if len(layers) == 1 else ''}: {', '.join(layers)}\n"
+        "  give their kernels an RTL backend (`kernels` in the blueprint), or state a rate in place of `fit`: "
+        "target: {fps: ...}"
+    )
 
 
 def _ends(layer: Any, front: Any, foldings: Sequence[FoldingSettings]) -> tuple[list[End], list[End]]:

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from brainsmith.cli.front import ends_of
 from tests.cli.command import ROOT, in_this_process
 
 MODEL = ROOT / "examples" / "digits" / "cnn.onnx"
@@ -40,3 +41,15 @@ def test_a_part_must_be_given(capsys):
         2,
         "error: brainsmith front needs --part PART: the device, or a board such as pynq-z2",
     )
+
+
+def test_both_ends_of_a_front_are_stated():
+    needs = {"lut": 1234, "ff": 0, "bram18": 2, "uram": 0, "dsp": 0}
+    point = {"interval_cycles": 100, "cost": 0.043, "needs": needs}
+    said = "100 cycles from frame to frame: 1,234 LUT, 2 BRAM18, 0 DSP; a cost of 4.3 %"
+    assert ends_of({"device": "xc7z020", "points": [point]}) == [
+        ("device", "xc7z020"),
+        ("front", "1 circuit, each the cheapest of its interval"),
+        ("fastest", said),
+        ("smallest", said),
+    ]

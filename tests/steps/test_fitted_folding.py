@@ -15,8 +15,10 @@ from brainsmith.rtl.devices.device import RESOURCES, FpgaDevice
 from brainsmith.rtl.fitting.fit import Fit
 from brainsmith.rtl.fitting.options import budget_of
 from brainsmith.steps.bit_widths import minimise_bit_widths
-from brainsmith.steps.folding_options import options_of
+from brainsmith.steps.estimate import _compare_with_fit
+from brainsmith.steps.folding_options import options_of, without_model
 from brainsmith.steps.legal_foldings import legal_foldings
+from brainsmith.steps.step_reports import write_report
 from tests.rtl.fitting.drawn_networks import tried
 from tests.steps.conftest import Graph, digits_model, hardware, integers
 
@@ -202,3 +204,25 @@ def test_foldings_are_those_that_a_build_accepts(config):
     narrow = {one["SIMD"] for one in legal(config, model, "MVAU_rtl", weights=8)}
     assert narrow == {1, 2}  # weights of 4 bits
     assert [one["PE"] for one in legal(config, model, "Thresholding_rtl")] == [1, 2, 4, 8]
+
+
+def test_what_is_said_of_layers_without_a_model():
+    assert without_model("xc7z020clg400-1", ["Pool_hls_0 (Pool_hls)"]) == (
+        "foldings cannot be fitted to xc7z020clg400-1: there is no model of what 1 layer takes: Pool_hls_0 (Pool_hls)\n"
+        "  give their kernels an RTL backend (`kernels` in the blueprint), or state a rate in place of `fit`: "
+        "target: {fps: ...}"
+    )
+
+
+def test_what_is_said_of_an_estimate_that_is_not_the_promise(config, caplog):
+    config.fit = Fit(DEVICE)
+    amounts = {"lut": 100, "ff": 0, "bram18": 0, "uram": 0, "dsp": 4}
+    write_report(
+        config,
+        "report/fit.json",
+        {"needs": amounts, "fifos": dict.fromkeys(amounts, 0), "interval_cycles": 8},
+    )
+    _compare_with_fit(config, {**amounts, "lut": 102, "interval_cycles": 8})
+    assert caplog.messages == [
+        "the estimate is not what the foldings were chosen for: lut 102 in place of 100; a step after fold changed layers"
+    ]
