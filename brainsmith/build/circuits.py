@@ -60,7 +60,7 @@ def read_synthesis(folder: Path, layers: Iterable[Fields] = ()) -> dict[str, Any
 
     Args:
         folder: The output folder of the build.
-        layers: With FINN's estimates, for those that the step's file does not have.
+        layers: With estimates, for those that the step's file does not have.
     """
     content = read_report(folder / SYNTHESIS)
     if not content:

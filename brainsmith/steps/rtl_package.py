@@ -28,6 +28,7 @@ GOLDEN = "rtl/golden"
 """Where rtl_simulate leaves the golden vectors, in the output folder."""
 
 SIMULATED = "report/rtl_simulation.json"
+ESTIMATES = "report/estimates.json"
 SYNTHESISED = "report/rtl_synthesis.json"
 
 RANDOM_FRAMES = 8
@@ -62,6 +63,7 @@ def rtl_package(model: ModelWrapper, cfg: Any) -> ModelWrapper:
         synthesised=read_report(folder / SYNTHESISED),
         licences=_licences(),
         host=_host(folder, design),
+        latency=(read_report(folder / ESTIMATES) or {}).get("latency_cycles"),
     )
     write_package(design, folder / FOLDER, golden, facts)
     return model

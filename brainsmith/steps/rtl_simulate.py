@@ -47,7 +47,7 @@ LAYER_CYCLES = 5_000_000
 _LEAST_FRAMES = 4
 
 SLACK = 1.01
-"""How many times FINN's estimate the measured interval may be without a warning."""
+"""How many times the estimate the measured interval may be without a warning."""
 
 
 @step(description="Simulate the circuit over all golden inputs, with and without stalls, bit for bit")
@@ -77,7 +77,7 @@ def rtl_simulate(
         model: With a stitched design.
         cfg: The build's configuration.
         seeds: Runs with random stalls; of a section, one.
-        limit: Cycles after which a run is given up; it follows FINN's estimate by default.
+        limit: Cycles after which a run is given up; it follows the estimate by default.
         frames: How many of the golden inputs are used, or how many random ones are made; all golden ones by default.
         trace: Whether to write the waveforms of the first frame to `rtl/trace.vcd`; not of a circuit in parts.
         frame_seconds: How long simulating one frame of the whole circuit may take, as it is predicted; 0 simulates parts

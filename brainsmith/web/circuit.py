@@ -159,7 +159,7 @@ def _cycles(circuit: Fields, clock_ns: float | None) -> Markup | None:
         _measure("latency", "of one frame alone", circuit, clock_ns),
     ]
     columns = ("Cycles", "Measured", "Estimated", "Ratio", "Time")
-    title = tag("h3", "Cycles, measured beside FINN's estimate")
+    title = tag("h3", "Cycles, measured beside the estimate")
     return tag("div", title, table("Measured cycles", columns, rows, range(1, 5)))
 
 

@@ -1,4 +1,4 @@
-"""rtl_synthesise: a design's figures beside FINN's estimates, in the report's folder."""
+"""rtl_synthesise: a design's figures beside the estimates, in the report's folder."""
 
 import json
 

@@ -43,6 +43,7 @@ class PackageFacts:
         licences: Texts of the licences of what is inside, by file name.
         host: What the host computes around the accelerator, as `host_description` gives it; empty for one that is all of
             its network.
+        latency: The estimate of the cycles of one frame; None if there is none but the sum of its layers' cycles.
         version: Of BrainSmith.
     """
 
@@ -54,6 +55,7 @@ class PackageFacts:
     synthesised: Mapping[str, Any] | None = None
     licences: Mapping[str, str] = field(default_factory=dict)
     host: Mapping[str, Any] = field(default_factory=dict)
+    latency: int | None = None
     version: str = __version__
 
 

@@ -132,12 +132,13 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 
 def _speed(design: Design, facts: PackageFacts) -> str:
-    """Return what was measured, or what FINN estimates."""
+    """Return what was measured, or what is estimated."""
     found = facts.simulated or {}
     measured = found.get("latency_cycles") is not None
     single = measured and found["interval_cycles"] is None  # an interval needs two frames
     interval = float(found["interval_cycles"] if measured and not single else design.interval)
-    latency = float(found["latency_cycles"] if measured else design.latency)
+    guess = design.latency if facts.latency is None else facts.latency
+    latency = float(found["latency_cycles"] if measured else guess)
     rate = 1e9 / (interval * facts.period) if interval else 0.0
     text = (
         f"## Speed\n\nA frame every {interval:,.10g} cycles, which are {rate:,.0f} frames per second at "
@@ -147,17 +148,17 @@ def _speed(design: Design, facts: PackageFacts) -> str:
     if parts:
         missing = "; ".join(parts["uncovered"])
         return (
-            f"{text}. These are FINN's estimates: the circuit was simulated in parts,\n{parts['text']}.\n"
+            f"{text}. These are estimates: the circuit was simulated in parts,\n{parts['text']}.\n"
             f"Not covered: {missing}."
         )
     if not measured:
-        return f"{text}. These are FINN's estimates: the circuit was not simulated."
+        return f"{text}. These are estimates: the circuit was not simulated."
     if single:
         return (
-            f"{text}. The latency was measured in simulation of the RTL, and FINN's estimate is {design.latency:,}. The "
-            f"interval is FINN's\nestimate: it was not measured, because one frame was simulated.{_checked(design, found)}"
+            f"{text}. The latency was measured in simulation of the RTL, and the estimate is {guess:,}. The "
+            f"interval is an\nestimate: it was not measured, because one frame was simulated.{_checked(design, found)}"
         )
-    estimates = f"FINN's estimates are {design.interval:,} and {design.latency:,}"
+    estimates = f"the estimates are {design.interval:,} and {guess:,}"
     return f"{text}. Both were measured in simulation of the RTL; {estimates}.{_checked(design, found)}"
 
 

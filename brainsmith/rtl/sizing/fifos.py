@@ -177,7 +177,7 @@ def _sizing(
 ) -> Sizing:
     if interval > TOLERANCE * sized.interval:
         notes.append(
-            f"a frame takes {interval:,.1f} cycles, and FINN's estimate is {sized.interval:,}: deeper FIFOs do not help"
+            f"a frame takes {interval:,.1f} cycles, and the estimate is {sized.interval:,}: deeper FIFOs do not help"
         )
     return Sizing(
         sized, found.gauge.depths, interval, minimal, found.simulations, found.cycles, 0.0, tuple(notes),

@@ -40,7 +40,7 @@ def gauge(runner: Runner) -> Gauge:
     """Measure how full FIFOs without bounds become while frames come in at the rate at which they go out.
 
     Inputs are throttled to that rate, so that the first FIFO is not inflated (FINN, "rtlsim-based FIFO sizing"). It is
-    FINN's estimate, or what the run shows where the design is slower; then it is run once more. How many frames are in the
+    the estimate, or what the run shows where the design is slower; then it is run once more. How many frames are in the
     pipeline at once is measured with a single one: the sum of the layers' estimates is many times as long, for layers
     begin before those before them have ended.
 

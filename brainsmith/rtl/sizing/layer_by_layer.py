@@ -71,7 +71,7 @@ class LayerByLayer:
 def gauge_layers(design: Design) -> LayerByLayer:
     """Measure how full FIFOs without bounds become while frames come in at the rate at which they go out.
 
-    That rate is FINN's estimate, or what the slowest layer can do, if that is less.
+    That rate is the estimate, or what the slowest layer can do, if that is less.
 
     Args:
         design: Its FIFOs do not matter.

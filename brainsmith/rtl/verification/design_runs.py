@@ -61,7 +61,7 @@ class RunOptions(TypedDict, total=False):
 
     Attributes:
         stalls: When the ends stall, by the design's streams; never by default.
-        limit: The cycles after which the run is given up; ten times FINN's estimate by default, and as many times
+        limit: The cycles after which the run is given up; ten times the estimate by default, and as many times
             more as the stalls slow it down at most.
         constant: Outputs that may have one value in all beats.
         surplus: Outputs that may offer more than the frames have, beside the design's own.
@@ -160,7 +160,7 @@ def design_beats(
 
 
 def estimated_cycles(design: Design, frames: int) -> int:
-    """Return FINN's estimate of the cycles of so many frames."""
+    """Return the estimate of the cycles of so many frames."""
     return frames * design.interval + design.latency
 
 

@@ -61,7 +61,7 @@ class LayerCheck:
         first: The first value that differs.
         cycles: Measured without stalls: from a frame's first beat in to its last beat out, on average; None where not
             all came out.
-        estimate: FINN's estimate of the cycles of a frame.
+        estimate: The estimate of the cycles of a frame.
         share: Of the frames' output that was compared; less than 1 where a run was ended early.
         cycles_per_second: How fast it was simulated.
     """

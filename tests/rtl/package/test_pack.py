@@ -176,7 +176,7 @@ def test_the_readme_says_how_tensors_lie(folder):
     assert "The network's own frames have the shape (24, 4); with their axes in the order (1, 0)" in text
     assert "| `fifo.sv` | MIT | fifo-packed-struct |" in text
     assert "A frame every 96 cycles" in text
-    assert "These are FINN's estimates: the circuit was not simulated." in text
+    assert "These are estimates: the circuit was not simulated." in text
     assert "Not known: the circuit was not synthesised." in text
 
 
@@ -219,7 +219,7 @@ def test_the_readme_says_what_was_measured(small, tmp_path):
         "A frame every 96 cycles, which are 2,083,333 frames per second at 200 MHz; latency 131 cycles"
         in text
     )
-    assert "Both were measured in simulation of the RTL; FINN's estimates are 96 and 96." in text
+    assert "Both were measured in simulation of the RTL; the estimates are 96 and 96." in text
     assert "360 frames were compared with the golden model, 0 of them wrong; with random stalls" in text
     assert "\nThe matrix-vector cores ran as FINN's behavioural description, not as DSP slices.\n" in text
     assert (
@@ -246,9 +246,14 @@ def test_the_readme_of_one_frame_says_that_the_interval_is_an_estimate(small, tm
     assert "A frame every 96 cycles" in text
     assert "latency 131 cycles" in text
     assert (
-        "The latency was measured in simulation of the RTL, and FINN's estimate is 96. The interval is FINN's\n"
+        "The latency was measured in simulation of the RTL, and the estimate is 96. The interval is an\n"
         "estimate: it was not measured, because one frame was simulated."
     ) in text
+
+
+def test_the_estimate_of_the_latency_is_that_of_the_build(small, tmp_path):
+    folder = small.write(tmp_path / "accelerator", simulated=None, latency=70)
+    assert "latency 70 cycles" in (folder / "README.md").read_text()
 
 
 @pytest.mark.parametrize(

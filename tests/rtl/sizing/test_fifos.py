@@ -181,7 +181,7 @@ def test_a_design_that_is_slower_than_its_estimate_says_so(design, simulations, 
     done = sized(hasty, search=search)
     assert done.interval == design.interval
     assert done.notes == (
-        f"a frame takes {design.interval:,.1f} cycles, and FINN's estimate is {hasty.interval:,}: deeper FIFOs do not help",
+        f"a frame takes {design.interval:,.1f} cycles, and the estimate is {hasty.interval:,}: deeper FIFOs do not help",
     )
 
 
