@@ -60,10 +60,13 @@ class CompletingFinder:
 
     def begin(self, package: str) -> ModuleSpec | None:
         """Find modules from now on, if a package is installed; return its spec, or None also where it has begun before."""
+        if self in sys.meta_path:
+            return None
+        spec = find_spec(package)  # without our lock: it takes that of imports, whose holder may be here and wait for ours
         with _LOCK:
-            spec = None if self in sys.meta_path else find_spec(package)
-            if spec is not None:
-                sys.meta_path.insert(0, self)
+            if spec is None or self in sys.meta_path:
+                return None
+            sys.meta_path.insert(0, self)
         return spec
 
     def complete_imported(self) -> None:
