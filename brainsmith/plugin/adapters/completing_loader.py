@@ -62,7 +62,9 @@ class CompletingFinder:
         """Find modules from now on, if a package is installed; return its spec, or None also where it has begun before."""
         if self in sys.meta_path:
             return None
-        spec = find_spec(package)  # without our lock: it takes that of imports, whose holder may be here and wait for ours
+        spec = find_spec(
+            package
+        )  # without our lock: it takes that of imports, whose holder may be here and wait for ours
         with _LOCK:
             if spec is None or self in sys.meta_path:
                 return None
