@@ -30,9 +30,12 @@ def mend_model(module: ModuleType) -> None:
     """Let the model of a module's class compute in float64 where the graph states that an input or output is float64.
 
     Whatever is float32 in the model's code is float64 then, and the results are of the types that the graph states: of the
-    arrays that stand in the context for them. All other nodes are executed as before.
+    arrays that stand in the context for them. All other nodes are executed as before. A module of another version, without
+    the class, stays as it is.
     """
-    owner = getattr(module, MODELS[module.__name__])
+    owner = getattr(module, MODELS[module.__name__], None)
+    if owner is None:
+        return
     own = owner.execute_node
     names = {**own.__globals__, "np": _Doubles(own.__globals__["np"])}
     if "TensorProto" in names:
