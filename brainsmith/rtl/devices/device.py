@@ -98,6 +98,11 @@ def require_device(part: str) -> FpgaDevice:
 def unknown_device(part: str) -> str:
     """Return the message of a part whose device is not known."""
     asked = device_name(part)
+    if _GRADES.sub("xc", asked) in known_devices():
+        return (
+            f"the part {part!r} has no package and speed grade, or one of another form\n"
+            "  write all of its name, such as xczu7ev-ffvc1156-2-e, xc7z020clg400-1 or LFE5U-85F-6BG381C, or a board's"
+        )
     close = close_names(_GRADES.sub("xc", asked), known_devices(), cutoff=0.75, nearly=1)
     hint = one_of(close or close_names(board_name(part), boards(), cutoff=0.8)) or "."
     return (

@@ -81,6 +81,15 @@ def test_what_only_begins_like_a_device_is_none(part):
     assert device_of(part) is None
 
 
+def test_a_device_alone_is_no_part():
+    with pytest.raises(BuildError) as caught:
+        require_device("XC7S6")
+    assert str(caught.value) == (
+        "the part 'XC7S6' has no package and speed grade, or one of another form\n"
+        "  write all of its name, such as xczu7ev-ffvc1156-2-e, xc7z020clg400-1 or LFE5U-85F-6BG381C, or a board's"
+    )
+
+
 @pytest.mark.parametrize(
     ("part", "said"),
     [
