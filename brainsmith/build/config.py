@@ -23,21 +23,21 @@ class StepConfig:
         synth_clk_period_ns: The target clock, nanoseconds.
         fpga_part: The device; None where the blueprint names none.
         target_fps: Frames per second that folding aims at; None keeps the smallest folding.
-        fit: The device to fit in place of a rate to reach, and what is best; None to fold for `target_fps`.
         kernel_preferences: The backends that each kernel of the blueprint may have, the preferred one first: both by
             qualified names (`finn:MVAU`). By hand, bare names, `hls` and `rtl`, and `*` for all other kernels do too.
         verify_input_npy: The golden inputs, (samples, ...) in a .npy file; None where there are none.
         approximate: The largest error of each step that may approximate, as the blueprint states.
+        fit: The device to fit in place of a rate to reach, and what is best; None to fold for `target_fps`.
     """
 
     output_dir: str = ""
     synth_clk_period_ns: float = 10.0
     fpga_part: str | None = None
     target_fps: int | None = None
-    fit: Fit | None = None
     kernel_preferences: dict[str, tuple[str, ...]] = field(default_factory=dict)
     verify_input_npy: str | Path | None = None
     approximate: dict[str, float] = field(default_factory=dict)
+    fit: Fit | None = None
 
     def _resolve_fpga_part(self) -> str:
         if self.fpga_part is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.execution.fixed_batch import fix_batch
+from brainsmith.graph.operator_names import QONNX
 from brainsmith.plugin.core import step
 from brainsmith.steps.cast_inputs import cast_inputs_to_floats
 from brainsmith.steps.operator_set import with_new_operators
@@ -43,7 +44,9 @@ def cleanup(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     cast_inputs_to_floats(model)
     for node in model.graph.node:
         if node.op_type in QUANTISERS and not node.domain.startswith("qonnx"):
-            node.domain = "qonnx.custom_op.general"  # older exporters write onnx.brevitas or finn.custom_op
+            node.domain = QONNX  # older exporters write onnx.brevitas or finn.custom_op
+            if QONNX not in model.get_opset_imports():
+                model.model.opset_import.add(domain=QONNX, version=1)
     model = transformed(model, own_transform("SortGraph")(), InferShapes())
     if any(node.op_type in ("QuantizeLinear", "DequantizeLinear") for node in model.graph.node):
         # Shapes after ONNX Runtime's own nodes are not known before.

@@ -71,11 +71,10 @@ def _fitting_bits(model: ModelWrapper, cfg: Any, weights: int, interval: int | N
 
     fewer = ModelWrapper(model.model, make_deepcopy=True)
     layers = [getCustomOp(node) for node in fewer.graph.node if has_backend(node)]
-    kinds = {
-        layer: "weightDataType" in layer.get_nodeattr_types() and layer.get_nodeattr("weightDataType")
-        for layer in layers
-    }
-    held = {layer: int(DataType[kind].bitwidth()) for layer, kind in kinds.items() if kind}
+    products = [
+        layer for layer in layers if {"weightDataType", "accDataType"} <= layer.get_nodeattr_types().keys()
+    ]
+    held = {layer: int(DataType[layer.get_nodeattr("weightDataType")].bitwidth()) for layer in products}
     tried = range(max(held.values(), default=0) - 1, _LEAST_BITS - 1, -1)
     for bits in list(tried)[-_TRIED_BITS:]:
         for layer, before in held.items():

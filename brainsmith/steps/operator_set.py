@@ -27,11 +27,16 @@ def with_new_operators(model: ModelWrapper) -> ModelWrapper:
     if opset(model) >= LEAST:
         return model
     from onnx import version_converter
+    from onnx.shape_inference import InferenceError
     from qonnx.core.modelwrapper import ModelWrapper
 
     try:
         made = version_converter.convert_version(model.model, LEAST)
-    except (RuntimeError, ValueError):  # it knows no conversion of one of the nodes, which may need none
+    except (
+        RuntimeError,
+        ValueError,
+        InferenceError,
+    ):  # it knows no conversion of one of the nodes, which may need none
         return model
     _keep_names(model.graph.node, made.graph.node)
     made.graph.quantization_annotation.extend(model.graph.quantization_annotation)

@@ -100,7 +100,7 @@ def test_finns_steps_and_ours_change_places(finn_config, tmp_path, name, order):
         ours = json.loads((tmp_path / "report" / "estimates.json").read_text())
         resources = json.loads((tmp_path / "report" / "estimate_layer_resources.json").read_text())
         assert ours["interval_cycles"] == finn["max_cycles"]
-        # Layers are one behind the other; of sliding windows ours are the circuit's own cycles.
+        # FINN adds layers up, though each begins before the one before it has finished; of windows ours are the circuit's.
         cycles = {layer["name"]: layer["cycles"] for layer in ours["layers"]}
         nearer = {
             node.name: cycles[node.name] - getCustomOp(node).get_exp_cycles() for node in model.graph.node
@@ -108,7 +108,7 @@ def test_finns_steps_and_ours_change_places(finn_config, tmp_path, name, order):
         assert all(
             name.startswith("ConvolutionInputGenerator_rtl") for name, cycle in nearer.items() if cycle
         )
-        assert ours["latency_cycles"] == finn["critical_path_cycles"] + sum(nearer.values())
+        assert ours["latency_cycles"] < finn["critical_path_cycles"] + sum(nearer.values())
         assert ours["fps"] == finn["estimated_throughput_fps"]
         # FINN has no LUTs of products, and counts four of them to a slice, whatever the part and their bits.
         products = {layer["name"]: layer["lut"] for layer in ours["layers"] if layer["op_type"] == "MVAU_rtl"}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.forks import cached_property
 from brainsmith.rtl.devices.device import RESOURCES
 
 if TYPE_CHECKING:

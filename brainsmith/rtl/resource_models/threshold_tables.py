@@ -7,11 +7,11 @@ bit that is another's equal once, and the tables of lanes with the same address 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.forks import cached_property
 from brainsmith.rtl.resource_models.circuit_sizes import distinct_functions, table_luts
 from brainsmith.rtl.resource_models.memories import AUTO, NO_MEMORY, ROM, MemoryCells, mapped_memory
 

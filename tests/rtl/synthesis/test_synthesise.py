@@ -40,7 +40,8 @@ def test_the_digits_network(store, simulations, tmp_path):
         "lut": layers["MVAU_rtl_0"].used.lut, "lutram": layers["MVAU_rtl_0"].used.lutram,
         "ff": layers["MVAU_rtl_0"].used.ff, "bram18": 1, "dsp": 8, "uram": 0,
         "carry": layers["MVAU_rtl_0"].used.carry, "name": "MVAU_rtl_0", "kernel": "MVAU_rtl",
-        "estimate": {"lut": None, "bram18": 1, "dsp": 8}, "seconds": layers["MVAU_rtl_0"].seconds,
+        "error": {"lut": None, "ff": None},
+        "estimate": {"lut": None, "bram18": 1, "dsp": 8, "ff": None, "uram": None}, "seconds": layers["MVAU_rtl_0"].seconds,
         "path": {**asdict(layers["MVAU_rtl_0"].path), "fmax_mhz": layers["MVAU_rtl_0"].path.fmax_mhz, "to_mvau": ratio},
     }  # fmt: skip
     assert synthesise(design, PART, estimates=estimates) == report
