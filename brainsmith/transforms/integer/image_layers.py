@@ -227,7 +227,7 @@ class ImageLayers:
     def _of_one_unit(self, parts: list[IntegerTensor], base: str) -> list[IntegerTensor]:
         """Return tensors with the same scale and offset."""
         first = parts[0]
-        if all(_alike(part, first) for part in parts):
+        if all(alike(part, first) for part in parts):
             return parts
         count = max(array.size for part in parts for array in (part.scale, part.offset))
         given = [
@@ -279,5 +279,6 @@ class ImageLayers:
         ]
 
 
-def _alike(left: IntegerTensor, right: IntegerTensor) -> bool:
+def alike(left: IntegerTensor, right: IntegerTensor) -> bool:
+    """Tell whether two tensors have the same scales and offsets."""
     return np.array_equal(left.scale, right.scale) and np.array_equal(left.offset, right.offset)

@@ -85,9 +85,11 @@ class Layouts:
 
     def image(self, value: Value, base: str) -> IntegerTensor:
         """Return an image, as layers compute with it; one of a single dimension has the width 1."""
-        if len(value.shape) == 3:
-            value = self.reshaped(value, (*value.shape, 1), base)
-        return self.settled(value, base)
+        return self.settled(self.of_width_one(value, base) if len(value.shape) == 3 else value, base)
+
+    def of_width_one(self, value: Value, base: str) -> Value:
+        """Return an image of one dimension as one of two."""
+        return self.reshaped(value, (*value.shape, 1), base)
 
     def _row(self, moved: MovedTensor) -> MovedTensor:
         layout = moved.layout.reshaped((1, int(np.prod(moved.shape))))

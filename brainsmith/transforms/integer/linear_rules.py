@@ -126,6 +126,9 @@ class LinearRules(LayerRules):
         if len(moved) == 2 and moved[0].layout == moved[1].layout:
             found = self._total(node, [value.base for value in moved], base)
             return replace(moved[0], base=found)
+        if any(value.is_one_dimensional_image for value in moved):
+            images = [self._layouts.image(value, base) for value in given]
+            return self._layouts.reshaped(self._total(node, images, base), given[0].shape, base)
         if moved:
             given = [
                 self._layouts.settled(value, base, in_order=True) if isinstance(value, MovedTensor) else value

@@ -56,6 +56,16 @@ class MovedTensor:
         order = self.layout.order(ORDERS[3])
         return order == sorted(order)
 
+    @property
+    def is_one_dimensional_image(self) -> bool:
+        """Whether it has three axes, of which the second is the channels', as convolutions over one dimension have."""
+        if len(self.shape) != 3:
+            return False
+        if isinstance(self.base, ScaledSum) or self.base.told_apart > 1:
+            return self.channels(-2) is not None and self.channels(-1) is None
+        order = self.layout.order((0, 2, 1))
+        return order == sorted(order) and not self.is_rows
+
     def behind(self, link: ChainLink) -> MovedTensor | None:
         """Return what a further operator makes of it; None if its channels are not those of `base`."""
         index = self._index(link.axis, link.channels)

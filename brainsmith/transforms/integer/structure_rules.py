@@ -8,11 +8,14 @@ import numpy as np
 
 from brainsmith.execution.fallback.node_session import open_node
 from brainsmith.transforms.graph_view import attribute, is_standard, opset
+from brainsmith.transforms.integer.image_layers import alike
+from brainsmith.transforms.integer.integer_tensor import IntegerTensor
 from brainsmith.transforms.integer.layer_rules import LayerRules
+from brainsmith.transforms.integer.moved_tensor import MovedTensor
 from brainsmith.transforms.integer.no_layer import NoLayerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from onnx import NodeProto
 
@@ -118,15 +121,30 @@ class StructureRules(LayerRules):
             )
         shape = self._view.shape(node.output[0])
         axis = attribute(node, "axis", 1) % len(shape)
-        parts = [self._layouts.settled(inputs[name], base, in_order=True) for name in node.input]
+        return self._joined([inputs[name] for name in node.input], axis, shape, base)
+
+    def _joined(self, values: list[Value], axis: int, shape: tuple[int, ...], base: str) -> Value:
+        if any(map(_is_one_dimensional, values)) or (len(shape) == 3 and axis == 1 and _differ(values)):
+            images = [self._layouts.of_width_one(value, f"{base}_{at}") for at, value in enumerate(values)]
+            return self._layouts.reshaped(self._joined(images, axis, (*shape, 1), base), shape, base)
+        parts = [self._layouts.settled(value, base, in_order=True) for value in values]
         if axis == parts[0].axis % len(shape):
             return self._build.concatenation(parts, shape, base)
         return self._images.joined(parts, axis, shape, base)
 
     def _split(self, node: NodeProto, inputs: dict[str, Value], base: str) -> list[Value]:
-        value = self._layouts.settled(self._only(node, inputs), base, in_order=True)
+        value = self._only(node, inputs)
         axis = attribute(node, "axis", 0) % len(value.shape)
         shapes = [self._view.shape(name) for name in node.output]
+        if not _is_one_dimensional(value):
+            return self._parts(value, axis, shapes, base)
+        parts = self._parts(
+            self._layouts.of_width_one(value, base), axis, [(*shape, 1) for shape in shapes], base
+        )
+        return [self._layouts.reshaped(part, shape, base) for part, shape in zip(parts, shapes, strict=True)]
+
+    def _parts(self, value: Value, axis: int, shapes: list[tuple[int, ...]], base: str) -> list[Value]:
+        value = self._layouts.settled(value, base, in_order=True)
         if axis == value.axis % len(value.shape):
             return list(self._build.parts(value, shapes, base))
         return list(self._images.parts(value, axis, shapes, base))
@@ -155,6 +173,9 @@ class StructureRules(LayerRules):
             return value
         if not len(places):
             raise NoLayerError("its result is empty", "remove it from the network")
+        if _is_one_dimensional(value):
+            found = self._taken(self._layouts.of_width_one(value, base), axis, places, base)
+            return self._layouts.reshaped(found, found.shape[:-1], base)
         runs = np.split(places, np.flatnonzero(np.diff(places) != 1) + 1)
         settled = self._layouts.settled(value, base, in_order=True)
         size = list(settled.shape)
@@ -166,13 +187,13 @@ class StructureRules(LayerRules):
                 f"it selects {len(runs)} separate ranges, more than the {_MOST_WINDOWS} that are supported",
                 "select fewer, longer ranges",
             )
-        found = [self._images.window(settled, axis, int(run[0]), len(run), base) for run in runs]
-        if len(found) == 1:
-            return found[0]
+        parts = [self._images.window(settled, axis, int(run[0]), len(run), base) for run in runs]
+        if len(parts) == 1:
+            return parts[0]
         size[axis] = len(places)
         if axis == settled.axis % len(size):
-            return self._build.concatenation(found, tuple(size), base)
-        return self._images.joined(found, axis, tuple(size), base)
+            return self._build.concatenation(parts, tuple(size), base)
+        return self._images.joined(parts, axis, tuple(size), base)
 
     def cropped(self, value: Value, shape: tuple[int, ...], base: str) -> Value:
         """Return the first entries along each axis, as many as a shape says."""
@@ -205,6 +226,10 @@ class StructureRules(LayerRules):
         pads = np.maximum(pads, 0)
         if not pads.any():
             return value
+        if _is_one_dimensional(value):
+            pads = np.pad(pads, ((0, 0), (0, 1)))
+            found = self._bordered(self._layouts.of_width_one(value, base), pads, number, base)
+            return self._layouts.reshaped(found, found.shape[:-1], base)
         settled = self._layouts.settled(value, base, in_order=True)
         if pads[:, settled.axis].any():
             settled = self._layouts.of_one_scale(settled, base)
@@ -266,6 +291,17 @@ class StructureRules(LayerRules):
         rows, columns = np.divmod(found.astype(np.int64) - 1, width)
         separate = (rows == rows[:, :1]).all() and (columns == columns[:1]).all()
         return (rows[:, 0], columns[0]) if separate else None
+
+
+def _is_one_dimensional(value: Value) -> bool:
+    return isinstance(value, MovedTensor) and value.is_one_dimensional_image
+
+
+def _differ(values: Sequence[Value]) -> bool:
+    """Tell whether integers have scales or offsets that are not all alike."""
+    tensors = [value.base if isinstance(value, MovedTensor) else value for value in values]
+    plain = [each.affine() for each in tensors if isinstance(each, IntegerTensor)]
+    return any(each is not None and plain[0] is not None and not alike(each, plain[0]) for each in plain)
 
 
 _MOST_WINDOWS = 16
