@@ -8,6 +8,7 @@ import numpy as np
 
 from brainsmith.graph.integer_range import within
 from brainsmith.transforms.graph_view import set_attribute
+from brainsmith.transforms.integer.whole_factors import MOST_WEIGHT
 
 if TYPE_CHECKING:
     from brainsmith.graph.integer_range import IntegerRange
@@ -45,7 +46,10 @@ def fold_factors(graph: LayerGraph) -> None:
 def _absorbed(graph: LayerGraph, maker: LayerNode, factor: Whole) -> bool:
     """Let a layer give integers times factors, if it can."""
     if maker.node.op_type == "MatMul" and maker.constant is not None:
-        maker.constant = maker.constant * factor
+        product = maker.constant * factor
+        if np.abs(product).max(initial=0) > max(MOST_WEIGHT, np.abs(maker.constant).max(initial=0)):
+            return False
+        maker.constant = product
         return True
     return maker.node.op_type == "MultiThreshold" and _repeat_thresholds(graph, maker, factor)
 

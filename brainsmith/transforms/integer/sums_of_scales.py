@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from brainsmith.graph.integer_range import ACCUMULATOR_END, FLOAT32_END, IntegerRange
+from brainsmith.graph.integer_range import ACCUMULATOR_END, IntegerRange
+from brainsmith.transforms.integer.digit_sums import fine_units, sum_in_digits
 from brainsmith.transforms.integer.integer_tensor import IntegerTensor, of_range
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.scaled_sum import MOST_POINTS, ScaledSum, Term, row_of
 from brainsmith.transforms.integer.threshold_rows import trimmed
-from brainsmith.transforms.integer.two_digits import in_two_digits
 from brainsmith.transforms.integer.whole_factors import (
     CommonUnit,
     common_units,
@@ -103,12 +103,7 @@ class SumsOfScales:
             summed = replace(total.layers(found[0]), links=total.chain.links)
             rows = trimmed(found[1], summed.range.times(found[1].signs))
             return self._build.levels(summed, rows, staircase, padded, base)
-        near = self._near(total)
-        if near is None:
-            digits = in_two_digits(self._build, total, staircase, base)
-            if digits is not None:
-                return replace(self._build.levels(*digits, staircase, padded, base), is_near=True)
-            near = self._near(total, ACCUMULATOR_END) or self._closest(total, reader, staircase)
+        near = self._near(total) or self._fine(total, f"{base}_digits") or self._closest(total, reader, staircase)
         return replace(self._build.thresholds(near, staircase, padded, base), is_near=near.is_near)
 
     def of_one_scale(self, value: Value | ScaledSum, reader: str) -> Value | IntegerTensor:
@@ -119,7 +114,7 @@ class SumsOfScales:
         """
         if not isinstance(value, ScaledSum):
             return value
-        return self._near(value) or self._near(value, ACCUMULATOR_END) or self._closest(value, reader)
+        return self._near(value) or self._fine(value, "digits") or self._closest(value, reader)
 
     def terms(self, total: ScaledSum, reader: str) -> list[IntegerTensor]:
         """Return tensors of one scale for each channel whose sum is this one, for the host; one if that is near enough.
@@ -134,10 +129,18 @@ class SumsOfScales:
             return total.terms()
         return [replace(self._closest(total, reader), links=())]
 
-    def _near(self, total: ScaledSum, end: int = FLOAT32_END) -> IntegerTensor | None:
-        """Return a sum, less than an end, by factors that are exact but for float32's rounding; None if there are none."""
-        units = common_units(total.rows, exact=True, end=end)
-        return None if units is None else _in_units(total, units)
+    def _near(self, total: ScaledSum) -> IntegerTensor | None:
+        """Return a sum by small factors that are exact but for float32's rounding; None if there are none."""
+        units = common_units(total.rows, exact=True)
+        return None if units is None else _in_units(total, units, total.layers)
+
+    def _fine(self, total: ScaledSum, base: str) -> IntegerTensor | None:
+        """Return it by factors of any size; None if there are none, or the closest will do."""
+        units = None if self._approximate else fine_units(total.rows)
+        if units is None:
+            return None
+        made = sum_in_digits(self._build, total, [unit.factors for unit in units], base)
+        return None if made is None else _in_units(total, units, lambda _: made)
 
     def _closest(self, total: ScaledSum, reader: str, staircase: Staircase | None = None) -> IntegerTensor:
         if not self._approximate:
@@ -162,7 +165,7 @@ class SumsOfScales:
             share, most = differing(total, units, steps, way, _TRIED)
             found = replace(found, differing=share, steps=most)
         self.approximated.append(found)
-        return _in_units(total, units)
+        return _in_units(total, units, total.layers)
 
 
 def _listed_scales(total: ScaledSum) -> str:
@@ -171,8 +174,10 @@ def _listed_scales(total: ScaledSum) -> str:
     return f"a sum of values with the scales {shown}{' and others' if len(scales) > 3 else ''}"
 
 
-def _in_units(total: ScaledSum, units: Sequence[CommonUnit]) -> IntegerTensor:
-    made = total.layers([unit.factors for unit in units])
+def _in_units(
+    total: ScaledSum, units: Sequence[CommonUnit], layers: Callable[[Sequence[Whole]], IntegerTensor]
+) -> IntegerTensor:
+    made = layers([unit.factors for unit in units])
     scale = np.asarray([unit.unit for unit in units])
     offset = np.asarray(
         [row.offset_in(unit.unit, unit.factors) for row, unit in zip(total.rows, units, strict=True)]

@@ -252,18 +252,27 @@ def error_bound(row: SumRow, unit: CommonUnit) -> float:
 
 def _units(row: SumRow, end: int) -> Iterator[CommonUnit]:
     """Give all units that make factors, weights and sums small enough, the largest unit first."""
-    signs, sizes = np.sign(row.scales).astype(np.int64), np.abs(row.scales)
+    sizes = np.abs(row.scales)
     if not sizes.any():
-        yield CommonUnit(signs, 1.0, 0.0)
+        yield with_sizes(row, np.zeros(sizes.shape, np.int64))
         return
     shares = sizes / sizes.max()
     for most in range(1, MOST_FACTOR + 1):
         factors = np.rint(shares * most).astype(np.int64)
         if (factors * row.weights).max() > MOST_WEIGHT or (factors * row.largest).sum() >= end:
             return
-        unit = float(sizes @ factors / (factors @ factors))
-        error = float((np.abs(sizes - factors * unit)[sizes > 0] / sizes[sizes > 0]).max())
-        yield CommonUnit(factors * signs, unit, error)
+        yield with_sizes(row, factors)
+
+
+def with_sizes(row: SumRow, factors: Whole) -> CommonUnit:
+    """Return the unit with which factors of the scales without their signs are off by least."""
+    sizes = np.abs(row.scales)
+    if not factors.any():
+        return CommonUnit(factors, 1.0, 0.0)
+    shares = factors.astype(np.float64)
+    unit = float(sizes @ shares / (shares @ shares))
+    error = float((np.abs(sizes - shares * unit)[sizes > 0] / sizes[sizes > 0]).max())
+    return CommonUnit(factors * np.sign(row.scales).astype(np.int64), unit, error)
 
 
 def differing(
