@@ -417,10 +417,10 @@ class _Reading:
             of_base = value.staircase(staircase)
             if of_base is not None:
                 moved = replace(value, base=self._levels(node, of_base, value.base, base))
-                rows = (
-                    moved.is_rows and self._view.readers(node.output[0]) > 1
-                )  # reshaped once for all of them
-                return self._layouts.settled(moved, f"{base}_rows", in_order=True) if rows else moved
+                rows = moved.is_rows and not moved.is_one_dimensional_image
+                if rows and self._view.readers(node.output[0]) > 1:  # reshaped once for all of them
+                    return self._layouts.settled(moved, f"{base}_rows", in_order=True)
+                return moved
             value = self._layouts.settled(value, base)
         return self._levels(node, staircase, value, base)
 

@@ -155,8 +155,8 @@ class LinearRules(LayerRules):
                 "one of its terms is a flattened image", "add the images before they are flattened"
             )
         if node.op_type == "Sub":
-            last = self._build.integers(terms[-1], base)
-            terms[-1] = replace(last, scale=-last.scale, offset=-last.offset)
+            taken = self._build.terms(terms.pop(), base)
+            terms += [replace(each, scale=-each.scale, offset=-each.offset) for each in taken]
         return self._build.sum(terms, base)
 
 

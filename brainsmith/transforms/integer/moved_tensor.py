@@ -64,7 +64,7 @@ class MovedTensor:
         if isinstance(self.base, ScaledSum) or self.base.told_apart > 1:
             return self.channels(-2) is not None and self.channels(-1) is None
         order = self.layout.order((0, 2, 1))
-        return order == sorted(order) and not self.is_rows
+        return order == sorted(order) and (self.chain.is_image or not self.is_rows)
 
     def behind(self, link: ChainLink) -> MovedTensor | None:
         """Return what a further operator makes of it; None if its channels are not those of `base`."""
