@@ -111,7 +111,10 @@ def _crop(view: GraphView, node: NodeProto, slide: _Slide) -> None:
     axes = [_axis(slide, at, sizes[at], results[at]) for at in (0, 1)]
     place = list(model.graph.node).index(node)
     behind = [slide.pads[at + 2] + axes[at].padded - sizes[at] for at in (0, 1)]
-    pad = pad_in_front(view, node, slide.pads[:2], behind, slide.value)
+    kind = model.get_tensor_datatype(node.input[0])
+    read = any(slide.pads) or kind.allowed(slide.value)
+    # What is put behind to be cut away may be any value of the datatype: 0 is none of BIPOLAR.
+    pad = pad_in_front(view, node, slide.pads[:2], behind, slide.value if read else int(kind.min()))
     padded, datatype = node.input[0], model.get_tensor_datatype(node.input[0])
     kept = [prod(count for _, count in axis.loops) for axis in axes]
     strides, dilations = [axis.stride for axis in axes], [axis.dilation for axis in axes]

@@ -109,14 +109,14 @@ FOUR = (0.1070194, 0.1262471, 0.2242513, 0.3216781)
 
 
 @pytest.mark.parametrize("turned", [1.0, pytest.param(-1.0, marks=pytest.mark.slow)])
-def test_factors_that_need_more_than_24_bits_are_two_digits(turned):
+def test_factors_of_many_bits_are_digits_of_products(turned):
     weights = turned * np.random.default_rng(0).integers(-15, 16, (4, 3)).astype(np.float32)
     model = product(FOUR, 6, weights, datatype="INT6")
     made = same(model, np.random.default_rng(1).integers(-32, 32, (12, 1, 4)).astype(np.float32))
-    assert op_types(made).count("MatMul") == 2
+    assert op_types(made).count("MatMul") == 3
 
 
-def test_so_are_those_of_a_sum_of_two_branches_of_many_bits():
+def test_a_sum_of_two_branches_of_many_bits_has_such_factors_too():
     graph = Graph(1, 2)
     graph.node("Mul", [[1.0, -1.0]])
     first = graph.quant(8, 0.3712).tail
@@ -128,17 +128,26 @@ def test_so_are_those_of_a_sum_of_two_branches_of_many_bits():
     same(model, np.random.default_rng(2).integers(-128, 128, (12, 1, 2)).astype(np.float32))
 
 
-def wide():
+def wide(bits=4):
     """A product of 30 channels, each with a scale of its own, whose combinations nobody can try."""
     rng = np.random.default_rng(3)
     scales = np.exp(rng.normal(-1, 0.5, 30))
-    weights = rng.integers(-7, 8, (30, 4)).astype(np.float32)
-    return product(scales, 4, weights)
+    most = 1 << (bits - 1)
+    weights = rng.integers(1 - most, most, (30, 4)).astype(np.float32)
+    graph = Graph(1, 30)
+    per_channel(graph, scales)
+    graph.node("MatMul", graph.weights(weights, bits=bits, scale=0.5)).quant(3, 0.9)
+    return graph.model(1, 4, datatype="INT4")
 
 
-def test_what_has_no_exact_factors_is_refused_with_the_line_that_allows_the_closest():
+def test_thirty_scales_have_such_factors():
+    samples = np.random.default_rng(1).integers(-8, 8, (60, 1, 30)).astype(np.float32)
+    same(wide(), samples)
+
+
+def test_weights_of_many_bits_and_several_scales_are_refused_with_the_line_that_allows_the_closest():
     with pytest.raises(ModelError) as caught:
-        IntegerLayers().apply(wide())
+        IntegerLayers().apply(wide(14))
     assert str(caught.value) == (
         "no integer layers for node 'quant3' (Quant): it gets a sum of values with the scales 0.0512531, 0.0669948, "
         "0.108531 and others, which have no common unit, and no whole factors of them give the same levels: give what "

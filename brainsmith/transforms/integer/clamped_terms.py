@@ -69,7 +69,7 @@ def _clamped(
     rise = np.where(first > low, scale * first + offset - limits[0], 0.0)
     fall = np.where(last < high, limits[1] - (scale * last + offset), 0.0)
     rise, fall = (
-        np.where(np.abs(jump) <= _CLOSE * scale * np.maximum(1, np.abs(places)), 0.0, jump)
+        np.where(np.abs(jump) <= 2 * _CLOSE * scale * np.maximum(1, np.abs(places)), 0.0, jump)
         for jump, places in ((rise, first), (fall, last))
     )
     constant = np.where(below, limits[0], np.where(above, limits[1], np.clip(offset, *limits)))

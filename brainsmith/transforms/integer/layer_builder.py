@@ -302,13 +302,7 @@ class LayerBuilder:
         self, tensor: IntegerTensor, weights: Whole, scale: Doubles, window: dict[str, Any], base: str
     ) -> IntegerTensor:
         """Return sums of windows times weights; padding is 0 among the integers."""
-        weights, wide = wide_as_strides(tensor, weights, window)
-        unread = [new - old for new, old in zip(wide["pads"], window["pads"], strict=True)]
-        least, most = tensor.range.ends
-        if any(unread) and (not least <= 0 <= most or (least, most) == (-1, 1)):
-            # No tap reads it, so any integer will do; 0 is none of them, or perhaps none, where they are -1 and 1.
-            tensor, wide = with_border(self.graph, tensor, unread, base, least), {**wide, "pads": window["pads"]}
-        window = wide
+        weights, window = wide_as_strides(tensor, weights, window)
         if tensor.shape[2] == 1 and any(window["pads"][::2]):  # QONNX's windows of one row have no padding
             tensor, window = (
                 with_border(self.graph, tensor, window["pads"], base),

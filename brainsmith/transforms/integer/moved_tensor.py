@@ -9,11 +9,10 @@ import numpy as np
 
 from brainsmith.transforms.integer.axis_layout import AxisLayout
 from brainsmith.transforms.integer.channel_groups import regrouped_link, regrouped_staircase
-from brainsmith.transforms.integer.integer_tensor import ORDERS
+from brainsmith.transforms.integer.integer_tensor import ORDERS, IntegerTensor
 from brainsmith.transforms.integer.scaled_sum import ScaledSum
 
 if TYPE_CHECKING:
-    from brainsmith.transforms.integer.integer_tensor import IntegerTensor
     from brainsmith.transforms.lattice.array_kinds import Whole
     from brainsmith.transforms.lattice.links import ChainLink
     from brainsmith.transforms.lattice.staircases import Staircase
@@ -61,10 +60,10 @@ class MovedTensor:
         """Whether it has three axes, of which the second is the channels', as convolutions over one dimension have."""
         if len(self.shape) != 3:
             return False
-        if isinstance(self.base, ScaledSum) or self.base.told_apart > 1:
-            return self.channels(-2) is not None and self.channels(-1) is None
-        order = self.layout.order((0, 2, 1))
-        return order == sorted(order) and (self.chain.is_image or not self.is_rows)
+        if isinstance(self.base, IntegerTensor) and self.base.told_apart == 1:
+            order = self.layout.order((0, 2, 1))
+            return order == sorted(order) and (self.chain.is_image or not self.is_rows)
+        return self.channels(-2) is not None and (self.chain.is_image or self.channels(-1) is None)
 
     def behind(self, link: ChainLink) -> MovedTensor | None:
         """Return what a further operator makes of it; None if its channels are not those of `base`."""

@@ -28,9 +28,9 @@ def product(weights, scale, bits):
 
 
 def exact_levels(samples, weights, scale, bits):
-    """Return what a quantiser gives of exact sums; its scale is a power of two."""
+    """Return what a quantiser gives of exact sums, rounded to float32 once; its scale is a power of two."""
     sums = samples[:, 0].astype(np.int64) @ weights.astype(np.int64)
-    levels = np.rint(sums / scale)  # below 2^53, so both are exact
+    levels = np.rint(sums.astype(np.float32) / scale)
     return np.clip(levels, -(2 ** (bits - 1)), 2 ** (bits - 1) - 1)[:, None] * scale
 
 
