@@ -337,11 +337,13 @@ class _Reading:
         return self._of_integers(node, given)
 
     def _of_integers(self, node: NodeProto, given: dict[str, Any]) -> IntegerTensor | None:
-        if not all(isinstance(value, IntegerTensor) for value in given.values()) or _is_sum(node, given):
+        if not all(isinstance(value, IntegerTensor | ScaledSum) for value in given.values()):
             return None
-        function = function_of(self._view, node, given)
-        first: IntegerTensor = next(iter(given.values()))
-        return None if function is None else replace(first, links=(function,))
+        if _is_sum(node, given) or not _of_one_sum(node, given):
+            return None
+        single = {name: self.sums.of_one_scale(value, node_text(node)) for name, value in given.items()}
+        function = function_of(self._view, node, single)
+        return None if function is None else replace(next(iter(single.values())), links=(function,))
 
     def _on_host(self, node: NodeProto, given: dict[str, Any], reason: Reason) -> list[Any]:
         """Leave a node to the host, if the host may have it; else note the reason."""
@@ -445,7 +447,16 @@ class _Reading:
 
 def _is_sum(node: NodeProto, given: dict[str, Any]) -> bool:
     """Tell whether a node adds integers as they are."""
-    return node.op_type in ("Add", "Sub") and all(value.affine() is not None for value in given.values())
+    chains = [value.chain if isinstance(value, ScaledSum) else value for value in given.values()]
+    return node.op_type in ("Add", "Sub") and all(chain.affine() is not None for chain in chains)
+
+
+def _of_one_sum(node: NodeProto, given: dict[str, Any]) -> bool:
+    """Tell whether a node may be a function of the integers of one tensor, where some are sums of several scales."""
+    sums = [value for value in given.values() if isinstance(value, ScaledSum)]
+    if len(given) == 1 or not sums:
+        return not sums or is_standard(node, *FUNCTIONS)
+    return len(sums) == len(given) and all(each.rows is sums[0].rows for each in sums)
 
 
 _ALWAYS_THE_SAME = Reason(

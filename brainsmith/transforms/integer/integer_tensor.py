@@ -90,7 +90,11 @@ class IntegerTensor:
 
     def values(self, numbers: Whole) -> Singles:
         """Return the network's values of some n, (channels or 1, any), as its operators round them."""
-        return self.applied(np.asarray(self.scale[:, None] * numbers + self.offset[:, None], np.float32))
+        return self.applied(self.floats(numbers))
+
+    def floats(self, numbers: Whole) -> Singles:
+        """Return what some n, (channels or 1, any), stand for before the pending operators."""
+        return np.asarray(self.scale[:, None] * numbers + self.offset[:, None], np.float32)
 
     def applied(self, values: Singles) -> Singles:
         """Return what the pending operators make of values."""

@@ -8,22 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.graph.integer_range import IntegerRange
+from brainsmith.transforms.integer.level_runs import LevelRuns, all_integers, level_runs, too_many
 from brainsmith.transforms.integer.no_layer import NoLayerError
 from brainsmith.transforms.integer.threshold_rows import MOST_LEVELS, ThresholdRows
 from brainsmith.transforms.lattice.value_lattice import common_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from brainsmith.transforms.integer.integer_tensor import IntegerTensor
     from brainsmith.transforms.lattice.array_kinds import Doubles, Singles, Whole
     from brainsmith.transforms.lattice.staircases import Staircase
-
-MOST_TABLED = 1 << 20
-"""Integers of a function that are tried one by one."""
-
-_MOST_VALUES = 1 << 24
-"""Values of all channels that are tried."""
 
 _MOST_PARTS = 64
 """Into how many parts the least value of a function is divided to find a unit."""
@@ -47,24 +42,6 @@ class SignedSteps:
     range: IntegerRange
 
 
-def all_integers(tensor: IntegerTensor) -> Whole:
-    """Return the integers of each channel from the least of all to the greatest, kept in the channel's range.
-
-    Returns:
-        (channels or 1, integers).
-
-    Raises:
-        NoLayerError: They are too many to be tried.
-    """
-    low, high = tensor.range.ends
-    if high - low >= MOST_TABLED or (high - low) * tensor.told_apart > _MOST_VALUES:
-        raise NoLayerError(
-            f"a function of {high - low + 1} different integers, and no more than {MOST_TABLED} are tried",
-            "put a quantiser before it",
-        )
-    return np.clip(np.arange(low, high + 1)[None], *(end[:, None] for end in tensor.range))
-
-
 def evaluated(function: Callable[..., Any], tensor: IntegerTensor, *others: Any) -> Any:
     """Return what a function makes of a tensor's integers; if it cannot, name the operator that is pending last."""
     try:
@@ -81,16 +58,7 @@ def tabled_levels(tensor: IntegerTensor, staircase: Staircase) -> SignedSteps:
     Raises:
         NoLayerError: Its integers, or its levels, are too many; or it is not defined for some.
     """
-    numbers = all_integers(tensor)
-    with np.errstate(all="ignore"):
-        values = tensor.values(numbers)
-        if np.isnan(values).any():
-            raise NoLayerError(
-                "a function that is not defined for some of its integers",
-                "clip what goes into it to where it is",
-            )
-        levels = staircase.levels(values)
-    return signed_steps(levels, tensor.range.ends[0])
+    return signed_steps(level_runs(tensor, staircase), tensor.range)
 
 
 def tabled_values(tensor: IntegerTensor) -> tuple[SignedSteps, Doubles]:
@@ -100,6 +68,8 @@ def tabled_values(tensor: IntegerTensor) -> tuple[SignedSteps, Doubles]:
         NoLayerError: Its results have no unit, or are not finite; or they, or its integers, are too many.
     """
     numbers = all_integers(tensor)
+    if numbers is None:
+        raise too_many(tensor)
     with np.errstate(all="ignore"):
         values = tensor.values(numbers)
     if not np.isfinite(values).all():
@@ -113,7 +83,9 @@ def tabled_values(tensor: IntegerTensor) -> tuple[SignedSteps, Doubles]:
         if len(units) < len(found):
             raise NoLayerError("its results have no common unit", "put a quantiser after it")
     levels = np.rint(values / np.asarray(units)[:, None]).astype(np.int64)
-    return signed_steps(levels, tensor.range.ends[0]), np.asarray(units)
+    low, high = tensor.range.ends
+    runs = [LevelRuns.of(np.arange(low, high + 1), row) for row in levels]
+    return signed_steps(runs, tensor.range), np.asarray(units)
 
 
 def _unit(values: Singles) -> float | None:
@@ -129,54 +101,63 @@ def _unit(values: Singles) -> float | None:
     return None
 
 
-def signed_steps(levels: Whole, low: int) -> SignedSteps:
-    """Return levels of consecutive integers, (channels or 1, integers), from `low` on, as thresholds.
+def signed_steps(runs: Sequence[LevelRuns], given: IntegerRange) -> SignedSteps:
+    """Return levels of integers, of each channel or of all, as thresholds.
 
     Thresholds that every integer reaches make up for channels that begin, or end, at other levels.
+
+    Args:
+        runs: The levels, one for each channel or one for all.
+        given: The range of the integers.
 
     Raises:
         NoLayerError: They are too many.
     """
-    change = np.diff(levels, axis=1)
-    up, down = np.maximum(change, 0), np.maximum(-change, 0)
-    most = int(max(up.sum(axis=1).max(), down.sum(axis=1).max()))
+    up, down = ([np.maximum(way * each.changes, 0) for each in runs] for way in (1, -1))
+    most = max(int(max(rise.sum(), fall.sum())) for rise, fall in zip(up, down, strict=True))
     if most > MOST_LEVELS:
         raise NoLayerError(
             f"its results have {most + 1} levels, more than the {MOST_LEVELS + 1} that thresholds give",
             "put a quantiser after it",
         )
-    reached = IntegerRange(levels.min(axis=1), levels.max(axis=1))
-    rises, falls = np.asarray(up.any(axis=1)), np.asarray(down.any(axis=1))
-    first, last = levels[:, 0], levels[:, -1]
+    reached = IntegerRange(*(np.asarray([end(each.levels) for each in runs]) for end in (np.min, np.max)))
+    rises, falls = (np.asarray([bool(each.any()) for each in steps]) for steps in (up, down))
+    first, last = (np.asarray([each.levels[at] for each in runs]) for at in (0, -1))
+    places, ends = [each.places for each in runs], given.ends
     if not (rises & falls).any():
         signs = np.where(falls, -1, 1)
-        steps, begin = np.where(falls[:, None], down, up), np.where(falls, last, first)
-        found = _rows(steps, low, begin, signs if (signs != signs[0]).any() else signs[:1])
+        steps = [fall if falling else rise for rise, fall, falling in zip(up, down, falls, strict=True)]
+        begin = np.where(falls, last, first)
+        found = _rows(places, steps, ends, begin, signs if (signs != signs[0]).any() else signs[:1])
         only_falls = bool(falls.all())
         return SignedSteps(None if only_falls else found, found if only_falls else None, reached)
-    one = np.ones(1, np.int64)
-    return SignedSteps(_rows(up, low, first, one), _rows(down, low, -down.sum(axis=1), -one), reached)
+    one, fallen = np.ones(1, np.int64), np.asarray([each.sum() for each in down])
+    rising, falling = _rows(places, up, ends, first, one), _rows(places, down, ends, -fallen, -one)
+    return SignedSteps(rising, falling, reached)
 
 
-def _rows(steps: Whole, low: int, begin: Whole, signs: Whole) -> ThresholdRows:
+def _rows(
+    places: Sequence[Whole], steps: Sequence[Whole], ends: tuple[int, int], begin: Whole, signs: Whole
+) -> ThresholdRows:
     """Return thresholds, as many at each place as the step there is high, above the level where each channel begins.
 
     Args:
-        steps: From each integer to the next, from `low` on; (channels, integers - 1).
-        low: The least integer.
+        places: Integers at which the level of each channel changes.
+        steps: By how much.
+        ends: The least integer, and the greatest.
         begin: The level of each channel below its steps.
         signs: -1 where a step is passed by going down.
     """
-    least, high = int(begin.min()), low + steps.shape[1]
-    rows, ends = [], []
-    for row, sign in zip(steps, np.broadcast_to(signs, (len(steps),)), strict=True):
-        places = np.repeat(np.arange(low + 1, high + 1), row)
-        rows.append(places if sign > 0 else 1 - places[::-1])
-        ends.append((low, high + 1) if sign > 0 else (-high, 1 - low))
+    least, (low, high) = int(begin.min()), ends
+    rows, limits = [], []
+    for at, height, sign in zip(places, steps, np.broadcast_to(signs, (len(steps),)), strict=True):
+        row = np.repeat(at, height)
+        rows.append(row if sign > 0 else 1 - row[::-1])
+        limits.append((low, high + 1) if sign > 0 else (-high, 1 - low))
     more = begin - least
     count = max(1, *(len(row) + int(each) for row, each in zip(rows, more, strict=True)))
     padded = [
         np.concatenate([np.full(each, behind), row, np.full(count - each - len(row), never)])
-        for row, each, (behind, never) in zip(rows, more, ends, strict=True)
+        for row, each, (behind, never) in zip(rows, more, limits, strict=True)
     ]
     return ThresholdRows(np.stack(padded), signs, least)

@@ -88,6 +88,7 @@ class SumsOfScales:
         self._build = build
         self._approximate = approximate
         self.approximated: list[Approximated] = []
+        self._single: dict[int, tuple[ScaledSum, IntegerTensor]] = {}  # by its rows, which the sum keeps alive
 
     def quantised(
         self, total: ScaledSum, staircase: Staircase, padded: bool, reader: str, base: str
@@ -114,7 +115,10 @@ class SumsOfScales:
         """
         if not isinstance(value, ScaledSum):
             return value
-        return self._near(value) or self._fine(value, "digits") or self._closest(value, reader)
+        if (key := id(value.rows)) not in self._single:  # several may read it, with other operators pending
+            found = self._near(value) or self._fine(value, "digits") or self._closest(value, reader)
+            self._single[key] = value, replace(found, links=())
+        return replace(self._single[key][1], links=value.chain.links)
 
     def terms(self, total: ScaledSum, reader: str) -> list[IntegerTensor]:
         """Return tensors of one scale for each channel whose sum is this one, for the host; one if that is near enough.

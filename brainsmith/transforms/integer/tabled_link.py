@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -36,9 +36,13 @@ class TabledLink(ChainLink):
 
     Attributes:
         inputs: The tensors that the node reads, as integers with what is pending before it, by name.
+        operands: The constants that it reads: one number, or a column with one for each channel.
+        of_operands: Computes what the node makes of its inputs, by name, each (channels or 1, any) float32.
     """
 
     inputs: Mapping[str, IntegerTensor] = field(default_factory=dict)
+    operands: Mapping[str, Any] = field(default_factory=dict)
+    of_operands: Callable[[Mapping[str, Singles]], Singles] = field(default=lambda _: np.zeros((1, 0), np.float32))
 
 
 def function_of(view: GraphView, node: NodeProto, given: Mapping[str, Any]) -> TabledLink | None:
@@ -63,8 +67,7 @@ def function_of(view: GraphView, node: NodeProto, given: Mapping[str, Any]) -> T
     sessions: list[Any] = []
     opset = next((each.version for each in view.model.model.opset_import if each.domain == ""), 17)
 
-    def apply(x: Singles) -> Singles:
-        values = {name: tensor.applied(x) for name, tensor in given.items()}
+    def of_operands(values: Mapping[str, Singles]) -> Singles:
         if several > 1:
             values = {name: np.repeat(each, several // len(each), axis=0) for name, each in values.items()}
         if not sessions:
@@ -72,9 +75,22 @@ def function_of(view: GraphView, node: NodeProto, given: Mapping[str, Any]) -> T
             sessions.append(open_node(node, opset, dtypes, node.output))
         return np.asarray(sessions[0].run(None, {**values, **operands})[0])
 
+    def apply(x: Singles) -> Singles:
+        return of_operands({name: tensor.applied(x) for name, tensor in given.items()})
+
     channels = max(several, *(tensor.told_apart for tensor in tensors))
     axis = tensors[0].axis if channels > 1 else None
-    return TabledLink(node, node.input[0], apply, np.ones(channels, np.int64), axis=axis, inputs=dict(given))
+    signs = np.ones(channels, np.int64)
+    return TabledLink(
+        node,
+        node.input[0],
+        apply,
+        signs,
+        axis=axis,
+        inputs=dict(given),
+        operands=operands,
+        of_operands=of_operands,
+    )
 
 
 def _operands(

@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brainsmith.errors import ModelError
+from brainsmith.graph.integer_range import within
+from brainsmith.transforms.integer.level_runs import LevelRuns
 from brainsmith.transforms.integer.signed_steps import signed_steps
 from tests.steps.conftest import Graph
 from tests.transforms.test_integer_layers import layers, op_types, run, same
@@ -26,7 +28,8 @@ def test_the_two_layers_add_up_to_every_level(data, channels, integers, low):
     if data.draw(st.booleans()):  # each channel only rises, or only falls
         levels = np.sort(levels, axis=1)
         levels[::2] = levels[::2, ::-1]
-    found = signed_steps(levels, low)
+    numbers = np.arange(low, low + integers)
+    found = signed_steps([LevelRuns.of(numbers, row) for row in levels], within(low, low + integers - 1))
     for channel in range(channels):
         for at in range(integers):
             parts = [rows for rows in (found.rising, found.falling) if rows is not None]
