@@ -75,7 +75,8 @@ def sum_in_digits(
     most = max(int(np.abs(each).max(initial=0)) for each in factors)
     places = range(0, max(most.bit_length(), 1), bits)
     digits = [
-        [np.sign(each) * ((np.abs(each) >> place) & ((1 << bits) - 1)) for each in factors] for place in places
+        [np.sign(each) * ((np.abs(each) >> place) & ((1 << bits) - 1)) for each in factors]
+        for place in places
     ]
     parts = [total.layers(each) for each in digits]
     return replace(

@@ -8,6 +8,7 @@ import numpy as np
 
 from brainsmith.transforms.graph_view import attribute
 from brainsmith.transforms.integer.tabled_link import TabledLink
+from brainsmith.transforms.lattice.links import CURVES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
 Bounds = tuple["Singles", "Singles"]
 """The least and the greatest, each (channels or 1, any); NaN where nothing is known."""
 
-_ULPS = 8
-"""By how many of the last place a function that ONNX Runtime computes may be beside one that rises all along."""
+_RELATIVE, _ABSOLUTE = 2.0**-20, 2.0**-22
+"""By how much of itself, and by how much else, what ONNX Runtime computes may be beside a function that rises all along.
+
+It computes the last few of many values in another way than the others: Sigmoid(-35) is 0 in one, up to 1e-7 in the other.
+"""
 
 _RISING = (
     "Asin", "Atan", "Ceil", "Celu", "Erf", "Exp", "Floor", "Log", "Round", "Sign", "Softsign", "Sqrt", "ThresholdedRelu",
@@ -39,14 +43,14 @@ def _of_link(link: ChainLink, given: Bounds) -> Bounds:
     """Return bounds of an operator that rises, or falls, in each channel."""
     first, last = (link.apply(end) for end in given)
     turned = link.signs[:, None] < 0
-    return _widened(np.where(turned, last, first), np.where(turned, first, last))
+    low, high = np.where(turned, last, first), np.where(turned, first, last)
+    return _widened(low, high) if link.node.op_type in CURVES else (low, high)
 
 
-def _widened(low: Singles, high: Singles) -> Bounds:
-    """Return bounds that hold in spite of a few units in the last place."""
-    least = np.float32(np.finfo(np.float32).tiny)
-    size = [np.maximum(np.abs(end), least) * np.float32(_ULPS * 2.0**-23) for end in (low, high)]
-    return low - size[0], high + size[1]
+def _widened(low: Singles, high: Singles, sizes: Singles | float = 1.0) -> Bounds:
+    """Return bounds that hold in spite of rounding, of values of a size."""
+    below, above = (np.abs(end) * _RELATIVE + _ABSOLUTE * sizes for end in (low, high))
+    return (low - below).astype(np.float32), (high + above).astype(np.float32)
 
 
 def _of_table(link: TabledLink, given: Bounds) -> Bounds:
@@ -93,10 +97,9 @@ def _of_valley(link: TabledLink, bounds: Bounds, place: np.float32) -> Bounds:
     low, high = (link.of_operands({name: end}) for end in bounds)
     bottom = link.of_operands({name: np.full_like(bounds[0], place)})
     around = (bounds[0] <= place) & (bounds[1] >= place)
-    # The place is rounded: the bottom may be deeper by the square of that.
-    return _widened(
-        np.where(around, bottom - np.float32(1e-6), np.minimum(low, high)), np.maximum(low, high)
-    )
+    sizes = np.maximum(1.0, np.maximum(*map(np.abs, bounds)))
+    # The place is rounded: the bottom may be deeper, by the square of that, which is less than what bounds are widened by.
+    return _widened(np.where(around, bottom, np.minimum(low, high)), np.maximum(low, high), sizes)
 
 
 def _of_corners(function: Callable[..., Any]) -> Callable[[Bounds, Bounds], Bounds]:

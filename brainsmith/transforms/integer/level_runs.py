@@ -151,11 +151,7 @@ def _decided(
     tensor: IntegerTensor, staircase: Staircase, intervals: Sequence[tuple[Whole, Whole]]
 ) -> tuple[Whole, Whole]:
     """Return the level of the first integer of each interval, and whether all of it has this level."""
-    most = max(len(first) for first, _ in intervals)
-    first, last = (
-        np.stack([np.pad(pair[at], (0, most - len(pair[at])), mode="edge" if len(pair[at]) else "constant") for pair in intervals])
-        for at in (0, 1)
-    )  # fmt: skip
+    first, last = (_stacked([pair[at] for pair in intervals]) for at in (0, 1))
     levels = _levels(tensor, staircase, first)
     floats = [tensor.floats(end) for end in (first, last)]
     with np.errstate(all="ignore"):
@@ -163,3 +159,11 @@ def _decided(
         ends = [np.asarray(staircase.levels(np.nan_to_num(end))) for end in bounds]
     known = ~(np.isnan(bounds[0]) | np.isnan(bounds[1])) & (ends[0] == ends[1]) & (ends[0] == levels)
     return np.broadcast_to(levels, first.shape), (floats[0] == floats[1]) | known
+
+
+def _stacked(rows: Sequence[Whole]) -> Whole:
+    """Return rows of the length of the longest: the others end in what they have last."""
+    most = max(map(len, rows))
+    return np.stack(
+        [np.pad(row, (0, most - len(row)), mode="edge" if len(row) else "constant") for row in rows]
+    )

@@ -119,7 +119,7 @@ class LinearRules(LayerRules):
 
     def _sum(self, node: NodeProto, inputs: Mapping[str, Any], base: str) -> Value:
         """Add two tensors; what the first one is a sum of is added one by one."""
-        given = [inputs.get(name) for name in node.input[:2]]
+        given: list[Any] = [inputs.get(name) for name in node.input[:2]]
         if None not in given:
             given = self._broadcasts.alike(given, base)
         moved = [value for value in given if isinstance(value, MovedTensor)]

@@ -88,7 +88,9 @@ class SumsOfScales:
         self._build = build
         self._approximate = approximate
         self.approximated: list[Approximated] = []
-        self._single: dict[int, tuple[ScaledSum, IntegerTensor]] = {}  # by its rows, which the sum keeps alive
+        self._single: dict[
+            int, tuple[ScaledSum, IntegerTensor]
+        ] = {}  # by its rows, which the sum keeps alive
 
     def quantised(
         self, total: ScaledSum, staircase: Staircase, padded: bool, reader: str, base: str
@@ -104,7 +106,11 @@ class SumsOfScales:
             summed = replace(total.layers(found[0]), links=total.chain.links)
             rows = trimmed(found[1], summed.range.times(found[1].signs))
             return self._build.levels(summed, rows, staircase, padded, base)
-        near = self._near(total) or self._fine(total, f"{base}_digits") or self._closest(total, reader, staircase)
+        near = (
+            self._near(total)
+            or self._fine(total, f"{base}_digits")
+            or self._closest(total, reader, staircase)
+        )
         return replace(self._build.thresholds(near, staircase, padded, base), is_near=near.is_near)
 
     def of_one_scale(self, value: Value | ScaledSum, reader: str) -> Value | IntegerTensor:

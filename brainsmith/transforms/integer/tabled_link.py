@@ -42,7 +42,9 @@ class TabledLink(ChainLink):
 
     inputs: Mapping[str, IntegerTensor] = field(default_factory=dict)
     operands: Mapping[str, Any] = field(default_factory=dict)
-    of_operands: Callable[[Mapping[str, Singles]], Singles] = field(default=lambda _: np.zeros((1, 0), np.float32))
+    of_operands: Callable[[Mapping[str, Singles]], Singles] = field(
+        default=lambda _: np.zeros((1, 0), np.float32)
+    )
 
 
 def function_of(view: GraphView, node: NodeProto, given: Mapping[str, Any]) -> TabledLink | None:

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 _ARITHMETIC = ("Mul", "Add", "Sub", "Div")
 _PIECEWISE = ("Relu", "Clip", "LeakyRelu", "Neg", "PRelu", "Identity")
-_CURVES = ("Elu", "HardSigmoid", "Selu", "Sigmoid", "Softplus", "Tanh")
+CURVES = ("Elu", "HardSigmoid", "Selu", "Sigmoid", "Softplus", "Tanh")
+"""Functions that rise all along, but for the rounding of what computes them."""
 
-OPERATORS = (*_ARITHMETIC, "BatchNormalization", *_PIECEWISE, *_CURVES)
+OPERATORS = (*_ARITHMETIC, "BatchNormalization", *_PIECEWISE, *CURVES)
 """What may be a link, as its operands are."""
 
 
@@ -84,7 +85,7 @@ def link_of(view: GraphView, node: NodeProto) -> ChainLink | None:
         return _batch_norm(view, node)
     if is_standard(node, *_PIECEWISE):
         return _piecewise(view, node)
-    return _curve(node) if is_standard(node, *_CURVES) else None
+    return _curve(node) if is_standard(node, *CURVES) else None
 
 
 def _arithmetic(view: GraphView, node: NodeProto) -> ChainLink | None:

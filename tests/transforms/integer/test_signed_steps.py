@@ -126,13 +126,3 @@ def test_a_function_of_other_integers_is_refused():
         "no integer layers for node 'max2' (Max): it joins values whose scales, or zero points, have no common unit: "
         "quantise them with one scale before it"
     )
-
-
-def test_integers_are_not_tried_without_end():
-    graph = Graph(1, 1).node("Abs").quant(4)
-    with pytest.raises(ModelError) as caught:
-        layers(graph.model(1, 1, datatype="INT24"))
-    assert str(caught.value) == (
-        "no integer layers for node 'quant1' (Quant): Abs 'abs0' before it: a function of 16777216 different "
-        "integers, and no more than 1048576 are tried: put a quantiser before it"
-    )
