@@ -70,17 +70,20 @@ def test_the_sum_of_the_terms_is_the_clamped_value_within_the_range_that_is_stat
     assert np.abs(total - values).max() < 1e-6
 
 
-def branch(factor):
+def branch(factor, op_type="Add"):
     """Return a network whose ReLU of many levels joins a branch of 4 bits without a quantiser between."""
     net = Net(1, 8, datatype="INT8")
     weights = np.random.default_rng(3).integers(-7, 8, (8, 8))
     net.node("MatMul", net.weights(weights, 1.0, 4), shape=[1, 8]).node("Mul", factor, shape=[1, 8])
-    return net.node("Relu", shape=[1, 8]).node("Add", "x", shape=[1, 8]).quant(16.0, bits=8)
+    clamped = net.node("Relu", shape=[1, 8]).tail
+    net.tail = "x"
+    return net.node(op_type, clamped, shape=[1, 8]).quant(16.0, bits=8)
 
 
+@pytest.mark.parametrize("op_type", ["Add", "Sub"])
 @pytest.mark.parametrize("factor", [1.0, -0.5, 0.3137, np.linspace(-1, 1.3, 8)[None]])
-def test_a_relu_of_many_levels_joins_a_sum_without_a_quantiser(factor):
-    model = branch(factor).model()
+def test_a_relu_of_many_levels_joins_a_sum_without_a_quantiser(factor, op_type):
+    model = branch(factor, op_type).model()
     made = steps.cleanup(model, None).transform(IntegerLayers())
     assert "Max" in kinds(made)
     random = np.random.default_rng(0)
