@@ -14,10 +14,13 @@ from pathlib import Path
 
 from estimate_errors import estimates, foldings
 from optimal_foldings import cost, front, optimal
+from unchanged_build import unchanged
 
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 
-ROWS = {"foldings": foldings, "estimates": estimates, "optimal": optimal, "front": front, "cost": cost}
+ROWS = {
+    "foldings": foldings, "estimates": estimates, "optimal": optimal, "front": front, "cost": cost, "unchanged": unchanged,
+}  # fmt: skip
 
 
 def main() -> None:

@@ -91,11 +91,25 @@ def test_the_first_ten_minutes_of_the_readme(project):
     own = "brainsmith build mine.onnx --blueprint blueprints/my_model.yaml --output out/my_model"
     assert "circuit    0 of 100 frames differ from the input model" in printed[own]
     assert "proven     yes" in printed[own]
+    fitted = printed["brainsmith build mine.onnx --fit pynq-z2"]
+    shown = re.findall(r"^    (.+)", (ROOT / "README.md").read_text().split("--fit pynq-z2\n```")[1], re.MULTILINE)
+    expected = [re.sub(r"proven in .*", "proven in", line) for line in shown[:5]]
+    assert [line.split()[0] for line in expected] == ["cycles", "resources", "rate", "fit", "device"]
+    assert [line for line in expected if line not in fitted] == [], fitted
     for name, picture in (
         load("docs/pictures/draw.py").circuit_pictures(project / "out" / "digits_mlp").items()
     ):
         shipped = (ROOT / "docs" / "pictures" / name).read_text()
         assert picture.rstrip() == shipped.rstrip(), f"python docs/pictures/draw.py out/digits_mlp: {name}"
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_page_of_foldings(project):
+    printed = follow("docs/fit.md", project)
+    fitted, front = printed.values()
+    assert "fit        the smallest interval within 80 % of xc7z020, proven in " in fitted
+    assert (project / "out" / "cnn" / "report.html").stat().st_size > 10_000
+    assert "circuits" in front
 
 
 def test_what_the_readme_has_one_write_is_neither_committed_nor_checked():
