@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from brainsmith.transforms.integer.broadcasts import Broadcasts
 from brainsmith.transforms.integer.image_layers import ImageLayers
+from brainsmith.transforms.integer.product_layers import ProductLayers
 
 if TYPE_CHECKING:
     from brainsmith.transforms.graph_view import GraphView
@@ -27,4 +28,5 @@ class LayerRules:
         self._build = build
         self._layouts = layouts
         self._images = ImageLayers(build)
+        self._products = ProductLayers(build)
         self._broadcasts = Broadcasts(build, layouts)

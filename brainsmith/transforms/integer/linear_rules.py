@@ -115,7 +115,7 @@ class LinearRules(LayerRules):
         self, node: NodeProto, tensor: IntegerTensor, values: Any, scale: Any, base: str
     ) -> IntegerTensor | ScaledSum:
         shape = (*tensor.shape[:-1], values.shape[1])
-        return self._build.product(tensor, values, scale, shape, base)
+        return self._products.of_rows(tensor, values, scale, shape, base)
 
     def _sum(self, node: NodeProto, inputs: Mapping[str, Any], base: str) -> Value:
         """Add two tensors; what the first one is a sum of is added one by one."""

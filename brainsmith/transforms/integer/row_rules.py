@@ -48,7 +48,7 @@ class RowRules(LayerRules):
         return _RULES[node.op_type](self, node, inputs, base)
 
     def _multiplied(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
-        return self._combined(node, inputs, base, self._products)
+        return self._combined(node, inputs, base, self._products_of_channels)
 
     def _extreme(self, node: NodeProto, inputs: dict[str, Value], base: str) -> Value:
         way = 1 if node.op_type == "Max" else -1
@@ -69,7 +69,7 @@ class RowRules(LayerRules):
         settled = [self._layouts.settled(each, base, in_order=True) for each in (left, right)]
         return elements(settled, base)
 
-    def _products(self, factors: Sequence[IntegerTensor], base: str) -> IntegerTensor:
+    def _products_of_channels(self, factors: Sequence[IntegerTensor], base: str) -> IntegerTensor:
         left, right = (self._whole(each, f"{base}_{at}") for at, each in enumerate(factors))
         if left.order is not None or right.order is not None:
             raise NoLayerError(

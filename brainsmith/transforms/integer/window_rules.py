@@ -128,7 +128,7 @@ class WindowRules(LayerRules):
             raise NoLayerError("its weights are not constant", "make them constants")
         taps = weights.values if weights.values.ndim == 4 else weights.values[..., None]
         window = self._window(node, tensor)
-        found = self._build.convolution(tensor, taps, weights.scale, node, window, base)
+        found = self._products.convolution(tensor, taps, weights.scale, node, window, base)
         return self.biased(node, found)
 
     def _conv_transpose(self, node: NodeProto, value: Value, base: str) -> Value:
@@ -166,7 +166,7 @@ class WindowRules(LayerRules):
             if weights.scale.size > 1
             else weights.scale
         )
-        found = self._build.convolution(tensor, blocks.weights, scale, node, plain, base)
+        found = self._products.convolution(tensor, blocks.weights, scale, node, plain, base)
         biased = self.biased(node, found, high * wide)
         moved = self._layouts.reshaped(biased, (1, high, wide, results, rows, columns), base)
         moved = self._layouts.transposed(moved, (0, 3, 4, 1, 5, 2), base)
@@ -212,7 +212,7 @@ class WindowRules(LayerRules):
             return self._images.mean(tensor, node, base)  # one window: a sum that needs no weights
         window["group"] = channels = tensor.channels
         ones = np.ones((channels, 1, *window["kernel"]), np.int64)
-        found = self._build.convolution(tensor, ones, np.ones(1), node, window, base)
+        found = self._products.convolution(tensor, ones, np.ones(1), node, window, base)
         counts = self._counts(node, tensor.shape, window)
         whole = lcm(*counts.reshape(-1).tolist())
         if (counts != whole).any():  # means at the edges are of fewer values
