@@ -92,7 +92,9 @@ def test_the_first_ten_minutes_of_the_readme(project):
     assert "circuit    0 of 100 frames differ from the input model" in printed[own]
     assert "proven     yes" in printed[own]
     fitted = printed["brainsmith build mine.onnx --fit pynq-z2"]
-    shown = re.findall(r"^    (.+)", (ROOT / "README.md").read_text().split("--fit pynq-z2\n```")[1], re.MULTILINE)
+    shown = re.findall(
+        r"^    (.+)", (ROOT / "README.md").read_text().split("--fit pynq-z2\n```")[1], re.MULTILINE
+    )
     expected = [re.sub(r"proven in .*", "proven in", line) for line in shown[:5]]
     assert [line.split()[0] for line in expected] == ["cycles", "resources", "rate", "fit", "device"]
     assert [line for line in expected if line not in fitted] == [], fitted

@@ -44,6 +44,8 @@ def _of_link(link: ChainLink, given: Bounds) -> Bounds:
     first, last = (link.apply(end) for end in given)
     turned = link.signs[:, None] < 0
     low, high = np.where(turned, last, first), np.where(turned, first, last)
+    if link.node.op_type == "HardSigmoid":  # it has no curve to approximate: 0 is 0
+        return _widened(low, high, 0.0)
     return _widened(low, high) if link.node.op_type in CURVES else (low, high)
 
 

@@ -10,19 +10,20 @@ from hypothesis import strategies as st
 from brainsmith.errors import ModelError
 from brainsmith.transforms.integer import layer_builder, level_runs
 from brainsmith.transforms.integer.float_bounds import bounds_behind
-from tests.steps.conftest import Graph
+from tests.steps.conftest import QONNX, Graph
 from tests.transforms.integer.test_signed_steps import FUNCTIONS
 from tests.transforms.test_integer_layers import layers, run
 
 MORE = {
     **FUNCTIONS,
+    "hard swish of two nodes": lambda graph: graph.node("Mul", graph_with("HardSigmoid", graph)),
     "mish": lambda graph: graph.node("Mish"),
     "gelu of one node": lambda graph: graph.node("Gelu"),
     "one over the square": lambda graph: FUNCTIONS["square"](graph).node("Add", 1.0).node("Reciprocal"),
-    "divided by what is never 0": lambda graph: graph.node("Div", graph_with_sigmoid(graph)),
-    "greater": lambda graph: graph.node("Max", graph_with_sigmoid(graph)),
-    "lesser": lambda graph: graph.node("Min", graph_with_sigmoid(graph)),
-    "less a half": lambda graph: graph.node("Sub", graph_with_sigmoid(graph)),
+    "divided by what is never 0": lambda graph: graph.node("Div", graph_with("Sigmoid", graph)),
+    "greater": lambda graph: graph.node("Max", graph_with("Sigmoid", graph)),
+    "lesser": lambda graph: graph.node("Min", graph_with("Sigmoid", graph)),
+    "less a half": lambda graph: graph.node("Sub", graph_with("Sigmoid", graph)),
 }
 PROVEN = [
     name
@@ -31,9 +32,10 @@ PROVEN = [
 ]
 
 
-def graph_with_sigmoid(graph):
+def graph_with(op_type, graph):
+    """Compute a function beside the path of a graph; return its tensor."""
     x = graph.tail
-    found = graph.node("Sigmoid").tail
+    found = graph.node(op_type).tail
     graph.tail = x
     return found
 
@@ -67,6 +69,14 @@ def test_a_function_of_30_bits_has_its_levels(name):
     model = network(name, 4, 2.0**-26, "INT30")
     random = np.random.default_rng(0)
     samples = random.integers(-(2**29), 2**29, 4096).astype(np.float32).reshape(1, 1, -1)
+    np.testing.assert_array_equal(run(layers(model), samples), run(model, samples))
+
+
+def test_a_function_that_is_0_far_and_wide_is_decided_beside_0():
+    graph = Graph(1, 4096).node("Mul", 2.0**-20)
+    graph.node("Mul", graph_with("HardSigmoid", graph)).node("BipolarQuant", 1.0, domain=QONNX)
+    model = graph.model(1, 4096, datatype="INT30")
+    samples = np.random.default_rng(0).integers(-(2**29), 2**29, 4096).astype(np.float32).reshape(1, 1, -1)
     np.testing.assert_array_equal(run(layers(model), samples), run(model, samples))
 
 
