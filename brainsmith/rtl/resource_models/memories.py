@@ -96,9 +96,10 @@ def _block(bram18: int, address: int, widths: Iterable[int], cost: int) -> _Unit
 _NARROW = (1, 2, 4, 9, 18)
 _ULTRASCALE = {
     ONE_PORT: (
+        _Unit(16, 16, ((32, 16),), (8,), whole=True),
         *(
             _Unit(16, 16, ((1 << bits, width),), (luts,))
-            for bits, width, luts in ((5, 16, 1), (6, 8, 1), (7, 4, 2), (8, 2, 4), (9, 1, 8))
+            for bits, width, luts in ((6, 8, 1), (7, 4, 2), (8, 2, 4), (9, 1, 8))
         ),
         _block(1, 14, _NARROW, 129),
         _block(2, 15, (*_NARROW, 36), 257),
@@ -112,10 +113,8 @@ _ULTRASCALE = {
 }
 _SERIES_7 = {
     ONE_PORT: (
-        *(
-            _Unit(8, 8, ((1 << bits, width),), (luts,))
-            for bits, width, luts in ((5, 8, 1), (6, 4, 1), (7, 2, 2), (8, 1, 4))
-        ),
+        _Unit(8, 8, ((32, 8),), (4,), whole=True),
+        *(_Unit(8, 8, ((1 << bits, width),), (luts,)) for bits, width, luts in ((6, 4, 1), (7, 2, 2), (8, 1, 4))),
         _block(1, 14, _NARROW, 129),
         _block(2, 15, (*_NARROW, 36), 257),
         _block(4, 16, (1, 2, 4, 9), 513),
