@@ -2,11 +2,12 @@
 
     python benchmarks/calibrate.py synthesise [KERNEL...] [--points 100] [--part PART]      # what is missing of it
     python benchmarks/calibrate.py fit      # coefficients from the even points, and their error on the odd ones
-    python benchmarks/calibrate.py accept [KERNEL...] [--points 12] [--from 1000]   # the error on points of no calibration
+    python benchmarks/calibrate.py accept [KERNEL...] [--points 12] [--from 1000] [--record FILE]   # the error on others
 
 The points are drawn by their numbers (`calibration_points.py`), so the same ones each time. What was synthesised stands in
-`benchmarks/calibration/`, a line for each, so an interrupted run goes on; the coefficients go to `coefficients.json` of
-`brainsmith/rtl/resource_models`, with the version of Yosys and their error. A size whose coefficient is 0 is left out.
+`benchmarks/calibration/`, a line for each (`accepted.jsonl` has those of `accept`), so an interrupted run goes on; the
+coefficients go to `coefficients.json` of `brainsmith/rtl/resource_models`, with the version of Yosys and their error.
+Sizes whose coefficient is 0 are left out.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,12 @@ from brainsmith.rtl.synthesis.yosys import find_yosys
 PART = "xczu7ev-ffvc1156-2-e"
 FOLDER = Path(__file__).parent / "calibration"
 VERSAL = "xcvc1902-vsva2197-2MP-e-S"
+PARTS = {"VVAU_rtl": (VERSAL,), "MVAU_rtl": (PART, VERSAL)}
+"""The parts that kernels are accepted on; `PART` for all others."""
+
+RECORD = FOLDER / "accepted.jsonl"
+"""What was synthesised to accept by: no coefficient is fitted to it."""
+
 KINDS, EXACT = ("lut", "ff"), ("bram18", "uram", "dsp")
 LARGE = 100
 """Layers of so many LUTs, or flip-flops, and more count for the error."""
@@ -46,10 +54,7 @@ FEWEST = 20
 """Points of a kernel that are fitted."""
 
 MISS = 0.25
-"""An estimate that is farther from what Yosys found is listed."""
-
-WORST = 0.3
-"""A model whose error's 95th percentile is above it is not kept: none is better."""
+"""An estimate that is farther from what Yosys found is listed; a model with such a 95th percentile is not kept."""
 
 WIRES = ("Reshape_rtl",)
 """Kernels without logic: there is nothing to fit."""
@@ -67,6 +72,7 @@ def main() -> None:
     parser.add_argument(
         "--from", type=int, default=1000, dest="first", help="the first point that is accepted by"
     )
+    parser.add_argument("--record", type=Path, default=RECORD, help="of what was synthesised to accept by")
     parser.add_argument("--part", default=PART)
     options = parser.parse_args()
     unknown = sorted(set(options.kernels) - set(POINTS))
@@ -77,7 +83,8 @@ def main() -> None:
         fit()
         return
     if options.what == "accept":
-        accept(options.kernels or list(POINTS), range(options.first, options.first + options.points))
+        numbers = range(options.first, options.first + options.points)
+        accept(options.kernels or list(POINTS), numbers, options.record)
         return
     kernels = options.kernels or [name for name in POINTS if name.split()[0] in CORES]
     for kernel in kernels:
@@ -97,9 +104,13 @@ def synthesise(kernel: str, points: int, part: str) -> None:
     done = {row["point"] for row in rows_of(kernel, part)}
     for number in sorted(set(range(points)) - done):
         row = one_row(kernel, number, part)
-        with (FOLDER / f"{kernel}.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row, separators=(",", ":")) + "\n")
+        _append(FOLDER / f"{kernel}.jsonl", row)
         print(kernel, number, row["used"], flush=True)
+
+
+def _append(file: Path, row: dict[str, Any]) -> None:
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps(row, separators=(",", ":")) + "\n")
 
 
 def one_row(kernel: str, number: int, part: str) -> dict[str, Any]:
@@ -138,8 +149,8 @@ def fit() -> None:
             by[kind] = _coefficients(sizes, whole - memories, whole, even)
         error = _errors(rows, makings, by, ~even)
         print(name, len(rows), json.dumps(error))
-        if max(error[kind]["95 %"] for kind in KINDS) > WORST:
-            print(f"  {name} is left without a model: it misses by more than {WORST:.0%} too often")
+        if max(error[kind]["95 %"] for kind in KINDS) > MISS:
+            print(f"  {name} is left without a model: it misses by more than {MISS:.0%} too often")
         else:
             layers[name] = by | {"error": error}
     layers |= {kernel: {kind: {} for kind in KINDS} for kernel in WIRES}
@@ -154,39 +165,59 @@ def fit() -> None:
     FILE.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
 
 
-def accept(kernels: Sequence[str], points: Sequence[int]) -> None:
+def accept(kernels: Sequence[str], points: Sequence[int], record: Path) -> None:
     """Synthesise points that no coefficient was fitted to, compare them with their estimates, and list every miss.
 
-    Nothing is written: what was synthesised is kept by Yosys' own store, so an interrupted run goes on.
+    Args:
+        kernels: Of `POINTS`.
+        points: Their numbers.
+        record: A file with a line for each point: those that are there are not synthesised again.
     """
     shares: dict[str, list[float]] = {kind: [] for kind in KINDS}
     inexact = 0
-    for kernel in kernels:
-        part = VERSAL if kernel == "VVAU_rtl" else PART
-        for number in points:
-            used = one_row(kernel, number, part)["used"]
-            told = told_of(kernel, number, part)
-            inexact += any(getattr(told, kind) != used[kind] for kind in EXACT)
-            for kind in KINDS:
-                if used["lut"] < LARGE or not used[kind]:
-                    continue
-                share = (int(getattr(told, kind)) - used[kind]) / used[kind]
-                shares[kind].append(abs(share))
-                if abs(share) > MISS:
-                    print(
-                        f"  missed: {kernel} {number}, {kind} {used[kind]}, estimated {share:+.0%}",
-                        flush=True,
-                    )
-            if any(getattr(told, kind) != used[kind] for kind in EXACT):
-                print(f"  not exact: {kernel} {number}, {used}, estimated {told}", flush=True)
+    done = _recorded(record)
+    for kernel, part, number in product(kernels, (PART, VERSAL), points):
+        if part not in PARTS.get(kernel, (PART,)):
+            continue
+        if (kernel, part, number) not in done:
+            done[kernel, part, number] = one_row(kernel, number, part)
+            _append(record, {"kernel": kernel} | done[kernel, part, number])
+        inexact += _compare(done[kernel, part, number]["used"], kernel, number, part, shares)
     for kind, found in shares.items():
+        median, tail = np.percentile(found or [1.0], (50, 95))
         row(
             f"{kind} of {len(found)} layers of {LARGE} LUT and more, median and 95th percentile",
-            f"{np.median(found):.1%}, {np.percentile(found, 95):.1%}",
+            f"{median:.1%}, {tail:.1%}",
             "10 %, 25 %",
-            reached=bool(np.median(found) <= 0.1 and np.percentile(found, 95) <= 0.25),
+            reached=bool(median <= 0.1 and tail <= MISS),
         )
     row("layers whose block RAM, UltraRAM, DSP are not exact", str(inexact), "0", reached=not inexact)
+
+
+def _recorded(record: Path) -> dict[tuple[str, str, int], dict[str, Any]]:
+    """Return the points of a record by kernel, part and number."""
+    lines = record.read_text("utf-8").splitlines() if record.exists() else []
+    rows = [json.loads(line) for line in lines]
+    return {(row["kernel"], row["part"], row["point"]): row for row in rows}
+
+
+def _compare(
+    used: dict[str, int], kernel: str, number: int, part: str, shares: dict[str, list[float]]
+) -> bool:
+    """Add a point's errors, and print what is missed; tell whether its memories and slices are not exact."""
+    told = told_of(kernel, number, part)
+    what = f"{kernel} {number}" + (" on Versal" if part == VERSAL else "")
+    for kind in KINDS:
+        if used["lut"] < LARGE or not used[kind]:
+            continue
+        share = (int(getattr(told, kind)) - used[kind]) / used[kind]
+        shares[kind].append(abs(share))
+        if abs(share) > MISS:
+            print(f"  missed: {what}, {kind} {used[kind]}, estimated {share:+.0%}", flush=True)
+    wrong = any(getattr(told, kind) != used[kind] for kind in EXACT)
+    if wrong:
+        print(f"  not exact: {what}, {used}, estimated {told}", flush=True)
+    return wrong
 
 
 def told_of(kernel: str, number: int, part: str) -> Needs:

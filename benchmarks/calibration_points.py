@@ -18,6 +18,9 @@ IMAGE = (1, 8, 8)
 PRODUCTS, WEIGHT_BITS = 64, 768
 """How many multipliers a product has at the most, and bits in a beat of its weights."""
 
+BEAT_BITS = 3500
+"""How wide a converter's beat is at the most."""
+
 
 def point(kernel: str, seed: int) -> Case:
     """Return the layer of a kernel with a number: the same one each time.
@@ -190,6 +193,8 @@ def fifo(random: Random) -> Case:
 def finn_width_converter(random: Random) -> Case:
     """FINN's own width converter."""
     narrow, wide = between(random, 1, 128), between(random, 2, 64 if random.random() < 0.7 else 8)
+    while narrow * wide > BEAT_BITS:
+        wide //= 2
     widths = [narrow, narrow * wide]
     if random.random() < 0.2:
         widths = [between(random, 1, 64), between(random, 1, 64)]

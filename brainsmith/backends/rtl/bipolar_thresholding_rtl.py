@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.tables import Table, make_table, table_text
+from brainsmith.rtl.resource_models.circuit_sizes import distinct_functions
 from brainsmith.rtl.synthesis.cells import Resources
 from brainsmith.rtl.timing.beat_schedule import BeatSchedule, one_by_one
 
@@ -76,15 +78,23 @@ class BipolarThresholdingRTL(CoreBackend, Thresholding):
         return {self.memory_file("levels"): table_text(words, kind, what)}
 
     def core_resources(self) -> Resources:
-        """Return a LUT and a register for each bit of a level, the handshake, and the table.
+        """Return LUTs and a register for each bit of a level, the handshake, and the table.
 
-        With one word, a bit is constant, or that of the input, or its opposite: few are apart.
+        What no lane needs is not built: a level that does not depend on the input, bits of the table that are the same
+        in all its words, or another's. So many are assumed as levels of random thresholds have.
         """
         pe, table = int(self.get_nodeattr("PE")), self._table()
-        bits = pe * int(self.get_output_datatype().bitwidth())
-        if table.depth == 1:
-            return Resources(lut=pe // 2 + 3, ff=min(bits, pe + pe // 2) + 1)
-        return Resources(lut=bits + 3, ff=bits + 1) + in_step(table)
+        width = int(self.get_output_datatype().bitwidth())
+        bits = pe * width
+        if (
+            table.depth == 1
+        ):  # a bit is constant, or that of the input, or, the more bits the likelier, its opposite
+            opposite = pe * min(width - 1, 3) // 6
+            return Resources(lut=opposite + 3, ff=min(bits, pe * max(min(width, 4), 2) // 4 + pe // 2) + 1)
+        if table.style == "distributed":
+            varying = table.bits * (1 - 2 ** (-table.depth / 3))
+            table = replace(table, bits=round(float(distinct_functions(table.depth, varying))))
+        return Resources(lut=round(bits * (1 - 1 / table.depth)) + 3, ff=bits + 1) + in_step(table)
 
     def beat_schedule(self) -> BeatSchedule:
         """Return that each beat is one of results, a cycle later."""

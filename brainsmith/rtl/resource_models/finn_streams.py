@@ -5,6 +5,7 @@ The source is FINN's library of RTL (finn-plus 1.6): `fifo.sv`, `vpc.sv`, the te
 
 from __future__ import annotations
 
+from functools import cache
 from math import gcd
 from typing import Any
 
@@ -31,9 +32,6 @@ _SHIFTED, _NARROW_SHIFTED, _NARROW = 33, 64, 12
 
 _DISTRIBUTED, _BLOCK, _NARROWEST = 257, 2028, 5
 """Up to this depth it is LUTs, and so it is for fewer bits than the third; up to the second block RAM, else UltraRAM."""
-
-_ROTATED = 13
-"""Places of an input beat in a width converter from which on rotating it by one more costs nothing more, nearly."""
 
 _QUEUE = 16
 """Beats behind UltraRAM."""
@@ -151,26 +149,69 @@ def _memory_fifo(depth: Any, bits: Any, style: str, family: str) -> Makings:
 def width_converter(p: Parameters, family: str) -> Makings:
     """Return what FINN's width converter is made of: a buffer of both beats, into which the input is rotated.
 
+    Between single bits and wider beats it is a shift register instead.
+
     Args:
         p: `taken` and `given`, bits of a beat on either side; other than one another.
         family: Of the part.
     """
     taken, given = p["taken"], p["given"]
+    if 1 in {taken, given}:
+        bits = max(taken, given)
+        side = "bits to a beat" if taken == 1 else "bits of a beat"
+        return Makings(
+            NO_MEMORY, 0, {"shifted": 1, side: bits}, {"registers": bits + int(counter_bits(bits)) + 3}
+        )
     unit = gcd(taken, given)
     ins, outs = taken // unit, given // unit
     places = ins + outs
-    turn = int(counter_bits(ins)) + 1 if ins > 1 and outs % ins else 0
+    turned = ins > 1 and outs % ins > 0
+    count = int(counter_bits(ins)) + 1 if turned else 0
     return Makings(
         NO_MEMORY,
         0,
         {
             "layer": 1,
-            "rotated": unit * places * min(ins, _ROTATED) if turn else 0,
-            "deposited": 0 if turn else taken,
+            "rotated": unit * rotation(ins, outs, pruned=True) if turned else 0,
+            "rotated in full": unit * rotation(ins, outs, pruned=False) if turned else 0,
+            "deposited": 0 if turned else taken,
             "places": places,
         },
-        {"registers": unit * places + places + int(counter_bits(max(ins, outs) + 1)) + 1 + turn},
+        {"registers": unit * places + places + int(counter_bits(max(ins, outs) + 1)) + 1 + count},
     )
+
+
+@cache
+def rotation(ins: int, outs: int, pruned: bool) -> int:
+    """Return how many multiplexers of two rotate the input of a width converter, if those that are alike are built once.
+
+    Each of its places has a table, one entry for each signed count, of the parts of the input; half of the counts or more
+    do not occur.
+
+    Args:
+        ins: Parts of an input.
+        outs: Parts of an output.
+        pruned: Whether a multiplexer goes whose one input does not occur, and the count's lowest bit chooses first.
+            Otherwise its highest does.
+    """
+    lowest, before = -1 << int(counter_bits(ins)), (ins - outs % ins) % ins
+    count = np.arange(lowest, -lowest)
+    occurs = (count >= -before) & (count < ins - before)
+    entries = np.where(occurs, (np.arange(ins)[:, None] + count + before) % ins, -1)
+    found, named = 0, ins
+    while entries.shape[1] > 1:
+        half = entries.shape[1] // 2
+        first, second = (
+            (entries[:, ::2], entries[:, 1::2]) if pruned else (entries[:, :half], entries[:, half:])
+        )
+        built = first != second
+        if pruned:
+            built &= (first >= 0) & (second >= 0)
+        pairs, names = np.unique(first[built] * (named + 1) + second[built], return_inverse=True)
+        entries = np.maximum(first, second)
+        entries[built] = named + names
+        found, named = found + len(pairs), named + len(pairs)
+    return found
 
 
 def wires(p: Parameters, family: str) -> Makings:

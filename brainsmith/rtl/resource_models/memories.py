@@ -114,7 +114,10 @@ _ULTRASCALE = {
 _SERIES_7 = {
     ONE_PORT: (
         _Unit(8, 8, ((32, 8),), (4,), whole=True),
-        *(_Unit(8, 8, ((1 << bits, width),), (luts,)) for bits, width, luts in ((6, 4, 1), (7, 2, 2), (8, 1, 4))),
+        *(
+            _Unit(8, 8, ((1 << bits, width),), (luts,))
+            for bits, width, luts in ((6, 4, 1), (7, 2, 2), (8, 1, 4))
+        ),
         _block(1, 14, _NARROW, 129),
         _block(2, 15, (*_NARROW, 36), 257),
         _block(4, 16, (1, 2, 4, 9), 513),
