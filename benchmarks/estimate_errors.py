@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from apart import synthesised_apart
 from calibration_points import point
 from example_orders import EXAMPLES
 from export_builds import INPUTS
@@ -37,7 +38,7 @@ PART = "xczu7ev-ffvc1156-2-e"
 EXPORTS = ("tfc_1w1a", "tfc_2w2a", "cnv_2w2a")
 FPS = 20_000
 FRONT = ["cleanup", "integer", "hardware_inference", "specialize", "fold", "estimate"]
-CIRCUIT = ["rtl_codegen", "rtl_stitch", "rtl_synthesise"]
+CIRCUIT = ["rtl_codegen", "rtl_stitch"]
 EXACT = ("bram18", "uram", "dsp")
 
 
@@ -71,7 +72,7 @@ def estimates(options: argparse.Namespace) -> None:
     """Print the errors of all networks, or of those that are named.
 
     Args:
-        options: Have `folder`, of exports, or None, and `names`.
+        options: Have `folder`, of exports, or None, `names`, and `apart`, whether layers are synthesised alone.
     """
     errors: dict[str, list[float]] = {"lut": [], "ff": []}
     designs: list[float] = []
@@ -79,7 +80,7 @@ def estimates(options: argparse.Namespace) -> None:
     for name, network in networks(options.folder).items():
         if options.names and name not in options.names:
             continue
-        report = synthesised(network)
+        report = synthesised(network, options.apart)
         for layer in report["layers"]:
             inexact += _compare(name, layer, errors)
         whole = {kind: report["error"][kind] for kind in errors}
@@ -88,7 +89,7 @@ def estimates(options: argparse.Namespace) -> None:
     for kind, found in errors.items():
         _row(f"{kind} of {len(found)} layers, estimated against synthesised", found)
     row(
-        "... whole designs, the farthest",
+        "... sums of layers, the farthest" if options.apart else "... whole designs, the farthest",
         f"{max(designs, default=0):.1%}",
         f"{WHOLE:.0%}",
         reached=max(designs, default=1) <= WHOLE,
@@ -157,8 +158,13 @@ def _shares(errors: dict[str, float | None]) -> str:
     return ", ".join("unknown" if error is None else f"{error:+.1%} {kind}" for kind, error in errors.items())
 
 
-def synthesised(network: Network) -> dict[str, Any]:
-    """Return the report of a network's synthesis, with the shortest FIFOs; nothing is simulated."""
+def synthesised(network: Network, apart: bool = False) -> dict[str, Any]:
+    """Return the report of a network's synthesis, with the shortest FIFOs; nothing is simulated.
+
+    Args:
+        network: To be built.
+        apart: Whether each layer is synthesised alone, and the whole is their sum.
+    """
     from brainsmith.build import build
 
     with tempfile.TemporaryDirectory(prefix="brainsmith-bench-") as made:
@@ -167,9 +173,12 @@ def synthesised(network: Network) -> dict[str, Any]:
             blueprint = Path(made) / "network.yaml"
             target = {"part": PART, "clock": "5 ns", "fps": FPS}
             blueprint.write_text(json.dumps({"hw_compiler": {"target": target}}))  # JSON is YAML
+        out, steps = Path(made) / "out", FRONT + CIRCUIT + ([] if apart else ["rtl_synthesise"])
         done = build(
-            network.model, blueprint, Path(made) / "out", steps=[*FRONT, *CIRCUIT], verify=False, report=False,
-            strict=False, input_datatype=network.datatype,
+            network.model, blueprint, out, steps=steps, verify=False, report=False, strict=False,
+            input_datatype=network.datatype,
         )  # fmt: skip
+        if apart:
+            return synthesised_apart(done.model, out, done.report["device"]["part"])
         found: dict[str, Any] = done.report["synthesis"]
         return found

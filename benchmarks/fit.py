@@ -5,6 +5,7 @@ python benchmarks/fit.py                                       # the examples; t
 python benchmarks/fit.py FOLDER                                # and of benchmarks/exports.py TFC, CNV and ResNets
 python benchmarks/fit.py FOLDER --only optimal --only front
 python benchmarks/fit.py FOLDER digits/cnn --only estimates    # this network alone
+python benchmarks/fit.py FOLDER --only cost --apart            # sums of layers, where whole designs would take hours
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?", help="of benchmarks/exports.py")
     parser.add_argument("names", nargs="*", help="networks; those of each row, if none is named")
     parser.add_argument("--only", choices=tuple(ROWS), action="append", help="this row; may be repeated")
+    parser.add_argument("--apart", action="store_true", help="synthesise layers alone, and add them up")
     options = parser.parse_args()
     prepare_finn()
     for name in options.only or ROWS:

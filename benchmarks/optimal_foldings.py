@@ -13,10 +13,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from apart import synthesised_apart
 from measure import ROOT, row
 
 FRONT_END = ["cleanup", "integer", "hardware_inference", "specialize"]
-CIRCUIT = ["estimate", "rtl_codegen", "rtl_stitch", "rtl_synthesise"]
+CIRCUIT = ["estimate", "rtl_codegen", "rtl_stitch"]
 OPTIMAL = {"cnn": ("pynq-z2", 1.0), "cnv_2w2a_full": ("zcu104", 5.0), "resnet18_full": ("u250", 10.0)}
 """The device that a network is fitted to, and the seconds that proving its foldings the best ones may take."""
 
@@ -70,17 +71,18 @@ def front(options: argparse.Namespace) -> None:
 
 def cost(options: argparse.Namespace) -> None:
     """Synthesise circuits of the same rate, folded by FINN's SetFolding and together, and print what they cost."""
+    how = ", layers alone" if options.apart else ""
     for name in _named(options, COST):
         board, fps = COST[name]
-        finns = _synthesised(options.folder, name, board, {"fps": fps})
+        finns = _synthesised(options, name, board, {"fps": fps})
         rate = int(1e9 / (CLOCK_NS * finns["interval"]))
         ours = _synthesised(
-            options.folder, name, board, {"fit": {"use": 1, "goal": "resources", "at_least": {"fps": rate}}}
+            options, name, board, {"fit": {"use": 1, "goal": "resources", "at_least": {"fps": rate}}}
         )
         share = ours["cost"] / finns["cost"]
         what = f"{name} on {board}, {ours['interval']:,} cycles for {finns['interval']:,}: cost of FINN's folding"
         row(
-            what,
+            what + how,
             f"{share:.2f} x",
             f"{SHARE} x",
             reached=share <= SHARE and ours["interval"] <= finns["interval"],
@@ -89,26 +91,30 @@ def cost(options: argparse.Namespace) -> None:
             print(f"    {whose}: {found['used']}; estimated {found['estimated']}")
 
 
-def _synthesised(folder: Path | None, name: str, board: str, target: dict[str, Any]) -> dict[str, Any]:
+def _synthesised(
+    options: argparse.Namespace, name: str, board: str, target: dict[str, Any]
+) -> dict[str, Any]:
     """Return what a circuit takes: interval, cost, and the figures, synthesised and estimated."""
     from brainsmith.build import build
+    from brainsmith.rtl.devices.device import part_of
 
     with tempfile.TemporaryDirectory(prefix="brainsmith-bench-") as made:
-        blueprint = Path(made) / "fit.yaml"
+        blueprint, out = Path(made) / "fit.yaml", Path(made) / "out"
         body = {"target": {"part": board, "clock": f"{CLOCK_NS} ns", **target}}
         blueprint.write_text(json.dumps({"hw_compiler": body}))  # JSON is YAML
-        steps = [*FRONT_END, "fold", *CIRCUIT]
+        steps = [*FRONT_END, "fold", *CIRCUIT, *([] if options.apart else ["rtl_synthesise"])]
         done = build(
-            _file(folder, name), blueprint, Path(made) / "out", steps=steps, verify=False, report=False,
-            strict=False, input_datatype=_datatype(name),
+            _file(options.folder, name), blueprint, out, steps=steps, verify=False, report=False, strict=False,
+            input_datatype=_datatype(name),
         )  # fmt: skip
-    held = done.report["device"]["resources"]
-    keys = ("lut", "bram18", "dsp")
+        report = done.report
+        found = synthesised_apart(done.model, out, part_of(board)) if options.apart else report["synthesis"]
+    held, keys = report["device"]["resources"], ("lut", "bram18", "dsp")
     return {
-        "interval": done.report["estimate"]["interval_cycles"],
-        "cost": sum(held[key]["used"] / held[key]["available"] for key in keys),
-        "used": {key: held[key]["used"] for key in keys},
-        "estimated": {key: done.report["estimate"][key] for key in keys},
+        "interval": report["estimate"]["interval_cycles"],
+        "cost": sum(found[key] / held[key]["available"] for key in keys),
+        "used": {key: found[key] for key in keys},
+        "estimated": {key: report["estimate"][key] for key in keys},
     }
 
 

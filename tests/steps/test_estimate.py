@@ -6,6 +6,7 @@ from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.errors import BuildError
 from brainsmith.plugins import steps
+from brainsmith.rtl.resource_models import layer_needs
 from tests.steps.conftest import digits_model
 from tests.steps.test_fold import specialized
 
@@ -53,18 +54,29 @@ def test_every_layer_states_its_backend_resources_and_parallelism(config):
         assert report[name] == sum(entry[name] for entry in report["layers"])
 
 
+@pytest.fixture
+def unknown_products(monkeypatch):
+    """FINN's matrix-vector unit has no model."""
+    monkeypatch.setattr(layer_needs, "has_model", lambda op_type, family: op_type == "Thresholding_rtl")
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("part", ["xczu7ev-ffvc1156-2-e", "xcvc1902-vsva2197-2MP-e-S"])
+def test_every_layer_has_a_model_of_its_luts(config, part):
+    config.fpga_part = part
+    assert estimates(specialized(digits_model("mlp"), config), config)["lut_not_modelled"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("unknown_products")
 def test_layers_without_a_model_of_their_luts_are_listed(config):
-    """On a Versal part FINN's matrix-vector unit is another core, which has no model."""
-    model = specialized(digits_model("mlp"), config)
-    assert estimates(model, config)["lut_not_modelled"] == []
-    config.fpga_part = "xcvc1902-vsva2197-2MP-e-S"
-    assert estimates(model, config)["lut_not_modelled"] == ["MVAU_rtl_0", "MVAU_rtl_1", "MVAU_rtl_2"]
+    report = estimates(specialized(digits_model("mlp"), config), config)
+    assert report["lut_not_modelled"] == ["MVAU_rtl_0", "MVAU_rtl_1", "MVAU_rtl_2"]
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("unknown_products")
 def test_layers_without_a_model_are_counted_alone_if_asked(config):
-    config.fpga_part = "xcvc1902-vsva2197-2MP-e-S"
     report = estimates(specialized(digits_model("mlp"), config), config, synthesise=True)
     assert report["counted"] == ["MVAU_rtl_0", "MVAU_rtl_1", "MVAU_rtl_2"]
     assert report["lut_not_modelled"] == []

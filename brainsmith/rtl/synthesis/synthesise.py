@@ -88,12 +88,15 @@ def synthesise(
     return replace(report, notes=(*warnings, *notes_on(report, family, done[-1].mapped.cells)))
 
 
-def synthesise_layers(design: Design, part: str) -> tuple[LayerFigures, ...]:
+def synthesise_layers(
+    design: Design, part: str, *, estimates: Mapping[str, Estimate] | None = None
+) -> tuple[LayerFigures, ...]:
     """Say what each layer of a design alone needs of a part, and leave the whole design out.
 
     Args:
         design: Its FIFOs do not matter.
         part: AMD's name of it.
+        estimates: Made before, by the names of layers.
 
     Raises:
         BuildError: The part is of no known family, or Yosys refuses a layer.
@@ -102,7 +105,7 @@ def synthesise_layers(design: Design, part: str) -> tuple[LayerFigures, ...]:
     """
     family, tool = family_of(part), find_yosys()
     pieces = layer_pieces(altered_design(design, find_library()))
-    return tuple(_layer(one, {}) for one in _run(pieces, family, tool))
+    return tuple(_layer(one, estimates or {}) for one in _run(pieces, family, tool))
 
 
 def _run(pieces: Sequence[Piece], family: Family, tool: str) -> list[_Done]:
