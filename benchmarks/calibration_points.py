@@ -143,6 +143,24 @@ def trained_thresholds(random: Random) -> Case:
     return Case("Thresholding_rtl", [((*IMAGE, channels), taken)], attributes, constants=[(values, held)])
 
 
+def even_thresholds(random: Random) -> Case:
+    """FINN's thresholds of a scale that is a power of two: each channel's as far apart as any other's."""
+    channels, taken, given = sized(random, 8, 256), random.randint(8, 16), random.randint(2, 6)
+    steps = 2**given - 1
+    apart = 2 ** random.randint(0, taken - given - 1)
+    most = 2 ** (taken - 1) - apart * steps // 2 - 1
+    centres = np.random.default_rng(random.randint(0, 9999)).normal(0, apart * steps / 4, (channels, 1))
+    first = np.clip(np.rint(centres), -most, most) - apart * (steps // 2)
+    values = first + apart * np.arange(steps)
+    attributes = {
+        "NumChannels": channels, "PE": lanes(random, channels, max(1, 128 // steps)), "numSteps": steps,
+        "inputDataType": f"INT{taken}", "weightDataType": f"INT{taken}", "outputDataType": f"UINT{given}", "ActVal": 0,
+        "numInputVectors": list(IMAGE),
+    }  # fmt: skip
+    fed = [((*IMAGE, channels), f"INT{taken}")]
+    return Case("Thresholding_rtl", fed, attributes, constants=[(values, f"INT{taken}")])
+
+
 def sliding_window(random: Random) -> Case:
     """FINN's sliding window, a position at a time or the whole window in one beat."""
     channels, taken = sized(random, 1, 128), kind(random, 1, 8)
@@ -378,6 +396,7 @@ POINTS: dict[str, Callable[[Random], Case]] = {
     "MVAU_rtl": mvau,
     "Thresholding_rtl": thresholding,
     "Thresholding_rtl trained": trained_thresholds,
+    "Thresholding_rtl even": even_thresholds,
     "ConvolutionInputGenerator_rtl": sliding_window,
     "FMPadding_rtl": padding,
     "VVAU_rtl": vvau,

@@ -179,6 +179,6 @@ def synthesised(network: Network, apart: bool = False) -> dict[str, Any]:
             input_datatype=network.datatype,
         )  # fmt: skip
         if apart:
-            return synthesised_apart(done.model, out, done.report["device"]["part"])
+            return synthesised_apart(done.model, out, done.report["blueprint"]["target"]["part"])
         found: dict[str, Any] = done.report["synthesis"]
         return found

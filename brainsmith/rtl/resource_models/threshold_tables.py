@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.forks import cached_property
-from brainsmith.rtl.resource_models.circuit_sizes import distinct_functions, table_luts
+from brainsmith.rtl.resource_models.circuit_sizes import ceiling, distinct_functions, table_luts
 from brainsmith.rtl.resource_models.memories import AUTO, NO_MEMORY, ROM, MemoryCells, mapped_memory
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _INPUTS = 64
 """Words of a table that is one LUT."""
+
+_CHOOSING = 6
+"""Inputs of a LUT that chooses."""
 
 
 @dataclass(frozen=True)
@@ -144,20 +147,20 @@ def _of_folding(
         words = known.words(stage, stages)
         # (lanes, folds, words of a channel): channels go round the lanes.
         by_lane = np.broadcast_to(words, (folds * pe, words.shape[1])).reshape(folds, pe, -1).swapaxes(0, 1)
-        found += _of_stage(by_lane.reshape(pe, -1), bits, stage == 0, family)
+        found += _of_stage(by_lane.reshape(pe, -1), bits, stage, family)
     return found
 
 
-def _of_stage(words: NDArray[np.int64], bits: int, one_address: bool, family: str) -> ThresholdTables:
+def _of_stage(words: NDArray[np.int64], bits: int, stage: int, family: str) -> ThresholdTables:
     """Return the tables of a stage.
 
     Args:
         words: (lanes, words of a table).
         bits: Of a word.
-        one_address: Whether all lanes have the same one.
+        stage: Its number; in the first one all lanes have the same address.
         family: Of the part.
     """
-    lanes, depth = words.shape
+    (lanes, depth), one_address = words.shape, stage == 0
     if depth == 1:
         return ThresholdTables(NO_MEMORY, fixed=lanes * bits)
     columns = (words[:, None] >> np.arange(bits)[:, None] & 1).astype(np.uint64)  # lane, bit, word
@@ -168,7 +171,7 @@ def _of_stage(words: NDArray[np.int64], bits: int, one_address: bool, family: st
     groups = (
         [in_logic] if one_address else [in_logic & (np.arange(lanes) == at)[:, None] for at in range(lanes)]
     )
-    counted = [_distinct(columns[chosen]) for chosen in groups]
+    counted = [_distinct(columns[chosen], stage) for chosen in groups]
     leaves, loose, tables = (sum(each) for each in zip(*counted, strict=True))
     if one_address and is_loose(depth):
         leaves = 0
@@ -195,13 +198,14 @@ def is_loose(words: Any) -> Any:
     return (np.asarray(words) > _INPUTS // 2) & (np.asarray(words) % 4 == 0)
 
 
-def _distinct(columns: NDArray[np.uint64]) -> tuple[int, int, int]:
+def _distinct(columns: NDArray[np.uint64], stage: int) -> tuple[int, int, int]:
     """Return the LUTs of tables of one bit with one address, those of all in full, and the registers behind them.
 
     A table that is a bit of its address needs neither: that one has a register too.
 
     Args:
         columns: (tables, words), zeros and ones.
+        stage: Of the search: so many bits of the address, the lowest, are of the results so far, the others of the channel.
     """
     if not len(columns):
         return 0, 0, 0
@@ -210,11 +214,34 @@ def _distinct(columns: NDArray[np.uint64]) -> tuple[int, int, int]:
     address = np.arange(depth) >> np.arange(max(depth.bit_length() - 1, 1))[:, None] & 1
     registers = count - int((full[:, None] == address).all(-1).any(-1).sum())
     in_full = count * int(table_luts(depth))
-    if depth <= _INPUTS:
-        return int((_arguments(full) > 1).sum()), in_full, registers
-    leaves = full.reshape(-1, _INPUTS)
-    distinct = len(np.unique(leaves, axis=0))
-    return distinct + in_full - count * (depth // _INPUTS), in_full, registers
+    arguments = _arguments(full)
+    small = arguments <= _INPUTS.bit_length() - 1
+    luts = int((arguments[small] > 1).sum())
+    wide = full[~small]
+    if not len(wide):
+        return luts, in_full, registers
+    leaves = wide.reshape(-1, _INPUTS)
+    in_order = len(np.unique(leaves, axis=0)) + len(wide) * (int(table_luts(depth)) - depth // _INPUTS)
+    return luts + min(in_order, _by_channel(wide, stage)), in_full, registers
+
+
+def _by_channel(tables: NDArray[np.uint64], stage: int) -> int:
+    """Return the LUTs of tables of one bit that first read tables of the channel alone, then choose by the results so far.
+
+    Thresholds that are evenly spaced have few of these apart, or opposite.
+
+    Args:
+        tables: (tables, words), of a power of two of words.
+        stage: Of the search.
+    """
+    leaves = tables.reshape(len(tables), -1, 1 << stage).swapaxes(1, 2)  # table, result, channel
+    leaves = leaves ^ leaves[:, :, :1]
+    apart = [np.unique(each, axis=0) for each in leaves]
+    apart = [each[each.any(1)] for each in apart]
+    choosing = sum(
+        1 if len(each) + stage <= _CHOOSING else int(ceiling((1 << stage) - 1, 3)) for each in apart
+    )
+    return len(np.unique(np.concatenate(apart), axis=0)) * max(int(table_luts(leaves.shape[2])), 1) + choosing
 
 
 def _read(words: int) -> NDArray[np.int64]:
