@@ -205,6 +205,14 @@ def test_thresholds_that_share_bits_need_fewer_luts():
     assert alike.ff < coarse.ff < random.ff
 
 
+def test_evenly_spaced_thresholds_share_tables_of_the_channel():
+    """Apart by a power of two, their lower bits are the channel's alone; uneven ones of the same range share nothing."""
+    first = np.random.default_rng(0).integers(-700, -300, (64, 1))
+    even = first + 32 * np.arange(15)
+    uneven = np.sort(first + np.random.default_rng(1).integers(0, 480, (64, 15)), axis=1)
+    assert needed(thresholds(even, 1)).lut < 0.7 * needed(thresholds(uneven, 1)).lut
+
+
 def test_known_thresholds_are_counted_for_all_foldings_at_once():
     drawn = np.sort(np.random.default_rng(0).integers(-40, 40, (24, 7)), axis=1)
     lanes = np.array([1, 2, 3, 4, 6, 8, 12, 24] * 3)
