@@ -167,8 +167,11 @@ def thresholding(p: Parameters, family: str) -> Makings:
         tables = random_tables(p["NumChannels"] // pe, pe, stages, bits, family)
     else:
         tables = known_tables(known, p["NumChannels"], pe, stages, bits, family)
-    folds = p["NumChannels"] // pe if known is None or len(known.rows) > 1 else np.ones_like(pe)
-    sizes = {"layer": np.ones_like(pe), "lanes": pe, "counter": counter_bits(folds)}
+    folds, one = p["NumChannels"] // pe, np.ones_like(pe)
+    # Tables that are alike for all channels are read by channel only in block RAM; what counts is a shift register then.
+    apart = known is None or len(known.rows) > 1
+    counted = folds if apart else np.where(tables.memory.bram18 > 0, folds, one)
+    sizes = {"layer": np.ones_like(pe), "lanes": pe, "counter": counter_bits(counted)}
     return Makings(
         tables.memory,
         np.zeros_like(pe),
@@ -192,7 +195,7 @@ def thresholding(p: Parameters, family: str) -> Makings:
             "values": pe * (stages * (1 + deep) - deep) * bits,
             "results on their way": pe * (stages * (stages - 1) // 2) * (1 + deep),
             "results": pe * stages,
-            "counter": counter_bits(folds) * stages,
+            "counter": counter_bits(folds if apart else one) * stages,
             "masked stages": pe * (2**stages - 1 > p["numSteps"]),
         },
     )

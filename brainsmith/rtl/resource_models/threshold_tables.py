@@ -141,21 +141,23 @@ def known_tables(
 def _of_folding(
     known: ThresholdValues, channels: int, pe: int, stages: int, bits: int, family: str
 ) -> ThresholdTables:
-    folds = 1 if len(known.rows) == 1 else channels // pe
+    stored = 1 if len(known.values) == 1 else channels // pe
+    folds = 1 if len(known.rows) == 1 else stored
     found = ThresholdTables(NO_MEMORY)
     for stage in range(stages):
         words = known.words(stage, stages)
         # (lanes, folds, words of a channel): channels go round the lanes.
         by_lane = np.broadcast_to(words, (folds * pe, words.shape[1])).reshape(folds, pe, -1).swapaxes(0, 1)
-        found += _of_stage(by_lane.reshape(pe, -1), bits, stage, family)
+        found += _of_stage(by_lane.reshape(pe, -1), stored // folds, bits, stage, family)
     return found
 
 
-def _of_stage(words: NDArray[np.int64], bits: int, stage: int, family: str) -> ThresholdTables:
+def _of_stage(words: NDArray[np.int64], times: int, bits: int, stage: int, family: str) -> ThresholdTables:
     """Return the tables of a stage.
 
     Args:
         words: (lanes, words of a table).
+        times: How often a table is stored, which Yosys sees in tables of logic, and not in block RAM.
         bits: Of a word.
         stage: Its number; in the first one all lanes have the same address.
         family: Of the part.
@@ -166,7 +168,7 @@ def _of_stage(words: NDArray[np.int64], bits: int, stage: int, family: str) -> T
     columns = (words[:, None] >> np.arange(bits)[:, None] & 1).astype(np.uint64)  # lane, bit, word
     ones, zeros = columns.all(-1), ~columns.any(-1)
     varying = ~(ones | zeros)
-    cells = mapped_memory(depth, varying.sum(1), ROM, AUTO, family)
+    cells = mapped_memory(depth * times, varying.sum(1), ROM, AUTO, family)
     in_logic = varying & (cells.bram18 == 0)[:, None]
     groups = (
         [in_logic] if one_address else [in_logic & (np.arange(lanes) == at)[:, None] for at in range(lanes)]

@@ -213,6 +213,13 @@ def test_evenly_spaced_thresholds_share_tables_of_the_channel():
     assert needed(thresholds(even, 1)).lut < 0.7 * needed(thresholds(uneven, 1)).lut
 
 
+def test_tables_that_are_alike_are_stored_for_each_channel_in_block_ram():
+    """Yosys sees that tables of logic repeat, and not that those of block RAM do: of 32 channels it made 3 block RAMs."""
+    values = np.arange(1, 256)[None] * 7 // 10
+    assert needed(thresholds(np.broadcast_to(values, (32, 255)), 1, 10)).bram18 == 3
+    assert needed(thresholds(np.broadcast_to(values[:, :15], (32, 15)), 1, 10)).bram18 == 0
+
+
 def test_known_thresholds_are_counted_for_all_foldings_at_once():
     drawn = np.sort(np.random.default_rng(0).integers(-40, 40, (24, 7)), axis=1)
     lanes = np.array([1, 2, 3, 4, 6, 8, 12, 24] * 3)
