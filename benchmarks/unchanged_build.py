@@ -29,4 +29,9 @@ def unchanged(options: argparse.Namespace) -> None:
     seconds, before = again.median_s, first.median_s
     print(f"  {MODEL} to a synthesised circuit for {BOARD}: {before:.1f} s at first")
     row("the same again", f"{seconds:.2f} s", f"{SECONDS:g} s", reached=seconds <= SECONDS)
-    row("... faster than the first", f"{before / seconds:.0f} x", f"{TIMES:g} x", reached=before >= TIMES * seconds)
+    row(
+        "... faster than the first",
+        f"{before / seconds:.0f} x",
+        f"{TIMES:g} x",
+        reached=before >= TIMES * seconds,
+    )
