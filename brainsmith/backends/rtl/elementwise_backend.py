@@ -181,7 +181,7 @@ def in_step(table: Table) -> Resources:
     if table.depth == 1:
         return Resources()
     address = (table.depth - 1).bit_length()
-    if table.read_ahead:
+    if table.registered:
         return table.resources() + Resources(lut=address // 2 + 2, ff=address + table.bits + 2)
     return table.resources() + Resources(lut=address, ff=address)
 

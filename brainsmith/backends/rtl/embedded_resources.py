@@ -86,7 +86,7 @@ def _weights(node: Any) -> Resources:
     """Return the table, and the registers after it."""
     table = weight_table(node)
     found = table.resources()
-    if table.read_ahead:
+    if table.registered:
         return found + Resources(ff=2 * table.bits)
     if table.depth <= FEW_WORDS:
         return found
@@ -149,7 +149,7 @@ def _delay(length: int, bits: int) -> Resources:
 
 def _control(node: Any, beats: int) -> Resources:
     """Return the counters of words and beats, what is valid, and the handshake."""
-    words, ahead = int(node.calc_wmem()), weight_table(node).read_ahead
+    words, ahead = int(node.calc_wmem()), weight_table(node).registered
     lengths = [words, *([beats] if beats > 1 else [])]
     bits = sum((length - 1).bit_length() for length in lengths)
     stages = 3 + (int(node.get_nodeattr("SIMD")) - 1).bit_length() + 2 * int(ahead)

@@ -34,14 +34,14 @@ class Table:
     style: str
 
     @property
-    def read_ahead(self) -> bool:
-        """Whether its words have a register behind block RAM, and are read two words ahead where they come in order."""
+    def registered(self) -> bool:
+        """Whether there is a register behind it, as behind block RAM; words in order are then read two words ahead."""
         return self.style == "block" and self.depth > 1
 
     @property
     def begin(self) -> int:
         """The first cycle after the reset in which a core can use the first word, of those that come in order."""
-        return 2 if self.read_ahead else 0
+        return 2 if self.registered else 0
 
     def resources(self) -> Resources:
         """Return what it needs: LUTs of 64 words of each bit and its register, or the fewest block RAMs.
