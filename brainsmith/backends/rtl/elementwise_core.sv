@@ -80,7 +80,9 @@ module elementwise_core #(
             end else if (OPERATION == "MAX") begin : gen_max
                 localparam int unsigned WIDE = (A_BITS > B_BITS ? A_BITS : B_BITS) + 1;
 
-                assign results[i] = WIDE'(one) > WIDE'(other) ? left : right;
+                localparam logic [WIDE-1:0] SIGN = {1'b1, {WIDE - 1{1'b0}}};  // turned round, for an unsigned comparison
+
+                assign results[i] = (WIDE'(one) ^ SIGN) > (WIDE'(other) ^ SIGN) ? left : right;
             end else begin : gen_add
                 assign results[i] = left + right;
             end
