@@ -102,7 +102,9 @@ def _slow_core(report: SynthesisReport, slowest: LayerFigures, own: Collection[s
     reached = _ns(other) if other is not None else report.mvau_ns
     if path.ns <= reached or design.ns > NEAR * path.ns:
         return
-    without = f"the slowest other layer, {other.name} ({other.kernel})," if other else "FINN's matrix-vector unit"
+    without = (
+        f"the slowest other layer, {other.name} ({other.kernel})," if other else "FINN's matrix-vector unit"
+    )
     yield (
         f"the slowest path of the design is in a core of this project: {slowest.name} ({slowest.kernel}), with "
         f"{path.ns:.2f} ns from {path.start} to {path.end}; {without} takes {reached:.2f} ns by the same estimate. If the "

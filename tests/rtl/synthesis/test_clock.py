@@ -50,7 +50,10 @@ def test_a_path_that_no_layer_has_alone_lies_between_layers():
     assert "to a.out[3], between layers. It is" in warning
 
 
-SLOW = "the slowest path of the design is in a core of this project: LongSum (LongSum_rtl), with {} ns from a.sum[0] to a.out[3]; "
+SLOW = (
+    "the slowest path of the design is in a core of this project: LongSum (LongSum_rtl), with {} ns from a.sum[0] to "
+    "a.out[3]; "
+)
 WHAT_TO_DO = (
     " by the same estimate. If the clock is not reached on the part, give that layer fewer values a cycle (step `fold`), "
     "or another backend (`kernels:` in the blueprint)"
@@ -59,7 +62,9 @@ WHAT_TO_DO = (
 
 @pytest.mark.parametrize("ns", [6.0, 1.95])  # slower than FINN's matrix-vector unit, and faster
 def test_a_core_of_this_project_that_is_slower_than_all_others_is_said_although_the_clock_is_met(ns):
-    clock = estimate_clock(report(ns, MVAU=1.9, Thresholding=1.2, Short=0.9, LongSum=ns), 10.0, {"LongSum", "Short"})
+    clock = estimate_clock(
+        report(ns, MVAU=1.9, Thresholding=1.2, Short=0.9, LongSum=ns), 10.0, {"LongSum", "Short"}
+    )
     assert clock.own
     assert clock.warnings == (
         SLOW.format(f"{ns:.2f}") + "the slowest other layer, MVAU (MVAU_rtl), takes 1.90 ns" + WHAT_TO_DO,
