@@ -110,7 +110,7 @@ CASES: dict[str, KernelCases] = {
     ),
     "LookupRTL": KernelCases(
         "lookup_core",
-        "The row of an index comes one cycle later, and stays until it is taken",
+        "The row of an index comes two cycles later, and stays until it is taken",
         nodes.lookup(3, 2, "INT4", (1, 4)),
         {
             "256 rows of 4 INT8": nodes.lookup(8, 4, "INT8", (1, 64)),

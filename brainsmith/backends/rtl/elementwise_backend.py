@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import ceil, prod
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -111,7 +112,8 @@ class ElementwiseBackend(CoreBackend):
 
     def beat_schedule(self) -> BeatSchedule:
         """Return that a beat of each stream is one of results, a cycle later."""
-        return one_by_one(self.frame_beats()[1][0], inputs=len(self.fed_inputs()))
+        schedule = one_by_one(self.frame_beats()[1][0], inputs=len(self.fed_inputs()))
+        return replace(schedule, begin=self.table().begin)
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return PE, which divides the last axis."""
@@ -179,7 +181,9 @@ def in_step(table: Table) -> Resources:
     if table.depth == 1:
         return Resources()
     address = (table.depth - 1).bit_length()
-    return table.resources() + Resources(lut=2 * address, ff=address)
+    if table.registered:
+        return table.resources() + Resources(lut=address // 2 + 2, ff=address + table.bits + 2)
+    return table.resources() + Resources(lut=address, ff=address)
 
 
 def _period(shape: Any, whole: Any) -> int:

@@ -2,7 +2,7 @@
 // Combines two tensors value by value, PE of them a beat: two streams, or a stream and a table.
 //
 // Both streams are taken in the same cycle, so neither is lost when the other is late; the results are registered. A
-// table is read in step with the stream, one word ahead: the word of the next beat is fetched while this one is used.
+// table is read in step with the stream, ahead of it: the word of the next beat is fetched while this one is used.
 module elementwise_core #(
     parameter    OPERATION = "ADD",  // or "MUL", "SUB" (the first less the second), "RSB" (the reverse of it), "MAX";
                                   // "SEL": the second is two results, and the first, of one bit, says which
@@ -35,19 +35,21 @@ module elementwise_core #(
     logic [PE-1:0][A_BITS-1:0]   a;
     logic [PE-1:0][B_BITS-1:0]   b;
     logic [PE-1:0][OUT_BITS-1:0] results;
-    logic                        taken;
+    logic                        ready, taken;
 
     assign a        = in_data[B_AT-1:0];
-    assign taken    = &in_valid && (out_ready || !out_valid);
+    assign taken    = &in_valid && ready && (out_ready || !out_valid);
     assign in_ready = {FED{taken}};
 
     if (FED > 1) begin : gen_stream
-        assign b = in_data[IN_BITS-1:B_AT];
+        assign b     = in_data[IN_BITS-1:B_AT];
+        assign ready = 1'b1;
     end else begin : gen_table
         table_in_step #(.BITS(PE * B_BITS), .DEPTH(DEPTH), .FILE(TABLE), .STYLE(STYLE)) words (
             .clk,
             .rst,
             .step(taken),
+            .ready,
             .word(b)
         );
     end
@@ -78,7 +80,9 @@ module elementwise_core #(
             end else if (OPERATION == "MAX") begin : gen_max
                 localparam int unsigned WIDE = (A_BITS > B_BITS ? A_BITS : B_BITS) + 1;
 
-                assign results[i] = WIDE'(one) > WIDE'(other) ? left : right;
+                localparam logic [WIDE-1:0] SIGN = {1'b1, {WIDE - 1{1'b0}}};  // turned round, for an unsigned comparison
+
+                assign results[i] = (WIDE'(one) ^ SIGN) > (WIDE'(other) ^ SIGN) ? left : right;
             end else begin : gen_add
                 assign results[i] = left + right;
             end

@@ -28,6 +28,7 @@ class EmbeddedMVAURTL(EmbeddedMatrix):
         "binary_mvau_sum.sv",
         "constant_rom.sv",
         "integer_product.sv",
+        "table_in_step.sv",
         "binary_mvau_replay.sv",
         "embedded_vvau_core.sv",
     )

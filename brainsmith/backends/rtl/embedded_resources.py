@@ -83,10 +83,12 @@ def _products(node: Any) -> Resources:
 
 
 def _weights(node: Any) -> Resources:
-    """Return the table, and the register after it."""
+    """Return the table, and the registers after it."""
     table = weight_table(node)
     found = table.resources()
-    if table.style == "block" or table.depth <= FEW_WORDS:
+    if table.registered:
+        return found + Resources(ff=2 * table.bits)
+    if table.depth <= FEW_WORDS:
         return found
     return Resources(lut=table.bits * table.depth // ROM_BITS_PER_LUT, ff=table.bits)
 
@@ -147,8 +149,8 @@ def _delay(length: int, bits: int) -> Resources:
 
 def _control(node: Any, beats: int) -> Resources:
     """Return the counters of words and beats, what is valid, and the handshake."""
-    words = int(node.calc_wmem())
-    lengths = [words, *([beats] if 1 < beats < words else [])]
+    words, ahead = int(node.calc_wmem()), weight_table(node).registered
+    lengths = [words, *([beats] if beats > 1 else [])]
     bits = sum((length - 1).bit_length() for length in lengths)
-    stages = 3 + (int(node.get_nodeattr("SIMD")) - 1).bit_length()
+    stages = 3 + (int(node.get_nodeattr("SIMD")) - 1).bit_length() + 2 * int(ahead)
     return Resources(lut=bits + bits // 4 + 5, ff=bits + stages + int(beats > 1) + 1)

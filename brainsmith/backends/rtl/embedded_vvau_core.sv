@@ -4,7 +4,8 @@
 // A window comes as a depthwise sliding window gives it: all positions of the first PE channels, SIMD positions a beat,
 // then those of the next PE channels. A result is the sum of the products of all positions of one channel. Where inputs
 // and weights are single bits for -1 and 1, it is how many of these products are 1.
-// One enable holds the whole pipeline while a result is not taken.
+// One enable holds the whole pipeline while a result is not taken. Weights in block RAM are read ahead (`table_in_step`),
+// so that they have registers of their own before the multipliers, and no beat waits for them.
 module embedded_vvau_core #(
     int unsigned SIMD = 3,         // positions of a window in a beat
     int unsigned PE = 2,           // channels in a beat
@@ -39,42 +40,25 @@ module embedded_vvau_core #(
     localparam int unsigned TERM_BITS = COUNTS ? 1 : IN_BITS + WEIGHT_BITS;
     localparam int unsigned SUM_BITS = TERM_BITS + $clog2(SIMD);
 
-    logic enable;
+    logic enable, ready, taken;
 
     assign enable   = !out_valid || out_ready;
-    assign in_ready = enable;
+    assign in_ready = enable && ready;
+    assign taken    = in_valid && in_ready;
 
-    // Which weights a beat meets, and whether it ends a window.
-    logic [WORD_BITS-1:0] word;
-    logic                 ends;
-
-    always_ff @(posedge clk) begin
-        if (rst)                     word <= '0;
-        else if (enable && in_valid) word <= word == WORD_BITS'(WORDS - 1) ? '0 : word + 1'b1;
-    end
+    logic ends;  // a beat is the last of a window
 
     if (BEATS == 1) begin : g_whole
         assign ends = 1'b1;
-    end else if (FOLDS == 1) begin : g_one_fold
-        assign ends = word == WORD_BITS'(WORDS - 1);
-    end else begin : g_folds
+    end else begin : g_beats
         logic [BEAT_BITS-1:0] beat;
 
         assign ends = beat == BEAT_BITS'(BEATS - 1);
 
         always_ff @(posedge clk) begin
-            if (rst)                     beat <= '0;
-            else if (enable && in_valid) beat <= ends ? '0 : beat + 1'b1;
+            if (rst)        beat <= '0;
+            else if (taken) beat <= ends ? '0 : beat + 1'b1;
         end
-    end
-
-    // What is valid, and what ends a window, on its way beside the data.
-    logic [DELAY-1:0] valid, last;
-
-    always_ff @(posedge clk) begin
-        if (rst)         valid <= '0;
-        else if (enable) valid <= {valid[DELAY-2:0], in_valid};
-        if (enable)      last  <= {last[DELAY-2:0], ends};
     end
 
     // First stage: operands.
@@ -85,11 +69,43 @@ module embedded_vvau_core #(
         if (enable) values <= in_data;
     end
 
-    constant_rom #(
-        .BITS(SIMD * PE * WEIGHT_BITS), .DEPTH(WORDS), .FILE(WEIGHTS), .STYLE(STYLE)
-    ) rom (
-        .clk, .enable, .address(word), .word(weights)
-    );
+    if (STYLE == "block" && WORDS > 1) begin : g_ahead
+        logic [SIMD-1:0][PE-1:0][WEIGHT_BITS-1:0] fetched;
+
+        table_in_step #(
+            .BITS(SIMD * PE * WEIGHT_BITS), .DEPTH(WORDS), .FILE(WEIGHTS), .STYLE(STYLE)
+        ) rom (
+            .clk, .rst, .step(taken), .ready, .word(fetched)
+        );
+
+        always_ff @(posedge clk) begin
+            if (enable) weights <= fetched;
+        end
+    end else begin : g_in_step
+        logic [WORD_BITS-1:0] word;
+
+        assign ready = 1'b1;
+
+        always_ff @(posedge clk) begin
+            if (rst)        word <= '0;
+            else if (taken) word <= word == WORD_BITS'(WORDS - 1) ? '0 : word + 1'b1;
+        end
+
+        constant_rom #(
+            .BITS(SIMD * PE * WEIGHT_BITS), .DEPTH(WORDS), .FILE(WEIGHTS), .STYLE(STYLE)
+        ) rom (
+            .clk, .enable, .address(word), .word(weights)
+        );
+    end
+
+    // What is valid, and what ends a window, on its way beside the data.
+    logic [DELAY-1:0] valid, last;
+
+    always_ff @(posedge clk) begin
+        if (rst)         valid <= '0;
+        else if (enable) valid <= {valid[DELAY-2:0], taken};
+        if (enable)      last  <= {last[DELAY-2:0], ends};
+    end
 
     // Second stage: products, then their sum in a tree, then the sum over the beats of a window, which is the output.
     logic fresh;  // the next beat begins a window

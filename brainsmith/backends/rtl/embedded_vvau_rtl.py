@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 from finn.custom_op.fpgadataflow.vectorvectoractivation import VVAU
 
 from brainsmith.backends.rtl.embedded_products import EmbeddedProducts
-from brainsmith.backends.rtl.embedded_resources import vvau_resources
+from brainsmith.backends.rtl.embedded_resources import vvau_resources, weight_table
 from brainsmith.plugin.core import backend
 from brainsmith.plugin.info import Priority
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
@@ -31,7 +32,7 @@ class EmbeddedVVAURTL(EmbeddedProducts, VVAU):
     """`PE` channels at once and `SIMD` positions of their windows, after a depthwise sliding window."""
 
     core = "embedded_vvau_core"
-    parts = ("binary_mvau_sum.sv", "constant_rom.sv", "integer_product.sv")
+    parts = ("binary_mvau_sum.sv", "constant_rom.sv", "integer_product.sv", "table_in_step.sv")
 
     @property
     def products(self) -> int:
@@ -50,7 +51,8 @@ class EmbeddedVVAURTL(EmbeddedProducts, VVAU):
     def beat_schedule(self) -> BeatSchedule:
         """Return that the beats of a window are one result, after the products and the tree of their sums."""
         (taken,), (given,) = self.frame_beats()
-        return gathered(taken, given, 3 + (int(self.get_nodeattr("SIMD")) - 1).bit_length())
+        schedule = gathered(taken, given, 3 + (int(self.get_nodeattr("SIMD")) - 1).bit_length())
+        return replace(schedule, begin=weight_table(self).begin)
 
     def core_resources(self) -> Resources:
         """Return the memory of the weights, multipliers, adders, and registers."""

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Finds the TOP greatest of LABELS values, and gives their numbers, that of the greatest first.
 //
-// The values of a beat are put in order stage by stage. Then they are merged with the best so far, which are in order too,
-// in one cycle: each of the ones is compared with each of the others, and how many are before it is its place. A value
-// that equals one of the best goes behind it, so the lower number wins. A finished result moves to registers of its own,
-// from which it goes out one number a cycle while the next values come in: a frame takes LABELS / PE cycles, or TOP if
-// that is more.
+// The values of a beat are put in order stage by stage. Then they pass the best so far, one a cycle: each keeps the
+// greatest of what comes and itself, and hands the others on to the next, still in order. A value that equals one of the
+// best goes behind it, so the lower number wins. A finished result moves to registers of its own, from which it goes out
+// one number a cycle while the next values come in: a frame takes LABELS / PE cycles, or TOP if that is more.
 module label_select_core #(
     int unsigned LABELS   = 10,  // values of a frame
     int unsigned PE       = 1,   // values of a beat; divides LABELS
@@ -32,11 +31,16 @@ module label_select_core #(
     localparam int unsigned NEW = PE < TOP ? PE : TOP;  // values of a beat that may be among the best
     typedef logic [LABEL_BITS-1:0] label_t;
     typedef logic [IN_BITS-1:0] value_t;
+    typedef struct packed {
+        logic   known;  // there is such a value
+        value_t value;
+        logic   older;  // it was one of the best before, so it is before one that equals it
+    } key_t;
 
     // With the sign bit of signed values turned round, unsigned comparisons give their order.
     localparam value_t TURNED = SIGNED != 0 ? value_t'(1) << (IN_BITS - 1) : '0;
 
-    logic enable, take, last, finished, room;
+    logic enable, come_valid, take, last, finished, room;
     label_t lowest;  // number of the first value of the beat that is merged
 
     // The greatest values of a beat, in order, and where in the beat they were.
@@ -46,7 +50,7 @@ module label_select_core #(
     if (PE == 1) begin : g_one
         assign come       = in_data[0] ^ TURNED;
         assign come_label = lowest;
-        assign take       = in_valid && enable;
+        assign come_valid = in_valid;
     end else begin : g_order
         localparam int unsigned BITS = IN_BITS + LANE_BITS;
 
@@ -73,34 +77,72 @@ module label_select_core #(
             if (rst) valid <= '0;
             else if (enable) valid <= STAGES'({valid, in_valid});
         end
-        assign take = valid[STAGES-1] && enable;
+        assign come_valid = valid[STAGES-1];
     end
 
-    value_t [TOP-1:0] best, best_next;    // the greatest so far, from the greatest down
-    label_t [TOP-1:0] label, label_next;  // their numbers
-    logic   [TOP-1:0] known, known_next;  // of them, those that there are
-    logic   [TOP-1:0][NEW-1:0] beaten;    // whether each of the best goes behind each of those that come
+    // Where the last beat of a vector is: before each of the best, or behind the last one.
+    logic [TOP:0] last_at;
 
-    always_comb begin
-        for (int i = 0; i < TOP; i++) begin
-            for (int j = 0; j < NEW; j++) beaten[i][j] = !known[i] || come[j] > best[i];
-        end
-        best_next  = '0;
-        label_next = '0;
-        known_next = '0;
-        for (int place = 0; place < TOP; place++) begin
-            for (int j = 0; j < NEW && j <= place; j++) begin  // behind place - j of the best
-                if ((place == j || !beaten[place-j-1][j]) && beaten[place-j][j]) begin
-                    best_next[place]  |= come[j];
-                    label_next[place] |= come_label[j];
-                    known_next[place] |= 1'b1;
-                end
+    assign last_at[0] = come_valid && last;
+
+    for (genvar at = 0; at < TOP; at++) begin : g_best
+        localparam int unsigned COUNT = NEW < TOP - at ? NEW : TOP - at;         // values that come
+        localparam int unsigned ON = NEW < TOP - at - 1 ? NEW : TOP - at - 1;  // that are handed on
+
+        key_t   [COUNT-1:0] key;
+        label_t [COUNT-1:0] key_label;
+        logic   [COUNT-1:0] ahead;  // which of them are before the best
+        logic               known;  // there is a best of this vector
+        value_t             best;
+        label_t             label;
+        label_t [at:0]      found;  // the numbers of the best so far, as of the beat that is behind this one
+
+        if (at == 0) begin : g_from_beat
+            for (genvar i = 0; i < COUNT; i++) begin : g_key
+                assign key[i] = '{known: come_valid, value: come[i], older: 1'b0};
             end
-            for (int j = 0; j <= NEW && j <= place; j++) begin  // behind j of those that come
-                if ((j == 0 || beaten[place-j][j-1]) && (j == NEW || !beaten[place-j][j])) begin
-                    best_next[place]  |= best[place-j];
-                    label_next[place] |= label[place-j];
-                    known_next[place] |= known[place-j];
+            assign key_label = come_label;
+        end else begin : g_from_best
+            assign key       = g_best[at-1].g_on.on;
+            assign key_label = g_best[at-1].g_on.on_label;
+
+            always_ff @(posedge clk) if (enable) found[at-1:0] <= g_best[at-1].found;
+        end
+
+        for (genvar i = 0; i < COUNT; i++) begin : g_ahead
+            assign ahead[i] = key[i].known && (!known || {key[i].value, key[i].older} > {best, 1'b0});
+        end
+
+        assign found[at] = label;
+
+        always_ff @(posedge clk) begin
+            if (enable) last_at[at+1] <= last_at[at];
+            if (enable && key[0].known) known <= !last_at[at];
+            if (enable && ahead[0]) begin
+                best  <= key[0].value;
+                label <= key_label[0];
+            end
+            if (rst) {last_at[at+1], known} <= '0;
+        end
+
+        if (ON > 0) begin : g_on
+            key_t   [ON-1:0] on;
+            label_t [ON-1:0] on_label;
+
+            for (genvar i = 0; i < ON; i++) begin : g_next  // what is behind the first i + 1 of all
+                always_ff @(posedge clk) begin
+                    if (enable) begin
+                        if (i + 1 < COUNT && ahead[i+1 < COUNT ? i + 1 : i]) begin
+                            on[i]       <= key[i+1 < COUNT ? i + 1 : i];
+                            on_label[i] <= key_label[i+1 < COUNT ? i + 1 : i];
+                        end else if (ahead[i]) begin
+                            on[i]       <= '{known: known, value: best, older: 1'b1};
+                            on_label[i] <= label;
+                        end else begin
+                            on[i]       <= key[i];
+                            on_label[i] <= key_label[i];
+                        end
+                    end
                 end
             end
         end
@@ -110,19 +152,17 @@ module label_select_core #(
     logic   [TOP-1:0] pending;  // which of them there are
 
     assign last     = lowest == label_t'(LABELS - PE);
+    assign finished = last_at[TOP];
     assign room     = pending == '0 || (pending == TOP'(1) && out_ready);
     assign enable   = !finished || room;
     assign in_ready = enable;
+    assign take     = come_valid && enable;
 
     assign out_data  = OUT_BITS'(given[0]);
     assign out_valid = pending[0];
 
     always_ff @(posedge clk) begin
-        if (enable) finished <= take && last;
         if (take) begin
-            best   <= best_next;
-            label  <= label_next;
-            known  <= last ? '0 : known_next;
             lowest <= last ? '0 : lowest + label_t'(PE);
         end
         if (out_valid && out_ready) begin
@@ -130,14 +170,12 @@ module label_select_core #(
             pending <= pending >> 1;
         end
         if (finished && room) begin
-            given   <= label;
+            given   <= g_best[TOP-1].found;
             pending <= '1;
         end
         if (rst) begin
-            lowest   <= '0;
-            known    <= '0;
-            finished <= '0;
-            pending  <= '0;
+            lowest  <= '0;
+            pending <= '0;
         end
     end
 

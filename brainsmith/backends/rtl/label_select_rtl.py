@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from finn.custom_op.fpgadataflow.labelselect import LabelSelect
 
+from brainsmith.backends.rtl.embedded_resources import SHIFT_REGISTER
 from brainsmith.backends.rtl.label_select_order import order_resources, order_stages
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
@@ -19,8 +20,8 @@ from brainsmith.rtl.timing.beat_schedule import BeatSchedule, Giving, Taking
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CHOICES = (2, 3)
-"""LUTs for each bit of one of several best: it stays, moves on or comes; of a beat of one value, of more."""
+MUX = (12, 14)
+"""LUTs for ten bits that one of the best hands on; of a beat of one value, of more."""
 
 
 @backend(
@@ -78,7 +79,7 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
         labels = (np.arange(1, given // best + 1)[:, None] * each - 1 + np.arange(best)).reshape(-1)
         lanes = int(self.get_nodeattr("PE"))
         ordered = len(order_stages(lanes, min(lanes, best)))
-        return BeatSchedule(taken, (Taking(np.arange(taken)),), (Giving(labels, 2 + ordered),))
+        return BeatSchedule(taken, (Taking(np.arange(taken)),), (Giving(labels, ordered + best + 1),))
 
     def core_resources(self) -> Resources:
         """Return the network that puts a beat in order, and the best with their numbers, into which it is merged."""
@@ -86,10 +87,15 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
         bits = self.get_input_datatype().bitwidth()
         label = max((self.get_nodeattr("Labels") - 1).bit_length(), 1)
         come, lane_bits = min(lanes, top), (lanes - 1).bit_length()
-        order = order_resources(lanes, come, bits, lane_bits)
-        compared = top * come * (comparator_luts(bits) + int(top > 1))
-        chosen = top * (bits + label) * (1 if top == 1 else CHOICES[lanes > 1])
-        return order + Resources(
-            lut=2 * label + 6 + compared + chosen + (label * come if lanes > 1 else 0),
-            ff=top * (bits + 2 * label + 2) + label + 1 + len(order_stages(lanes, come)),
+        counts = [min(come, top - at) for at in range(top)]  # values that come to each of the best
+        compared = sum(counts) * (comparator_luts(bits + int(top > 1)) + int(top > 1))
+        on = sum(counts[1:]) * (bits + label + 2)
+        chosen = label * come + bits + label if lanes > 1 else 0
+        waits = range(1, top)  # of the numbers of the best, how many cycles each waits for the last one
+        short = sum(wait for wait in waits if wait < SHIFT_REGISTER) * label
+        long = sum(wait >= SHIFT_REGISTER for wait in waits) * label
+        return order_resources(lanes, come, bits, lane_bits) + Resources(
+            lut=2 * label + 6 + compared + (MUX[lanes > 1] * on + 9) // 10 + long + chosen,
+            ff=top * (bits + 2 * label + 3) + on + short + label + len(order_stages(lanes, come)),
+            lutram=long,
         )

@@ -81,12 +81,14 @@ class LookupRTL(CoreBackend, Lookup):
         return {self.memory_file("table"): text}
 
     def beat_schedule(self) -> BeatSchedule:
-        """Return that each beat is one of results, a cycle later."""
-        return one_by_one(self.frame_beats()[1][0])
+        """Return that each beat is one of results, a cycle later, or two if the table lies in block RAM."""
+        return one_by_one(self.frame_beats()[1][0], delay=2 if self._table().registered else 1)
 
     def core_resources(self) -> Resources:
-        """Return the table, and the handshake."""
-        return self._table().resources() + Resources(lut=3, ff=1)
+        """Return the table, a register behind block RAM, and the handshake."""
+        table = self._table()
+        behind = Resources(ff=table.bits + 1) if table.registered else Resources()
+        return table.resources() + behind + Resources(lut=3, ff=1)
 
     def _table(self) -> Table:
         depth = min(self.get_nodeattr("NumEmbeddings"), int(self.get_input_datatype(0).max()) + 1)

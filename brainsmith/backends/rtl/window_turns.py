@@ -55,11 +55,13 @@ def window_turns(
 def window_resources(turns: Sequence[Turns]) -> Resources:
     """Return what the loops need: counters, a comparison with the last turn of each, comparisons with the window.
 
-    And the handshake. A comparison of a counter with constants is a LUT, two from 7 bits on, and none of a single bit. A
-    counter begins again of itself if its turns are a power of two; else a LUT clears it.
+    And the handshake, and for each loop that is not all in the window whether it is in it now. A comparison of a counter
+    with constants is a LUT, two from 7 bits on, and none of a single bit. A counter begins again of itself if its turns are
+    a power of two; else a LUT clears it.
     """
     bits = [(loop.size - 1).bit_length() for loop in turns]
     compared = [(one, loop) for one, loop in zip(bits, turns, strict=True) if one > 1]
     windows = sum(1 if one <= LUT_INPUTS else 2 for one, loop in compared if not loop.whole)
     cleared = sum(1 for loop in turns if loop.size.bit_count() > 1)
-    return Resources(lut=sum(bits) + len(compared) + windows + cleared + HANDSHAKE, ff=sum(bits))
+    parts = sum(not loop.whole for loop in turns)
+    return Resources(lut=sum(bits) + len(compared) + windows + cleared + HANDSHAKE, ff=sum(bits) + parts)

@@ -35,17 +35,31 @@ module window_turns #(
             localparam int unsigned TURN_BITS = $clog2(SIZE);
             localparam logic [LOOPS-1:0] INNER = LOOPS'(~((64'd2 << i) - 1));  // the loops inside this one
             logic [TURN_BITS-1:0] turn;
+            logic                 moves;
 
             assign turned[i] = turn == TURN_BITS'(SIZE - 1);
             if (FIRST == 0 && LAST == SIZE - 1) begin : whole
                 assign within_loop[i] = 1'b1;
             end else begin : some
-                assign within_loop[i] = TURN_BITS'(turn - TURN_BITS'(FIRST)) <= TURN_BITS'(LAST - FIRST);
+                logic kept_here;
+
+                assign within_loop[i] = kept_here;
+
+                always_ff @(posedge clk) begin
+                    if (rst) kept_here <= FIRST == 0;
+                    else if (moves) begin
+                        if (turned[i])                                            kept_here <= FIRST == 0;
+                        else if (turn == TURN_BITS'(LAST))                        kept_here <= 1'b0;
+                        else if (FIRST != 0 && turn == TURN_BITS'(FIRST - 32'd1)) kept_here <= 1'b1;
+                    end
+                end
             end
 
+            assign moves = step && (turned | ~INNER) == '1;
+
             always_ff @(posedge clk) begin
-                if (rst) turn <= '0;
-                else if (step && (turned | ~INNER) == '1) turn <= turned[i] ? '0 : turn + 1'b1;
+                if (rst)        turn <= '0;
+                else if (moves) turn <= turned[i] ? '0 : turn + 1'b1;
             end
         end
     end

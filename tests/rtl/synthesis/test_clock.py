@@ -50,19 +50,40 @@ def test_a_path_that_no_layer_has_alone_lies_between_layers():
     assert "to a.out[3], between layers. It is" in warning
 
 
-def test_a_slow_core_of_this_project_is_said_although_the_clock_is_met():
-    clock = estimate_clock(report(6.0, MVAU=2.1, LongSum=6.0), 10.0, {"LongSum"})
+SLOW = (
+    "the slowest path of the design is in a core of this project: LongSum (LongSum_rtl), with {} ns from a.sum[0] to "
+    "a.out[3]; "
+)
+WHAT_TO_DO = (
+    " by the same estimate. If the clock is not reached on the part, give that layer fewer values a cycle (step `fold`), "
+    "or another backend (`kernels:` in the blueprint)"
+)
+
+
+@pytest.mark.parametrize("ns", [6.0, 1.95])  # slower than FINN's matrix-vector unit, and faster
+def test_a_core_of_this_project_that_is_slower_than_all_others_is_said_although_the_clock_is_met(ns):
+    clock = estimate_clock(
+        report(ns, MVAU=1.9, Thresholding=1.2, Short=0.9, LongSum=ns), 10.0, {"LongSum", "Short"}
+    )
     assert clock.own
     assert clock.warnings == (
-        "the slowest layer is of this project, not of FINN: LongSum (LongSum_rtl), with 6.00 ns from a.sum[0] to a.out[3]; "
-        "FINN's matrix-vector unit takes 2.00 ns by the same estimate. If the clock is not reached on the part, give that "
-        "layer fewer values a cycle (step `fold`), or another backend (`kernels:` in the blueprint)",
+        SLOW.format(f"{ns:.2f}") + "the slowest other layer, MVAU (MVAU_rtl), takes 1.90 ns" + WHAT_TO_DO,
     )
 
 
-@pytest.mark.parametrize(("own", "ns"), [(set(), 6.0), ({"LongSum"}, 1.9)])
-def test_what_is_of_others_or_as_fast_as_finns_unit_is_no_warning(own, ns):
-    assert estimate_clock(report(6.0, MVAU=1.8, LongSum=ns), 10.0, own).warnings == ()
+def test_a_design_of_this_projects_cores_alone_is_compared_with_finns_unit():
+    own = {"LongSum", "Short"}
+    clock = estimate_clock(report(2.1, LongSum=2.1, Short=1.5), 10.0, own)
+    assert clock.warnings == (SLOW.format("2.10") + "FINN's matrix-vector unit takes 2.00 ns" + WHAT_TO_DO,)
+    assert estimate_clock(report(2.0, LongSum=2.0, Short=1.5), 10.0, own).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("own", "whole", "ns"),
+    [(set(), 6.0, 6.0), ({"LongSum"}, 1.8, 1.8), ({"LongSum"}, 1.8, 1.7), ({"LongSum"}, 4.5, 4.0)],
+)  # of others; as fast as another; faster; a path between layers is slower than any layer
+def test_what_does_not_keep_the_design_from_a_faster_clock_is_no_warning(own, whole, ns):
+    assert estimate_clock(report(whole, MVAU=1.8, LongSum=ns), 10.0, own).warnings == ()
 
 
 def test_a_design_without_a_path_has_no_clock():
