@@ -171,6 +171,8 @@ class Design:
     @property
     def latency(self) -> int:
         """The estimate of the cycles of one frame: those of all layers, one after the other."""
+        # For limits of runs and counts of frames. Layers overlap, so that it is rarely too small, and runs are given
+        # up after ten times as many cycles and 1,000. What a frame takes is `first_latency` of the layers' schedules.
         return sum(layer.cycles for layer in self.layers)
 
     @property
