@@ -69,6 +69,7 @@ def installed(tmp_path, monkeypatch):
     reset_plugin_system()
     yield
     monkeypatch.undo()
+    sys.modules.pop("acme_sums", None)  # another test would be told that its working folder changed
     reset_plugin_system()
 
 
