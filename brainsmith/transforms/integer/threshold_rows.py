@@ -49,7 +49,8 @@ def quantised(tensor: IntegerTensor, staircase: Staircase) -> ThresholdRows:
 
     The levels are computed through the pending operators with the quantiser's own function. All of them rise, or fall,
     with the integers, also after rounding, so each threshold is found by bisection between the least and the greatest
-    integer of its channel.
+    integer of all channels. One that a channel's own integers all reach, or none does, could be any number beyond them:
+    it stays where the channel's others lead to, which needs the smallest tables in a circuit, as far as no datatype grows.
     """
     told_apart = max(tensor.told_apart, staircase.channels)
     way = tensor.direction
@@ -58,8 +59,10 @@ def quantised(tensor: IntegerTensor, staircase: Staircase) -> ThresholdRows:
     def levels(numbers: Whole) -> Whole:
         return staircase.levels(tensor.values(numbers * way[:, None]))
 
+    everywhere = turned.of_all()
     with np.errstate(all="ignore"):
-        rows = find_steps(levels, staircase.reached, *turned, told_apart)
+        rows = find_steps(levels, staircase.reached, *everywhere, told_apart)
+    rows = np.minimum(rows, np.maximum(turned.high + 1, everywhere.high)[:, None])
     return trimmed(ThresholdRows(rows, way, staircase.low), turned)
 
 
