@@ -7,19 +7,20 @@ from math import ceil, log2, prod
 from random import Random
 
 import kernel_nodes as nodes
-import numpy as np
+from drawn_parameters import IMAGE, between, bits, kind, lanes, sized, sum_of
+from finn_points import (
+    even_thresholds,
+    fifo,
+    finn_width_converter,
+    mvau,
+    padding,
+    sliding_window,
+    thresholding,
+    trained_thresholds,
+    vvau,
+)
 
-from brainsmith.rtl.cores.parallelism import divisors
-from brainsmith.rtl.cores.trial import Case, random_values
-
-IMAGE = (1, 8, 8)
-"""Vectors of a frame, where they only set a counter's width."""
-
-PRODUCTS, WEIGHT_BITS = 64, 768
-"""How many multipliers a product has at the most, and bits in a beat of its weights."""
-
-BEAT_BITS = 3500
-"""How wide a converter's beat is at the most."""
+from brainsmith.rtl.cores.trial import Case
 
 
 def point(kernel: str, seed: int) -> Case:
@@ -30,203 +31,6 @@ def point(kernel: str, seed: int) -> Case:
         seed: Its number.
     """
     return POINTS[kernel](Random(f"{kernel} {seed}"))
-
-
-def between(random: Random, low: int, high: int) -> int:
-    """Return a whole number, as likely in each octave."""
-    return min(high, max(low, round(2 ** random.uniform(log2(low) - 0.4, log2(high) + 0.4))))
-
-
-def sized(random: Random, low: int, high: int) -> int:
-    """Return a number with several divisors, such as layers have channels."""
-    return (
-        between(random, max(1, low // 4), max(1, high // 4)) * 4
-        if random.random() < 0.8
-        else between(random, low, high)
-    )
-
-
-def lanes(random: Random, whole: int, most: int) -> int:
-    """Return a divisor of a number that is not above a limit."""
-    return random.choice([each for each in divisors(whole) if each <= max(most, 1)])
-
-
-def kind(random: Random, low: int = 2, high: int = 8) -> str:
-    """Return an integer datatype."""
-    return random.choice(("INT", "UINT")) + str(random.randint(low, high))
-
-
-def bits(name: str) -> int:
-    """Return the bits of an integer datatype."""
-    return {"BIPOLAR": 1, "BINARY": 1, "TERNARY": 2}.get(name) or int(name.lstrip("UINT"))
-
-
-def sum_of(terms: int, *kinds: str) -> str:
-    """Return a datatype for a sum of products."""
-    signed = any(not each.startswith("U") for each in kinds)
-    return ("INT" if signed else "UINT") + str(sum(map(bits, kinds)) + ceil(log2(max(terms, 2))) - signed + 1)
-
-
-def mvau(random: Random) -> Case:
-    """FINN's matrix-vector unit, with its memory of weights."""
-    width, height = sized(random, 8, 1024), sized(random, 4, 256)
-    held, taken = f"INT{random.randint(2, 8)}", kind(random)
-    simd = random.choice([each for each in divisors(width)[:-1] if each <= PRODUCTS])
-    pe = lanes(random, height, min(PRODUCTS // simd, WEIGHT_BITS // simd // bits(held)))
-    given = sum_of(width, held, taken)
-    attributes = {
-        "MW": width, "MH": height, "SIMD": simd, "PE": pe, "inputDataType": taken, "weightDataType": held,
-        "outputDataType": given, "accDataType": given, "noActivation": 1, "numInputVectors": [1],
-        "mem_mode": "internal_decoupled", "ram_style": random.choice(("auto", "auto", "block", "distributed")),
-        "resType": "dsp",
-    }  # fmt: skip
-    values = random_values(np.random.default_rng(0), held, (width, height))
-    return Case("MVAU_rtl", [((1, width), taken)], attributes, constants=[(values, held)])
-
-
-def vvau(random: Random) -> Case:
-    """FINN's vector-vector unit of a depthwise convolution, for Versal parts."""
-    channels, window = sized(random, 4, 128), random.choice(((3, 3), (3, 3), (1, 3), (5, 5)))
-    held, taken = f"INT{random.randint(2, 8)}", kind(random)
-    pe, taps = lanes(random, channels, 16), prod(window)
-    given = sum_of(taps, held, taken)
-    attributes = {
-        "Channels": channels, "Kernel": list(window), "SIMD": random.choice(divisors(taps)[:-1]), "PE": pe,
-        "Dim": [4, 4], "inputDataType": taken, "weightDataType": held, "outputDataType": given, "accDataType": given,
-        "noActivation": 1, "mem_mode": "internal_decoupled", "ram_style": "auto", "resType": "dsp",
-    }  # fmt: skip
-    values = random_values(np.random.default_rng(0), held, (channels, 1, *window))
-    return Case("VVAU_rtl", [((1, 4, 4, taps * channels), taken)], attributes, constants=[(values, held)])
-
-
-def thresholding(random: Random) -> Case:
-    """FINN's thresholds, which differ from channel to channel."""
-    channels, taken, given = sized(random, 1, 256), kind(random, 4, 20), random.randint(1, 6)
-    given = min(given, bits(taken) - 1)
-    low, steps = (-(2 ** (bits(taken) - 1)) if taken.startswith("I") else 0), 2**given - 1
-    drawn = np.random.default_rng(random.randint(0, 9999)).integers(
-        low, low + 2 ** bits(taken), (channels, steps)
-    )
-    attributes = {
-        "NumChannels": channels, "PE": lanes(random, channels, max(1, 128 // steps)), "numSteps": steps,
-        "inputDataType": taken, "weightDataType": taken, "outputDataType": f"UINT{given}", "ActVal": 0,
-        "numInputVectors": list(IMAGE),
-    }  # fmt: skip
-    fed = [((*IMAGE, channels), taken)]
-    return Case("Thresholding_rtl", fed, attributes, constants=[(np.sort(drawn, axis=1), taken)])
-
-
-def trained_thresholds(random: Random) -> Case:
-    """FINN's thresholds as training leaves them: evenly spaced, of similar channels, or the same ones for all."""
-    channels, taken = sized(random, 1, 256), kind(random, 5, 20)
-    given = min(random.choice((1, 2, 2, 3, 3, 4, 4, 5, 6)), bits(taken) - 2)
-    top, signed = 2 ** bits(taken), taken.startswith("I")
-    steps = 2**given - random.choice((1, 1, 1, 2)) if given > 1 else 1
-    drawn, alike = np.random.default_rng(random.randint(0, 9999)), random.random() < 0.3
-    rows = 1 if alike else channels
-    between_steps = top / 2 ** random.uniform(0.5, 3) / (steps + 1) * drawn.lognormal(0, 0.4, (rows, 1))
-    first = drawn.normal(0, 0.3, (rows, 1)) * between_steps + between_steps / 2
-    first = first - between_steps * steps / 2 * signed * random.randint(0, 1)
-    values = np.ceil(first + between_steps * np.arange(steps))
-    values = np.clip(values, -top // 2 * signed, top // (1 + signed) - 1)
-    held = taken
-    if random.random() < 0.5:  # as FINN minimises it, but never wider than the input
-        most = int(max(values.max(), -values.min()))
-        held = taken.rstrip("0123456789") + str(min(bits(taken), max(most, 1).bit_length() + signed))
-    if not alike or random.random() < 0.5:
-        values = np.broadcast_to(values, (channels, steps))
-    attributes = {
-        "NumChannels": channels, "PE": lanes(random, channels, max(1, 128 // steps)), "numSteps": steps,
-        "inputDataType": taken, "weightDataType": held, "outputDataType": f"UINT{given}", "ActVal": 0,
-        "numInputVectors": list(IMAGE),
-    }  # fmt: skip
-    return Case("Thresholding_rtl", [((*IMAGE, channels), taken)], attributes, constants=[(values, held)])
-
-
-def even_thresholds(random: Random) -> Case:
-    """FINN's thresholds of a scale that is a power of two: each channel's as far apart as any other's."""
-    channels, taken, given = sized(random, 8, 256), random.randint(8, 16), random.randint(2, 6)
-    steps = 2**given - 1
-    apart = 2 ** random.randint(0, taken - given - 1)
-    most = 2 ** (taken - 1) - apart * steps // 2 - 1
-    centres = np.random.default_rng(random.randint(0, 9999)).normal(0, apart * steps / 4, (channels, 1))
-    first = np.clip(np.rint(centres), -most, most) - apart * (steps // 2)
-    values = first + apart * np.arange(steps)
-    attributes = {
-        "NumChannels": channels, "PE": lanes(random, channels, max(1, 128 // steps)), "numSteps": steps,
-        "inputDataType": f"INT{taken}", "weightDataType": f"INT{taken}", "outputDataType": f"UINT{given}", "ActVal": 0,
-        "numInputVectors": list(IMAGE),
-    }  # fmt: skip
-    fed = [((*IMAGE, channels), f"INT{taken}")]
-    return Case("Thresholding_rtl", fed, attributes, constants=[(values, f"INT{taken}")])
-
-
-def sliding_window(random: Random) -> Case:
-    """FINN's sliding window, a position at a time or the whole window in one beat."""
-    channels, taken = sized(random, 1, 128), kind(random, 1, 8)
-    kernel = random.choice(((3, 3), (3, 3), (2, 2), (5, 5), (1, 3), (7, 7)))
-    by = random.choice((1, 1, 2)) if kernel[0] == 3 else 1
-    image = tuple((size - 1) * by + 1 + between(random, 1, 48) if size > 1 else 1 for size in kernel)
-    stride = tuple(random.choice((1, 1, min(2, size))) for size in kernel)
-    depthwise, parallel = random.choice((0, 0, 1)), random.choice((0, 0, 1))
-    most = max(1, 512 // bits(taken) // (prod(kernel) if parallel else 1))
-    simd = lanes(random, channels, most)
-    parallel = int(parallel and (depthwise or simd == channels))
-    out = [
-        (size - (taps - 1) * by - 1) // step + 1
-        for size, taps, step in zip(image, kernel, stride, strict=True)
-    ]
-    attributes = {
-        "ConvKernelDim": list(kernel), "IFMChannels": channels, "IFMDim": list(image), "OFMDim": out, "SIMD": simd,
-        "Stride": list(stride), "Dilation": [by if size > 1 else 1 for size in kernel], "depthwise": depthwise,
-        "parallel_window": parallel, "inputDataType": taken, "outputDataType": taken,
-        "ram_style": random.choice(("auto", "distributed", "block")),
-    }  # fmt: skip
-    return Case("ConvolutionInputGenerator_rtl", [((1, *image, channels), taken)], attributes)
-
-
-def padding(random: Random) -> Case:
-    """FINN's padding of images with zeros."""
-    channels, taken = sized(random, 1, 256), kind(random, 1, 8)
-    image = [between(random, 2, 64) for _ in range(2)]
-    edges = [random.randint(0, 3) for _ in range(4)]
-    edges[0] = max(edges[0], 1)
-    attributes = {
-        "ImgDim": image, "Padding": edges, "NumChannels": channels, "SIMD": lanes(random, channels, 512 // bits(taken)),
-        "inputDataType": taken, "numInputVectors": 1,
-    }  # fmt: skip
-    return Case("FMPadding_rtl", [((1, *image, channels), taken)], attributes)
-
-
-def fifo(random: Random) -> Case:
-    """FINN's FIFO, which chooses its memory by depth and width."""
-    width = between(random, 1, 256)
-    depth = between(random, 2, random.choice((64, 512, 4096, 20000)))
-    attributes = {
-        "depth": depth, "folded_shape": [1, 16, 1], "normal_shape": [1, 16], "dataType": f"UINT{width}",
-    }  # fmt: skip
-    return Case("StreamingFIFO_rtl", [((1, 16, 1), f"UINT{width}")], attributes)
-
-
-def finn_width_converter(random: Random) -> Case:
-    """FINN's own width converter."""
-    narrow, wide = between(random, 1, 128), between(random, 2, 64 if random.random() < 0.7 else 8)
-    while narrow * wide > BEAT_BITS:
-        wide //= 2
-    widths = [narrow, narrow * wide]
-    if random.random() < 0.2:
-        widths = [between(random, 1, 64), between(random, 1, 64)]
-        widths[1] += widths[0] == widths[1]
-    random.shuffle(widths)
-    shape = [1, widths[0] * widths[1]]
-    attributes = {
-        "inShape": shape,
-        "outShape": shape,
-        "inWidth": widths[0],
-        "outWidth": widths[1],
-        "dataType": "BINARY",
-    }
-    return Case("StreamingDataWidthConverter_rtl", [(shape, "BINARY")], attributes)
 
 
 def duplicate_streams(random: Random) -> Case:

@@ -18,9 +18,10 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-import calibration_points
+import drawn_parameters
 import kernel_nodes as nodes
 import numpy as np
+from finn_points import padding, sliding_window
 from kernel_cases import CASES, IMAGE, PART
 
 from brainsmith.errors import BuildError
@@ -52,7 +53,7 @@ def mvau(width: int, height: int, simd: int, pe: int, kind: str, accumulator: st
 
 def thresholding(channels: int, pe: int, taken: str, levels: int) -> Case:
     """Return FINN's thresholds, which differ from channel to channel."""
-    bits = calibration_points.bits(taken)
+    bits = drawn_parameters.bits(taken)
     low = -(2 ** (bits - 1)) if taken.startswith("I") else 0
     drawn = np.sort(np.random.default_rng(0).integers(low, low + 2**bits, (channels, levels)), axis=1)
     attributes = {
@@ -75,10 +76,10 @@ FINN: dict[str, dict[str, Case]] = {
         "64 INT24, PE 8, 255 levels": thresholding(64, 8, "INT24", 255),
     },
     "finn:ConvolutionInputGenerator": {
-        "drawn": calibration_points.sliding_window(Random(1)),
-        "drawn again": calibration_points.sliding_window(Random(2)),
+        "drawn": sliding_window(Random(1)),
+        "drawn again": sliding_window(Random(2)),
     },
-    "finn:FMPadding": {"drawn": calibration_points.padding(Random(1))},
+    "finn:FMPadding": {"drawn": padding(Random(1))},
 }
 """FINN's cores that others are compared with."""
 
@@ -204,7 +205,7 @@ def equal_thresholding(case: Case) -> Case:
     values = dict(case.attributes)
     lanes = max(int(values.get(name, 1)) for name in ("PE", "SIMD"))
     kinds = [str(value) for name, value in values.items() if re.fullmatch(r"U?INT\d+", str(value))]
-    widest = max([calibration_points.bits(kind) for kind in kinds], default=2)
+    widest = max([drawn_parameters.bits(kind) for kind in kinds], default=2)
     return thresholding(lanes * 2, lanes, f"INT{min(max(widest, 5), 24)}", 15)
 
 

@@ -18,6 +18,7 @@ from brainsmith.transforms.graph_view import GraphView, is_standard
 from brainsmith.transforms.integer.batch_of_one import with_batch_of_one
 from brainsmith.transforms.integer.differences import subtract
 from brainsmith.transforms.integer.fold_factors import fold_factors
+from brainsmith.transforms.integer.function_rules import FunctionRules
 from brainsmith.transforms.integer.host_part import OPERATORS, HostPart, HostTensor
 from brainsmith.transforms.integer.integer_tensor import ORDERS, IntegerTensor, of_range
 from brainsmith.transforms.integer.largest_values import largest_values
@@ -39,7 +40,6 @@ from brainsmith.transforms.integer.row_rules import RowRules
 from brainsmith.transforms.integer.scaled_sum import ScaledSum
 from brainsmith.transforms.integer.structure_rules import StructureRules
 from brainsmith.transforms.integer.sums_of_scales import Approximated, SumsOfScales
-from brainsmith.transforms.integer.tabled_link import FUNCTIONS, function_of
 from brainsmith.transforms.integer.tensor_records import (
     Findings,
     input_record,
@@ -126,6 +126,7 @@ class _Reading:
         self._windows = WindowRules(self._view, self._build, self._layouts, self._structure, why_batch)
         self._host = HostPart(self._view, self._graph)
         self._row_rules = RowRules(self._view, self._build, self._layouts)
+        self._functions = FunctionRules(self._view, self._layouts, self.sums)
         self._rows = RowLayers(self._build, self._layouts, self._host)
         self._linear = LinearRules(
             self._view, self._build, self._layouts, self.sums, self._rows, self._windows
@@ -240,7 +241,7 @@ class _Reading:
             return [found]
         if len(given) == 1 and (behind := self._behind(node, first, base)) is not None:
             return [behind]
-        if (function := self._function(node, given)) is not None:
+        if (function := self._functions.result(node, given)) is not None:
             return [function]
         if self._row_rules.has(node, given):
             return [self._row_rules.result(node, given, base)]
@@ -321,29 +322,6 @@ class _Reading:
             raise _no_rule(node)
         found = rule(self, node, self.sums.of_one_scale(next(iter(given.values())), node_text(node)), base)
         return found if isinstance(found, list) else [found]
-
-    def _function(self, node: NodeProto, given: dict[str, Any]) -> _Rows | None:
-        """Return a function of the integers of one tensor, moved or not; None of another node."""
-        moved = [value for value in given.values() if isinstance(value, MovedTensor)]
-        if moved and len(moved) == len(given) and all(each.layout == moved[0].layout for each in moved):
-            found = self._of_integers(node, {name: value.base for name, value in given.items()})
-            if found is not None:
-                return replace(moved[0], base=found)
-        if (
-            moved and len(given) == 1 and is_standard(node, *FUNCTIONS)
-        ):  # channels of its own, where it is now
-            base = node.name or node.output[0]
-            given = {name: self._layouts.settled(value, base) for name, value in given.items()}
-        return self._of_integers(node, given)
-
-    def _of_integers(self, node: NodeProto, given: dict[str, Any]) -> IntegerTensor | None:
-        if not all(isinstance(value, IntegerTensor | ScaledSum) for value in given.values()):
-            return None
-        if _is_sum(node, given) or not _of_one_sum(node, given):
-            return None
-        single = {name: self.sums.of_one_scale(value, node_text(node)) for name, value in given.items()}
-        function = function_of(self._view, node, single)
-        return None if function is None else replace(next(iter(single.values())), links=(function,))
 
     def _on_host(self, node: NodeProto, given: dict[str, Any], reason: Reason) -> list[Any]:
         """Leave a node to the host, if the host may have it; else note the reason."""
@@ -443,20 +421,6 @@ class _Reading:
 
     def _same(self, node: NodeProto, value: _Rows, base: str) -> _Value:
         return value
-
-
-def _is_sum(node: NodeProto, given: dict[str, Any]) -> bool:
-    """Tell whether a node adds integers as they are."""
-    chains = [value.chain if isinstance(value, ScaledSum) else value for value in given.values()]
-    return node.op_type in ("Add", "Sub") and all(chain.affine() is not None for chain in chains)
-
-
-def _of_one_sum(node: NodeProto, given: dict[str, Any]) -> bool:
-    """Tell whether a node may be a function of the integers of one tensor, where some are sums of several scales."""
-    sums = [value for value in given.values() if isinstance(value, ScaledSum)]
-    if len(given) == 1 or not sums:
-        return not sums or is_standard(node, *FUNCTIONS)
-    return len(sums) == len(given) and all(each.rows is sums[0].rows for each in sums)
 
 
 _ALWAYS_THE_SAME = Reason(

@@ -39,6 +39,10 @@ def device(**used):
             "the smallest circuit within 100 % of xc7z020, proven in 0.3 s (1,200 foldings of the layers)",
         ),
         (
+            {**FIT, "goal": "latency"},
+            "the smallest sum of the layers' cycles within 80 % of xc7z020, proven in 0.3 s (1,200 foldings of the layers)",
+        ),
+        (
             UNPROVEN,
             "the smallest interval within 80 % of xc7z020, not proven: another choice may cost 5.0 % less; no interval is "
             "below 90 cycles, and this is 100",
@@ -73,3 +77,10 @@ def test_more_than_there_is_is_left_to_the_device():
 def test_what_is_not_proven_is_a_shortfall():
     (said,) = fit_shortfalls(UNPROVEN, None)
     assert said.startswith("the foldings are not proven to be the best ones: another choice may cost ")
+
+
+def test_a_latency_is_never_called_proven():
+    assert list(fit_shortfalls({**FIT, "goal": "latency"}, None)) == [
+        "the foldings have the smallest sum of the layers' cycles, which is not proven to be the smallest latency: "
+        "layers run side by side, and their pipelines add cycles"
+    ]

@@ -1,4 +1,4 @@
-"""The best foldings for a goal: the smallest interval, latency or cost that fits, and then the cheapest circuit for it."""
+"""The best foldings for a goal: the smallest interval, sum of cycles or cost, and then the cheapest circuit for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.fitting.options import Counts, DeviceBudget, Network
 
 GOALS = ("fps", "latency", "resources")
-"""What can be best: the rate, the time of one frame, or the cost."""
+"""What can be best: the rate, the sum of the layers' cycles along any path, or the cost."""
 
 _ROUNDING = 1e-9
 """Costs of two choices that differ by less are the same."""
@@ -32,7 +32,7 @@ class Chosen:
         goal: One of `GOALS`.
         interval: Cycles from frame to frame.
         interval_bound: No choice that fits has a smaller one; where that was not the goal, the interval.
-        latency: The longest sum of cycles along the streams.
+        latency: The longest sum of cycles along the streams, which only stands for the time of a frame.
         latency_bound: No choice that fits has a smaller one; where that was not the goal, the latency.
         needs: What it takes, (resources,).
         cost: The sum of the shares of the device of what is weighed.
@@ -164,7 +164,7 @@ class _GoalSearch:
         return found, bound, 0
 
     def by_latency(self) -> tuple[Solution, int, int] | None:
-        """Find the smallest latency, then the cheapest choice that has it."""
+        """Find the smallest sum of cycles along any path, then the cheapest choice that has it."""
         program = ChoiceProgram(self._network, self._seconds)
         program.limit(self._budget.limits)
         fastest = program.solve(variable=program.latency())
