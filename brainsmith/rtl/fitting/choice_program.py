@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from brainsmith.rtl.fitting.options import Network, WidthLink
+    from brainsmith.rtl.fitting.pipeline import Way
 
 
 @dataclass(frozen=True)
@@ -75,12 +76,13 @@ class ChoiceProgram:
         self._rows = _ProgramRows()
         self._needs = [layer.needs for layer in network.layers]
         self._columns = int(self._begin[-1])
+        self._pairs: list[NDArray[np.int64]] = []
+        self._extra: list[tuple[float, float]] = []
         for place in range(len(sizes)):
             self._rows.add(1, 1, (self._of(place), 1))
         for link in network.links:
             self._add_link(link)
         self._matrix = np.concatenate(self._needs).astype(float)
-        self._extra: list[tuple[float, float]] = []
 
     def _of(self, place: int) -> NDArray[np.int64]:
         """Return the variables of a layer's options."""
@@ -92,6 +94,7 @@ class ChoiceProgram:
         columns, column_of = np.unique(link.taken, return_inverse=True)
         pairs = self._columns + np.arange(len(rows) * len(columns)).reshape(len(rows), len(columns))
         self._columns += pairs.size
+        self._pairs.append(pairs)
         self._needs.append(link.needs[np.ix_(rows, columns)].reshape(pairs.size, -1))
         for at in range(len(rows)):
             self._rows.add(0, 0, (pairs[at], 1), (self._of(link.first)[row_of == at], -1))
@@ -128,19 +131,25 @@ class ChoiceProgram:
         return self._columns + len(self._extra) - 1
 
     def latency(self, most: int | None = None) -> int:
-        """Add the latency: a variable, whose place is returned, not less than the sum of cycles along any path."""
-        ends = [self._new(0, np.inf) for _ in self._network.layers]
-        longest = self._new(0, np.inf if most is None else float(most))
-        first = {link.second for link in self._network.links}
-        for place, layer in enumerate(self._network.layers):
-            cycles = (self._of(place), -layer.cycles)
-            if place not in first:
-                self._rows.add(0, np.inf, (ends[place], 1), cycles)
-            self._rows.add(0, np.inf, (longest, 1), (ends[place], -1))
-        for link in self._network.links:
-            cycles = (self._of(link.second), -self._network.layers[link.second].cycles)
-            self._rows.add(0, np.inf, (ends[link.second], 1), (ends[link.first], -1), cycles)
-        return longest
+        """Add the latency: a variable, whose place is returned, up to `most`; it is bounded from below by `follow`."""
+        return self._new(0, np.inf if most is None else float(most))
+
+    def follow(self, latency: int, way: Way) -> None:
+        """Let the latency be at least as long as a way through the layers and streams.
+
+        Args:
+            latency: The place of its variable.
+            way: Of this network.
+        """
+        terms = [(self._of(place), waits) for place, waits in way.layers.items()]
+        for at, waits in way.links.items():
+            link = self._network.links[at]
+            present = waits[np.ix_(np.unique(link.given), np.unique(link.taken))]
+            terms.append((self._pairs[at].ravel(), present.ravel()))
+        # Where a beat does not wait, the way ends: nothing follows for choices with it.
+        all_of_it = way.constant + sum(max(0.0, float(waits.max())) for _, waits in terms)
+        bounded = [(places, -np.where(np.isinf(waits), -all_of_it, waits)) for places, waits in terms]
+        self._rows.add(way.constant, np.inf, (latency, 1), *bounded)
 
     def solve(
         self, prices: NDArray[Any] | None = None, variable: int | None = None, *, relaxed: bool = False

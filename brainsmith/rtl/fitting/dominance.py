@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from brainsmith.rtl.fitting.options import Counts, Network, WidthLink
 
 
-def without_dominated(network: Network, *, by_cycles: bool = True) -> Network:
+def without_dominated(network: Network, *, alike: bool = False) -> Network:
     """Return a network without options in whose place another one is at least as good in every choice.
 
     Args:
         network: Of which each layer has an option.
-        by_cycles: Whether the other one must be as fast; not where all are fast enough.
+        alike: Whether the other one must move beats alike, in place of being as fast.
     """
     while True:
-        which = [_kept(network, place, by_cycles) for place in range(len(network.layers))]
+        which = [_kept(network, place, alike) for place in range(len(network.layers))]
         if all(few.all() for few in which):
             return network
         network = network.kept(
@@ -28,7 +28,7 @@ def without_dominated(network: Network, *, by_cycles: bool = True) -> Network:
         )  # the fewer widths are left, the more options are worse with all of them
 
 
-def _kept(network: Network, place: int, by_cycles: bool) -> NDArray[np.bool_]:
+def _kept(network: Network, place: int, alike: bool) -> NDArray[np.bool_]:
     """Tell which options of a layer are dominated by none, (options,)."""
     layer = network.layers[place]
     worth = np.ones(len(layer.cycles), bool)
@@ -42,8 +42,9 @@ def _kept(network: Network, place: int, by_cycles: bool) -> NDArray[np.bool_]:
         for widths, between in aside:
             more = more + between[widths[at]][widths]
         beaten = (more <= 0).all(axis=1)
-        if by_cycles:
-            beaten &= layer.cycles[at] <= layer.cycles
+        beaten &= (
+            layer.timings[at] == layer.timings if alike else layer.cycles[at] <= layer.cycles
+        )
         beaten[at] = False
         worth &= ~beaten
     return worth

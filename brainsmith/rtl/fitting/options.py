@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from brainsmith.rtl.devices.device import FpgaDevice
+    from brainsmith.rtl.fitting.pipeline import Pipeline
 
     Counts = NDArray[np.int64]
 
@@ -32,17 +33,20 @@ class LayerOptions:
         cycles: From frame to frame, of each option, (options,).
         needs: What each option takes of a device, (options, resources), in the order of `RESOURCES`.
         foldings: What each option is; only whoever made it reads it.
+        timings: A number of each option, (options,): those with one number move beats alike. Empty if nobody asks for latencies.
     """
 
     name: str
     cycles: Counts
     needs: Counts
     foldings: Sequence[Any] = ()
+    timings: Counts = field(default_factory=lambda: np.empty(0, np.int64))
 
     def kept(self, which: NDArray[Any]) -> LayerOptions:
         """Return the layer with some of its options."""
         few = [self.foldings[at] for at in np.arange(len(self.cycles))[which]] if self.foldings else ()
-        return replace(self, cycles=self.cycles[which], needs=self.needs[which], foldings=few)
+        timings = self.timings[which] if len(self.timings) else self.timings
+        return LayerOptions(self.name, self.cycles[which], self.needs[which], few, timings)
 
 
 @dataclass(frozen=True)
@@ -71,10 +75,17 @@ class WidthLink:
 
 @dataclass(frozen=True)
 class Network:
-    """All layers, and the streams between them, each from a layer to a later one."""
+    """What can be chosen.
+
+    Attributes:
+        layers: All of them.
+        links: The streams between them, each from a layer to a later one.
+        pipeline: What latencies follow from; None if nobody asks for them.
+    """
 
     layers: tuple[LayerOptions, ...]
     links: tuple[WidthLink, ...] = ()
+    pipeline: Pipeline | None = None
 
     def kept(self, which: Sequence[NDArray[Any]]) -> Network:
         """Return the network with some of the options of each layer."""
@@ -83,7 +94,7 @@ class Network:
             replace(link, given=link.given[which[link.first]], taken=link.taken[which[link.second]])
             for link in self.links
         )
-        return Network(layers, links)
+        return Network(layers, links, self.pipeline)
 
     def within(self, interval: int) -> Network:
         """Return the network with the options that take at most so many cycles for a frame."""
@@ -105,14 +116,6 @@ class Network:
     def interval_of(self, choice: Sequence[int]) -> int:
         """Return the cycles from frame to frame: those of the slowest layer."""
         return max(int(layer.cycles[at]) for layer, at in zip(self.layers, choice, strict=True))
-
-    def latency_of(self, choice: Sequence[int]) -> int:
-        """Return the longest sum of cycles along the streams, as if no layer began before the one in front had ended."""
-        ends: list[int] = []
-        for place, (layer, at) in enumerate(zip(self.layers, choice, strict=True)):
-            begin = max((ends[link.first] for link in self.links if link.second == place), default=0)
-            ends.append(begin + int(layer.cycles[at]))
-        return max(ends)
 
 
 @dataclass(frozen=True)

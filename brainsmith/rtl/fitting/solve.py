@@ -1,4 +1,4 @@
-"""The best foldings for a goal: the smallest interval, sum of cycles or cost, and then the cheapest circuit for it."""
+"""The best foldings for a goal: the smallest interval, latency or cost, and then the cheapest circuit for it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from brainsmith.rtl.fitting.choice_program import ChoiceProgram, Solution
 from brainsmith.rtl.fitting.dominance import without_dominated
+from brainsmith.rtl.fitting.smallest_latency import LatencySearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.fitting.options import Counts, DeviceBudget, Network
 
 GOALS = ("fps", "latency", "resources")
-"""What can be best: the rate, the sum of the layers' cycles along any path, or the cost."""
+"""What can be best: the rate, the time from a frame's first beat in to its last beat out, or the cost."""
 
 _ROUNDING = 1e-9
 """Costs of two choices that differ by less are the same."""
@@ -32,8 +33,9 @@ class Chosen:
         goal: One of `GOALS`.
         interval: Cycles from frame to frame.
         interval_bound: No choice that fits has a smaller one; where that was not the goal, the interval.
-        latency: The longest sum of cycles along the streams, which only stands for the time of a frame.
-        latency_bound: No choice that fits has a smaller one; where that was not the goal, the latency.
+        latency: Cycles from a frame's first beat in to its last beat out, by the layers' schedules; None if that was not
+            the goal, like its bound.
+        latency_bound: No choice that fits has a smaller one.
         needs: What it takes, (resources,).
         cost: The sum of the shares of the device of what is weighed.
         cost_bound: No choice that is as good by the goal costs less.
@@ -44,8 +46,8 @@ class Chosen:
     goal: str
     interval: int
     interval_bound: int
-    latency: int
-    latency_bound: int
+    latency: int | None
+    latency_bound: int | None
     needs: Counts
     cost: float
     cost_bound: float
@@ -59,7 +61,7 @@ class Chosen:
     @property
     def proven(self) -> bool:
         """Whether no other choice is better."""
-        best = self.interval <= self.interval_bound and self.latency <= self.latency_bound
+        best = self.interval <= self.interval_bound and (self.latency or 0) <= (self.latency_bound or 0)
         return best and self.cost - self.cost_bound <= _ROUNDING * max(1.0, self.cost)
 
 
@@ -102,53 +104,64 @@ def choose(
     if allowed is None:
         slowest = max(network.layers, key=lambda layer: int(layer.cycles.min()))
         return Misfit(None, np.zeros_like(budget.limits), slowest.name, least)
-    few, kept = _reduced(network, allowed)
+    few = without_dominated(_numbered(network).within(allowed), alike=goal == "latency")
     search = _GoalSearch(few, budget, seconds)
     found = (
         search.by_interval()
         if goal == "fps"
         else search.by_latency()
         if goal == "latency"
-        else search.by_cost()
+        else search.by_cost(allowed)
     )
     if found is None:
         nearest = ChoiceProgram(few, seconds)
         near = nearest.solve(variable=nearest.exceed(budget.limits))
-        choice = None if near.choice is None else _original(kept, near.choice)
+        choice = None if near.choice is None else _named(few, near.choice)
         needs = np.zeros_like(budget.limits) if choice is None else network.needs_of(choice)
         return Misfit(choice, needs, "", least)
-    solution, interval_bound, latency_bound = found
-    assert solution.choice is not None
-    choice = _original(kept, solution.choice)
-    needs = network.needs_of(choice)
-    interval, latency, cost = (
-        network.interval_of(choice),
-        network.latency_of(choice),
-        float(budget.cost(needs)),
-    )
+    choice = _named(few, found.choice)
+    needs, interval = network.needs_of(choice), network.interval_of(choice)
+    cost = float(budget.cost(needs))
     return Chosen(
         choice=choice,
         goal=goal,
         interval=interval,
-        interval_bound=min(interval_bound, interval) if goal == "fps" else interval,
-        latency=latency,
-        latency_bound=min(latency_bound, latency) if goal == "latency" else latency,
+        interval_bound=min(found.interval_bound, interval) if goal == "fps" else interval,
+        latency=found.latency,
+        latency_bound=found.latency_bound,
         needs=needs,
         cost=cost,
-        cost_bound=min(solution.bound, cost),
+        cost_bound=min(found.cost_bound, cost),
         seconds=time.perf_counter() - begin,
     )
 
 
+@dataclass(frozen=True)
+class _Found:
+    """What a search found: the cheapest choice that is as good by the goal as it could find, and bounds."""
+
+    choice: tuple[int, ...]
+    cost_bound: float
+    interval_bound: int = 0
+    latency: int | None = None
+    latency_bound: int | None = None
+
+
 class _GoalSearch:
-    """The searches for each goal; each returns the cheapest choice that was found, and bounds; None if nothing fits."""
+    """The searches for each goal; each returns None if nothing fits.
+
+    Args:
+        network: With the options that may be worth choosing.
+        budget: What they may take.
+        seconds: How long each program may take.
+    """
 
     def __init__(self, network: Network, budget: DeviceBudget, seconds: float) -> None:
-        self._network, self._budget, self._seconds = network, budget, seconds
+        self.network, self._budget, self._seconds = network, budget, seconds
 
-    def by_interval(self) -> tuple[Solution, int, int] | None:
+    def by_interval(self) -> _Found | None:
         """Find the smallest interval by halving, first of the relaxation, whose answer is a bound; then the choice."""
-        intervals = self._network.intervals
+        intervals = self.network.intervals
         first = _first(
             len(intervals), lambda at: self._cheapest(int(intervals[at]), relaxed=True).value < np.inf
         )
@@ -161,38 +174,31 @@ class _GoalSearch:
                 break
         if found is None or found.choice is None or bound is None:
             return None
-        return found, bound, 0
+        return _Found(found.choice, found.bound, bound)
 
-    def by_latency(self) -> tuple[Solution, int, int] | None:
-        """Find the smallest sum of cycles along any path, then the cheapest choice that has it."""
-        program = ChoiceProgram(self._network, self._seconds)
-        program.limit(self._budget.limits)
-        fastest = program.solve(variable=program.latency())
-        if fastest.choice is None:
+    def by_latency(self) -> _Found | None:
+        """Find the smallest latency, then the cheapest choice that has it."""
+        begin = self.by_interval()
+        if begin is None:
             return None
-        latency = self._network.latency_of(fastest.choice)
-        program = ChoiceProgram(self._network, self._seconds)
-        program.limit(self._budget.limits)
-        program.latency(latency)
-        cheapest = program.solve(self._budget.prices)
-        found = cheapest if cheapest.choice is not None else Solution(fastest.choice, np.inf, cheapest.bound)
-        return found, 0, int(np.ceil(fastest.bound - 1e-6))
+        found = LatencySearch(self.network, self._budget, begin.choice, self._seconds)
+        found.lower()
+        cheapest, bound = found.cheapest()
+        return _Found(cheapest, bound, latency=found.latency, latency_bound=found.bound)
 
-    def by_cost(self) -> tuple[Solution, int, int] | None:
-        """Find the cheapest choice; how fast it is, is not looked at."""
-        found = self._cheapest(int(self._network.intervals[-1]))
-        return None if found.choice is None else (found, 0, 0)
+    def by_cost(self, interval: int) -> _Found | None:
+        """Find the cheapest choice of an interval; how fast it is, is not looked at."""
+        found = self._cheapest(interval)
+        return None if found.choice is None else _Found(found.choice, found.bound)
 
     def _cheapest(self, interval: int, *, relaxed: bool = False) -> Solution:
-        few, kept = _reduced(self._network, interval)
+        few = without_dominated(_numbered(self.network).within(interval))
         program = ChoiceProgram(few, self._seconds)
         program.limit(self._budget.limits)
         found = program.solve(self._budget.prices, relaxed=relaxed)
-        return (
-            found
-            if found.choice is None
-            else Solution(_original(kept, found.choice), found.value, found.bound)
-        )
+        if found.choice is None:
+            return found
+        return Solution(_named(few, found.choice), found.value, found.bound)
 
 
 def _allowed(network: Network, interval: int | None) -> int | None:
@@ -210,16 +216,9 @@ def _first(count: int, holds: Callable[[int], bool]) -> int:
     return low
 
 
-def _original(kept: Sequence[Counts], choice: Sequence[int]) -> tuple[int, ...]:
-    """Return the options that a choice among the kept ones means."""
-    return tuple(int(places[at]) for places, at in zip(kept, choice, strict=True))
-
-
-def _reduced(network: Network, interval: int) -> tuple[Network, list[Counts]]:
-    """Return a network of what may be worth choosing at an interval, and which options that are."""
-    numbered = _numbered(network)
-    few = without_dominated(numbered.within(interval))
-    return few, [np.array(layer.foldings, np.int64) for layer in few.layers]
+def _named(few: Network, choice: Sequence[int]) -> tuple[int, ...]:
+    """Return what a choice among some options of a network that was `_numbered` means among all."""
+    return tuple(int(layer.foldings[at]) for layer, at in zip(few.layers, choice, strict=True))
 
 
 def _numbered(network: Network) -> Network:
