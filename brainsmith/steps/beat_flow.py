@@ -44,13 +44,12 @@ def model_flow(model: ModelWrapper, part: str, clock: float, interval: int) -> M
         clock: The clock's period in ns.
         interval: Cycles from one frame to the next.
     """
-    from finn.util.basic import is_versal
     from qonnx.custom_op.registry import getCustomOp
 
     layers = {node.name: node for node in model.graph.node if backend_type(node)}
     links = _links(model, layers)
     schedules = {
-        name: _schedule(getCustomOp(node), node, links, model, clock if is_versal(part) else 0.0)
+        name: _schedule(getCustomOp(node), node, links, model, part, clock)
         for name, node in layers.items()
     }
     assumed = tuple(name for name, schedule in schedules.items() if not schedule.stated)
@@ -83,11 +82,6 @@ def _links(model: ModelWrapper, layers: dict[str, NodeProto]) -> list[Link]:
     return links
 
 
-def _streams(model: ModelWrapper, node: NodeProto) -> list[int]:
-    """Return which inputs of a layer are streams."""
-    return [at for at, tensor in enumerate(node.input) if tensor and model.get_initializer(tensor) is None]
-
-
 def _layout(tensor: str, folded: Any, kind: Any) -> Layout:
     lanes = int(folded[-1])
     shape = (prod(map(int, folded[:-1])), lanes)
@@ -95,11 +89,30 @@ def _layout(tensor: str, folded: Any, kind: Any) -> Layout:
 
 
 def _schedule(
-    layer: Any, node: NodeProto, links: list[Link], model: ModelWrapper, versal_clock: float
+    layer: Any, node: NodeProto, links: list[Link], model: ModelWrapper, part: str, clock: float
 ) -> BeatSchedule:
     """Return a layer's schedule, with an output for each stream behind it."""
-    fabric = Fabric(versal_clock, is_narrow(layer, model))
-    found = schedule_of(layer, _streams(model, node), fabric)
+    found = schedule_in(model, layer, part, clock)
     behind = [link.source.stream for link in links if link.source.layer == node.name]
     outputs = [int(stream.removeprefix("out").removesuffix("_V")) for stream in behind]
     return replace(found, given=tuple(found.given[at] for at in outputs))
+
+
+def schedule_in(model: ModelWrapper, layer: Any, part: str, clock: float) -> BeatSchedule:
+    """Return when a layer of a model takes and gives the beats of a frame.
+
+    Args:
+        model: Holds the layer's constants.
+        layer: QONNX's instance of its node.
+        part: The FPGA.
+        clock: The clock's period in ns.
+    """
+    from finn.util.basic import is_versal
+
+    fabric = Fabric(clock if is_versal(part) else 0.0, is_narrow(layer, model))
+    return schedule_of(layer, _streams(model, layer.onnx_node), fabric)
+
+
+def _streams(model: ModelWrapper, node: NodeProto) -> list[int]:
+    """Return which inputs of a layer are streams."""
+    return [at for at, tensor in enumerate(node.input) if tensor and model.get_initializer(tensor) is None]

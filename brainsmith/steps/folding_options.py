@@ -12,8 +12,11 @@ from brainsmith.errors import BuildError
 from brainsmith.figures import plural
 from brainsmith.rtl.devices.device import RESOURCES
 from brainsmith.rtl.fitting.options import LayerOptions, Network, WidthLink
+from brainsmith.rtl.fitting.pipeline import Pipeline, Stream
+from brainsmith.rtl.fitting.pipeline import StreamEnd as PlacedEnd
 from brainsmith.steps.backend_choice import other_backends
 from brainsmith.steps.folding_needs import cycles_of_foldings, lanes_of, needs_of_foldings
+from brainsmith.steps.folding_timings import FoldingTimings
 from brainsmith.steps.hardware_nodes import has_backend, is_layer
 from brainsmith.steps.legal_foldings import WIRES, FoldingSettings, legal_foldings, set_all
 from brainsmith.steps.stated_parallelism import window_in_front
@@ -79,6 +82,7 @@ class _Measured:
     takes: list[End]
     gives: list[End]
     inside: list[Widths]
+    timings: Any
 
 
 class FoldingOptions(NamedTuple):
@@ -120,6 +124,7 @@ class _OptionReader:
         self._part = cfg._resolve_fpga_part()
         self._known: dict[str, _Measured] = {}
         self._costs = StreamCosts(cfg)
+        self._timings = FoldingTimings(model, self._part, cfg.synth_clk_period_ns)
         self._groups = list(self._folded_together())
         self._measured = [self._measured_once(*group) for group in self._groups]
         self._refuse_without_model()
@@ -131,23 +136,28 @@ class _OptionReader:
         for at, (places, found) in enumerate(zip(self._groups, self._measured, strict=True)):
             first, last = self._model.graph.node[places[0]], self._model.graph.node[places[-1]]
             layers.append(self._layer(places, found))
-            for index, values, bits in found.gives:
-                gives[last.output[index]] = (at, StreamEnd(last.output[index], values, bits))
+            for output, (index, values, bits) in enumerate(found.gives):
+                name = last.output[index]
+                gives[name] = PlacedEnd(at, output), StreamEnd(name, values, bits)
             takes += [
-                (at, StreamEnd(first.input[index], values, bits)) for index, values, bits in found.takes
+                (PlacedEnd(at, number), StreamEnd(first.input[index], values, bits))
+                for number, (index, values, bits) in enumerate(found.takes)
             ]
-        links, ends = [], set()
-        for at, stream in takes:
+        links, streams, ends = [], [], set()
+        for target, stream in takes:
             if stream.tensor in gives:
                 source, given = gives[stream.tensor]
                 ends.add(stream.tensor)
-                links.append(self._link(source, given, at, stream))
+                streams.append(Stream(source, target, len(links)))
+                links.append(self._link(source.layer, given, target.layer, stream))
             else:
-                layers[at].needs[:] += self._costs.fifos(stream.bits)
-        for at, stream in gives.values():
+                streams.append(Stream(None, target))
+                layers[target.layer].needs[:] += self._costs.fifos(stream.bits)
+        for source, stream in gives.values():
             if stream.tensor not in ends:
-                layers[at].needs[:] += self._costs.fifos(stream.bits)
-        return Network(tuple(layers), tuple(links))
+                streams.append(Stream(source, None))
+                layers[source.layer].needs[:] += self._costs.fifos(stream.bits)
+        return Network(tuple(layers), tuple(links), Pipeline(tuple(streams), self._timings.stages))
 
     def _folded_together(self) -> Iterator[tuple[int, ...]]:
         """Yield the places of layers that are folded together, the window first, in the order of the last ones."""
@@ -202,6 +212,7 @@ class _OptionReader:
             takes=_joined([part.takes for part in parts]),
             gives=_joined([part.gives for part in parts]),
             inside=[one for part in parts for one in part.inside],
+            timings=np.concatenate([part.timings for part in parts]),
         )
 
     def _measure_form(self, backend: str, layer: Any, window: Any) -> _Measured:
@@ -220,7 +231,8 @@ class _OptionReader:
             needs[:, RESOURCES.index("lut")] = 0
         takes, gives = _ends(layer, front, foldings)
         inside = [] if window is None else _between(window, layer, foldings)
-        return _Measured([backend] * len(foldings), foldings, cycles, needs, takes, gives, inside)
+        timings = self._timings.numbers(layer, window, foldings)
+        return _Measured([backend] * len(foldings), foldings, cycles, needs, takes, gives, inside, timings)
 
     def _layer(self, places: tuple[int, ...], found: _Measured) -> LayerOptions:
         options = [
@@ -233,7 +245,8 @@ class _OptionReader:
             kind, shape = self._model.get_tensor_datatype(tensor), self._model.get_tensor_shape(tensor)
             for at, (given, taken) in enumerate(found.inside):
                 needs[at] += self._costs.between([given], [taken], kind, shape)[0, 0]
-        return LayerOptions(self._model.graph.node[places[-1]].name, found.cycles, needs, options)
+        name = self._model.graph.node[places[-1]].name
+        return LayerOptions(name, found.cycles, needs, options, found.timings)
 
     def _link(self, source: int, given: StreamEnd, target: int, taken: StreamEnd) -> WidthLink:
         """Return a link, with what stands between any two of its widths."""

@@ -56,9 +56,8 @@ class WidthConverterRTL(CoreBackend, StreamingDataWidthConverter):
 
     def beat_schedule(self) -> BeatSchedule:
         """Return that a beat moves on the narrower side in each turn."""
-        _, taken, given = self._widths()
         (before,), (behind,) = self.frame_beats()
-        return converted(taken, given, before, behind)
+        return converted(before, behind)
 
     def core_resources(self) -> Resources:
         """Return flip-flops for what is stored and LUTs that move it: to the place where it is given, or taken."""

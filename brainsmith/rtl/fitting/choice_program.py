@@ -15,12 +15,12 @@ import numpy as np
 from brainsmith.errors import BuildError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
     from brainsmith.rtl.fitting.options import Network, WidthLink
-    from brainsmith.rtl.fitting.pipeline import Way
+    from brainsmith.rtl.fitting.pipeline import Moment, Wait
 
 
 @dataclass(frozen=True)
@@ -130,26 +130,32 @@ class ChoiceProgram:
         self._extra.append((low, high))
         return self._columns + len(self._extra) - 1
 
-    def latency(self, most: int | None = None) -> int:
-        """Add the latency: a variable, whose place is returned, up to `most`; it is bounded from below by `follow`."""
-        return self._new(0, np.inf if most is None else float(most))
-
-    def follow(self, latency: int, way: Way) -> None:
-        """Let the latency be at least as long as a way through the layers and streams.
+    def latency(self, waits: Iterable[Wait], most: int) -> int:
+        """Add the latency: a variable, whose place is returned, and what bounds it from below.
 
         Args:
-            latency: The place of its variable.
-            way: Of this network.
+            waits: Of this network.
+            most: The most that it may be, cycles.
         """
-        terms = [(self._of(place), waits) for place, waits in way.layers.items()]
-        for at, waits in way.links.items():
-            link = self._network.links[at]
-            present = waits[np.ix_(np.unique(link.given), np.unique(link.taken))]
-            terms.append((self._pairs[at].ravel(), present.ravel()))
-        # Where a beat does not wait, the way ends: nothing follows for choices with it.
-        all_of_it = way.constant + sum(max(0.0, float(waits.max())) for _, waits in terms)
-        bounded = [(places, -np.where(np.isinf(waits), -all_of_it, waits)) for places, waits in terms]
-        self._rows.add(way.constant, np.inf, (latency, 1), *bounded)
+        moments: dict[Moment | None, int] = {None: self._new(0, most)}
+        for wait in waits:
+            after, before = moments.get(wait.after), []
+            if after is None:
+                after = moments[wait.after] = self._new(0, most)
+            if wait.before is not None:
+                if wait.before not in moments:
+                    moments[wait.before] = self._new(0, most)
+                before = [(moments[wait.before], -1)]
+            cycles = wait.of(self._network).ravel()
+            # A moment that does not wait for the other one is not before the reset.
+            cycles = np.where(np.isinf(cycles), -most, cycles)
+            if wait.layer is not None:
+                before.append((self._of(wait.layer), -cycles))
+            elif wait.link is not None:
+                before.append((self._pairs[wait.link].ravel(), -cycles))
+            constant = float(cycles[0]) if wait.layer is None and wait.link is None else 0.0
+            self._rows.add(constant, np.inf, (after, 1), *before)
+        return moments[None]
 
     def solve(
         self, prices: NDArray[Any] | None = None, variable: int | None = None, *, relaxed: bool = False

@@ -1,13 +1,15 @@
-"""The latency of a choice of foldings, and the way through the layers that makes it as long as it is.
+"""The latency of a choice of foldings, and what makes it as long as it is.
 
-A beat waits for the beats that it is made of: so a latency is the sum of cycles along the longest way, from beat to beat,
-through layers and streams. Any way bounds the latency of every choice from below, by what the layers and streams of that
-choice need from one of its beats to the next.
+A beat waits for the beats that it is made of, so a latency is the sum of cycles along the longest way, from beat to beat,
+through layers and streams. What lies between two beats on that way is a bound for every other choice, too: a later beat comes
+at least as long after an earlier one as the layer, or the stream, of that choice needs.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,14 +23,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from brainsmith.rtl.fitting.options import Network, WidthLink
+    from brainsmith.rtl.fitting.options import Network
     from brainsmith.rtl.sizing.traces import Cycles
 
     Stages = tuple[BeatSchedule, ...]
-    Waits = NDArray[np.float64]
+    Cycle = NDArray[np.float64]
 
 _NEVER = ALWAYS // 2
 """A cycle before which only what waits for nothing can be."""
+
+_GRID = 8
+"""Parts of a frame whose ends stand in for a value that not all options wait for."""
 
 
 class StreamEnd(NamedTuple):
@@ -72,46 +77,52 @@ class Pipeline:
     stages: Callable[[int], Stages]
 
 
-class Beat(NamedTuple):
-    """A beat of a frame, of which there are so many; in other widths it means the beat that has its last value."""
-
-    at: int
-    beats: int
-
-    def of(self, beats: int) -> int:
-        """Return which of so many beats of the frame that is."""
-        return -(-(self.at + 1) * beats // self.beats) - 1
-
-
-@dataclass
-class Way:
-    """A way of beats through layers and streams, from the beginning of a frame to its end.
-
-    The latency of every choice is at least the constant and what its options and widths add to it; that of the choice that
-    it was found for is just that.
+class Moment(NamedTuple):
+    """When a value of a frame passes an end of a stream.
 
     Attributes:
-        constant: Cycles.
-        layers: By the place of a layer on the way: the cycles of each option, (options,); minus infinity if that beat does not wait.
-        links: By the place of a link: the cycles between each two widths, (widths, widths), likewise.
+        stream: The place of the stream.
+        taken: Whether it can be taken there; else it is given.
+        share: The value is the last one of this share of the frame, above 0 and up to 1: whatever the width, some beat has it.
     """
 
-    constant: int = 0
-    layers: dict[int, Waits] = field(default_factory=dict)
-    links: dict[int, Waits] = field(default_factory=dict)
+    stream: int
+    taken: bool
+    share: Fraction
 
-    def kept(self, which: Sequence[NDArray[Any]]) -> Way:
-        """Return the way through a network with some of the options of each layer."""
-        return Way(self.constant, {at: waits[which[at]] for at, waits in self.layers.items()}, self.links)
+    def beat(self, beats: int) -> int:
+        """Return which of so many beats of the frame has it."""
+        return ceil(self.share * beats) - 1
 
-    def least(self, network: Network, place: int) -> Waits:
-        """Return of each option of a layer the cycles that no choice with it takes less than, (options,)."""
-        others = [waits.min() for at, waits in self.layers.items() if at != place]
-        for at, waits in self.links.items():
-            link = network.links[at]
-            others.append(waits[np.ix_(np.unique(link.given), np.unique(link.taken))].min())
-        own = self.layers.get(place, np.zeros(len(network.layers[place].cycles)))
-        return self.constant + own + float(sum(others))
+
+class Wait(NamedTuple):
+    """By how much one moment is behind another at least.
+
+    Attributes:
+        before: The earlier moment; None for the reset.
+        after: The later one; None for the end of the frame.
+        layer: The place of the layer that lies between them, if it is one.
+        link: The place of the link that lies between them, if it is one.
+        cycles: Of each option, (options,), of each two widths, (widths, widths), or of all, (). Minus infinity where the later
+            moment does not wait for the earlier one.
+    """
+
+    before: Moment | None
+    after: Moment | None
+    layer: int | None
+    link: int | None
+    cycles: Cycle
+
+    def least(self, network: Network) -> float:
+        """Return the cycles that it is at least, whatever is chosen."""
+        return float(self.of(network).min())
+
+    def of(self, network: Network) -> Cycle:
+        """Return the cycles of what there is in a network, as `cycles`."""
+        if self.link is None:
+            return self.cycles
+        link = network.links[self.link]
+        return self.cycles[np.ix_(np.unique(link.given), np.unique(link.taken))]
 
 
 def latency_of(network: Network, choice: Sequence[int]) -> int:
@@ -124,15 +135,30 @@ def latency_of(network: Network, choice: Sequence[int]) -> int:
     return _Run(network, choice).latency
 
 
-def longest_way(network: Network, choice: Sequence[int]) -> Way:
-    """Return why the latency of a choice is not less."""
-    return _WayBack(network, choice).found
+def waits_of(network: Network, choice: Sequence[int], known: Callable[[Moment], bool]) -> Iterator[Wait]:
+    """Yield what makes the latency of a choice as long as it is.
+
+    The sums of these waits along any way, by what is chosen, are not more than the latency of any choice; of this one, along
+    one way they are just that.
+
+    Args:
+        network: With its pipeline.
+        choice: An option of each layer.
+        known: Tells of which moments it is known what they wait for; those of this choice's own way are told all the same.
+    """
+    return _Waits(network, choice, known).all()
 
 
-def _pipeline(network: Network) -> Pipeline:
-    if network.pipeline is None:
-        raise ValueError("the network's layers have no schedules")
-    return network.pipeline
+def order_of(network: Network, wait: Wait) -> float:
+    """Return a number by which waits are in the order in which a frame passes them."""
+    if wait.after is None:
+        return np.inf
+    stream = _pipeline(network).streams[wait.after.stream]
+    if wait.after.taken:
+        assert stream.target is not None
+        return 2 * stream.target.layer
+    assert stream.source is not None
+    return 2 * stream.source.layer + 1
 
 
 class _Run:
@@ -154,8 +180,11 @@ class _Run:
             for at, stream in enumerate(self.streams):
                 if stream.source is not None and stream.source.layer == place:
                     self._pass(at, given[stream.source.at])
-        ends = [int(self.due[at][-1]) for at, stream in enumerate(self.streams) if stream.target is None]
-        self.latency = max(ends) + 1
+        self.last = max(
+            (at for at, stream in enumerate(self.streams) if stream.target is None),
+            key=lambda at: int(self.due[at][-1]),
+        )
+        self.latency = int(self.due[self.last][-1]) + 1
 
     def stages(self, place: int) -> Stages:
         """Return the schedules of what a layer was chosen to be."""
@@ -174,135 +203,159 @@ class _Run:
         stream = self.streams[at]
         if stream.source is None:
             assert stream.target is not None
-            beats = _taken_beats(self.stages(stream.target.layer), stream.target.at)
-            self.due[at] = np.arange(beats) + THROUGH
+            self.due[at] = np.arange(_taken_beats(self.stages(stream.target.layer), stream.target.at)) + THROUGH
         return self.due[at]
 
     def _pass(self, at: int, put: Cycles) -> None:
         """Let beats pass a stream: a FIFO, or a width converter between two."""
-        target = self.streams[at].target
-        due = put + THROUGH
+        target, due = self.streams[at].target, put + THROUGH
         if target is not None:
             beats = _taken_beats(self.stages(target.layer), target.at)
             if beats != len(put):
-                (due,) = _played((_converter(len(put), beats),), [due])
+                (due,) = _played((converted(len(put), beats),), [due])
                 due = due + THROUGH
         self.put[at], self.due[at] = put, due
 
 
-class _WayBack:
-    """Follows the beats back that a frame's last beat waits for."""
+class _Waits:
+    """Follows beats back to those that they wait for."""
 
-    def __init__(self, network: Network, choice: Sequence[int]) -> None:
-        self._run = _Run(network, choice)
-        self._network = network
-        self.found = Way(constant=THROUGH + 1)
-        at = max(
-            (at for at, stream in enumerate(self._run.streams) if stream.target is None),
-            key=lambda at: int(self._run.due[at][-1]),
-        )
-        beats = len(self._run.put[at])
-        step: tuple[int, Beat] | None = at, Beat(beats - 1, beats)
-        while step is not None:
-            step = self._through_layer(*step)
+    def __init__(self, network: Network, choice: Sequence[int], known: Callable[[Moment], bool]) -> None:
+        self._run, self._network, self._known = _Run(network, choice), network, known
+        self._asked: list[Moment] = []
 
-    def _through_layer(self, at: int, given: Beat) -> tuple[int, Beat] | None:
-        """Go from a beat that a layer gives to the one that it waits for; None if it is the beginning."""
-        source = self._run.streams[at].source
+    def all(self) -> Iterator[Wait]:
+        """Yield the waits on the way to the frame's last beat, and on those to the moments that stand in on it."""
+        end = Moment(self._run.last, False, Fraction(1))
+        yield Wait(end, None, None, None, np.array(THROUGH + 1.0))
+        yield from self._way(end)
+        told: set[Moment] = set()
+        while self._asked:
+            asked = self._asked.pop()
+            if asked not in told and not self._known(asked):
+                told.add(asked)
+                yield from self._way(asked)
+
+    def _way(self, moment: Moment | None) -> Iterator[Wait]:
+        while moment is not None:
+            wait = self._of_stream(moment) if moment.taken else self._of_layer(moment)
+            yield wait
+            if wait.layer is not None and np.isinf(wait.cycles).any():
+                yield from self._instead(wait)
+            moment = wait.before
+
+    def _of_layer(self, given: Moment) -> Wait:
+        """Return what a beat that a layer gives waits for."""
+        source = self._run.streams[given.stream].source
         assert source is not None
         place, streams = source.layer, self._run.taken_by(source.layer)
-        stages, cycle = self._run.stages(place), int(self._run.put[at][given.at])
-        dues = [self._run.due[one] for one in streams]
+        stages, put = self._run.stages(place), self._run.put[given.stream]
+        beat, dues = given.beat(len(put)), [self._run.due[one] for one in streams]
 
         def with_only(number: int, count: int) -> int:
             offered = [np.full(len(due), ALWAYS) for due in dues]
             offered[number][:count] = dues[number][:count]
-            return int(_played(stages, offered)[source.at][given.at])
+            return int(_played(stages, offered)[source.at][beat])
 
-        if with_only(0, 0) == cycle:  # it waits for nothing but the reset
-            self.found.layers[place] = self._waits(place, source.at, given, None)
-            return None
+        cycle = int(put[beat])
+        if with_only(0, 0) == cycle:
+            return self._since_reset(given)
         number = next(one for one, due in enumerate(dues) if with_only(one, len(due)) == cycle)
-        count = _least(len(dues[number]), lambda count: with_only(number, count) == cycle)
-        taken = Beat(count - 1, len(dues[number]))
-        self.found.layers[place] = self._waits(place, source.at, given, (number, taken))
-        return self._through_stream(streams[number], taken)
+        beats = len(dues[number])
+        count = _least(beats, lambda count: with_only(number, count) == cycle)
+        return self._since(Moment(streams[number], True, Fraction(count, beats)), given)
 
-    def _through_stream(self, at: int, taken: Beat) -> tuple[int, Beat] | None:
-        """Go from a beat that is taken to the one that was given; None if that came into the design."""
-        stream = self._run.streams[at]
+    def _of_stream(self, taken: Moment) -> Wait:
+        """Return what a beat that can be taken waits for."""
+        stream = self._run.streams[taken.stream]
         if stream.source is None:
             assert stream.target is not None
-            place = stream.target.layer
-            begin = [
-                taken.of(_taken_beats(stages, stream.target.at)) + THROUGH for stages in self._options(place)
-            ]
-            self.found.layers[place] = self.found.layers[place] + np.array(begin, float)
-            return None
-        assert stream.link is not None
-        put, given = self._run.put[at], Beat(taken.at, taken.beats)
-        if len(put) != taken.beats:
-            converter, cycle = (_converter(len(put), taken.beats),), int(self._run.due[at][taken.at]) - THROUGH
+            place, at = stream.target
+            beats = [_taken_beats(stages, at) for stages in self._options(place)]
+            cycles = np.array([taken.beat(count) + THROUGH for count in beats], float)
+            return Wait(None, taken, place, None, cycles)
+        put, due, share = self._run.put[taken.stream], self._run.due[taken.stream], taken.share
+        if len(put) != len(due):
+            beat, converter = taken.beat(len(due)), (converted(len(put), len(due)),)
 
             def with_first(count: int) -> int:
                 offered = np.full(len(put), ALWAYS)
                 offered[:count] = put[:count] + THROUGH
-                return int(_played(converter, [offered])[0][taken.at])
+                return int(_played(converter, [offered])[0][beat])
 
-            given = Beat(_least(len(put), lambda count: with_first(count) == cycle) - 1, len(put))
-        self.found.links[stream.link] = self._between(stream, given, taken)
-        return at, given
+            count = _least(len(put), lambda count: with_first(count) == due[beat] - THROUGH)
+            share = min(share, Fraction(count, len(put)))
+        given = Moment(taken.stream, False, share)
+        return Wait(given, taken, None, stream.link, self._between(stream, given, taken))
+
+    def _instead(self, wait: Wait) -> Iterator[Wait]:
+        """Yield other waits of the same moment, for the options that do not wait for the earlier one: for the reset at last."""
+        assert wait.before is not None
+        assert wait.after is not None
+        free = np.isinf(wait.cycles)
+        for part in range(ceil(wait.before.share * _GRID) - 1, 0, -1):
+            instead = self._since(wait.before._replace(share=Fraction(part, _GRID)), wait.after)
+            if not np.isinf(instead.cycles[free]).all():
+                assert instead.before is not None
+                self._asked.append(instead.before)
+                yield instead
+                free &= np.isinf(instead.cycles)
+            if not free.any():
+                return
+        yield self._since_reset(wait.after)
+
+    def _since_reset(self, given: Moment) -> Wait:
+        source = self._run.streams[given.stream].source
+        assert source is not None
+
+        def cycle(stages: Stages) -> float:
+            offered = [np.full(len(one.turns), ALWAYS) for one in stages[0].taken]
+            times = _played(stages, offered)[source.at]
+            return float(times[given.beat(len(times))])
+
+        return Wait(None, given, source.layer, None, self._of_options(source.layer, cycle))
+
+    def _since(self, taken: Moment, given: Moment) -> Wait:
+        source, target = self._run.streams[given.stream].source, self._run.streams[taken.stream].target
+        assert source is not None
+        assert target is not None
+
+        def cycles(stages: Stages) -> float:
+            return _wait(stages, target.at, taken, source.at, given)
+
+        return Wait(taken, given, source.layer, None, self._of_options(source.layer, cycles))
 
     def _options(self, place: int) -> Iterator[Stages]:
-        layer = self._network.layers[place]
-        return (_stages(self._network, place, at) for at in range(len(layer.cycles)))
+        return (_pipeline(self._network).stages(int(at)) for at in self._network.layers[place].timings)
 
-    def _waits(self, place: int, output: int, given: Beat, taken: tuple[int, Beat] | None) -> Waits:
-        """Return the cycles from a beat that is taken, or from the reset, to one that is given, of each option."""
-        known: dict[int, float] = {}
+    def _of_options(self, place: int, cycles: Callable[[Stages], float]) -> Cycle:
+        """Return cycles that follow from schedules, of each option of a layer."""
         timings = self._network.layers[place].timings
-        for number in np.unique(timings):
-            stages = _pipeline(self._network).stages(int(number))
-            at = given.of(len(stages[-1].given[output].turns))
-            if taken is None:
-                offered = [np.full(len(one.turns), ALWAYS) for one in stages[0].taken]
-                known[int(number)] = float(_played(stages, offered)[output][at])
-            else:
-                known[int(number)] = _wait(stages, taken[0], taken[1], output, at)
-        return np.array([known[int(number)] for number in timings])
+        known = {int(one): cycles(_pipeline(self._network).stages(int(one))) for one in np.unique(timings)}
+        return np.array([known[int(one)] for one in timings])
 
-    def _between(self, stream: Stream, given: Beat, taken: Beat) -> Waits:
-        """Return the cycles from a beat that is given to one that is taken, between each two widths of a link."""
+    def _between(self, stream: Stream, given: Moment, taken: Moment) -> Cycle:
+        """Return the cycles from a value that is given to one that can be taken, between each two widths of a link."""
         assert stream.link is not None
         assert stream.source is not None
         assert stream.target is not None
         link = self._network.links[stream.link]
-        rows, columns = self._beats(link, stream.source, stream.target)
-        waits = np.full(link.needs.shape[:2], -np.inf)
-        for row, ours in rows.items():
-            for column, theirs in columns.items():
-                first, last = given.of(ours), taken.of(theirs)
-                if ours != theirs:
-                    converter = (_converter(ours, theirs),)
-                    waits[row, column] = 2 * THROUGH + _wait(converter, 0, given, 0, last)
-                elif last >= first:
-                    waits[row, column] = THROUGH + last - first
-        return waits
+        cycles = np.full(link.needs.shape[:2], -np.inf)
+        for row, option in zip(*np.unique(link.given, return_index=True), strict=True):
+            ours = len(_stages(self._network, link.first, int(option))[-1].given[stream.source.at].turns)
+            for column, other in zip(*np.unique(link.taken, return_index=True), strict=True):
+                theirs = _taken_beats(_stages(self._network, link.second, int(other)), stream.target.at)
+                if ours == theirs:
+                    cycles[row, column] = THROUGH + taken.beat(theirs) - given.beat(ours)
+                else:
+                    cycles[row, column] = 2 * THROUGH + _wait((converted(ours, theirs),), 0, given, 0, taken)
+        return cycles
 
-    def _beats(
-        self, link: WidthLink, source: StreamEnd, target: StreamEnd
-    ) -> tuple[dict[int, int], dict[int, int]]:
-        """Return the beats of a frame by the width that is given, and by the one that is taken."""
-        rows, columns = (np.unique(each, return_index=True) for each in (link.given, link.taken))
-        given = {
-            int(row): len(_stages(self._network, link.first, int(at))[-1].given[source.at].turns)
-            for row, at in zip(*rows, strict=True)
-        }
-        taken = {
-            int(column): _taken_beats(_stages(self._network, link.second, int(at)), target.at)
-            for column, at in zip(*columns, strict=True)
-        }
-        return given, taken
+
+def _pipeline(network: Network) -> Pipeline:
+    if network.pipeline is None:
+        raise ValueError("the network's layers have no schedules")
+    return network.pipeline
 
 
 def _stages(network: Network, place: int, option: int) -> Stages:
@@ -311,12 +364,6 @@ def _stages(network: Network, place: int, option: int) -> Stages:
 
 def _taken_beats(stages: Stages, at: int) -> int:
     return len(stages[0].taken[at].turns)
-
-
-def _converter(taken: int, given: int) -> BeatSchedule:
-    """Return the schedule of a converter from so many beats of a frame to another number of them."""
-    unit = int(np.gcd(taken, given))  # a beat of the one side is as wide as the other side has beats
-    return converted(given // unit, taken // unit, taken, given)
 
 
 def _played(stages: Stages, due: Sequence[Cycles], begin: int | None = None) -> list[Cycles]:
@@ -329,15 +376,16 @@ def _played(stages: Stages, due: Sequence[Cycles], begin: int | None = None) -> 
     return given
 
 
-def _wait(stages: Stages, number: int, taken: Beat, output: int, given: int) -> float:
-    """Return the cycles from a beat that can be taken to one that is given; minus infinity if that does not wait for it.
+def _wait(stages: Stages, number: int, taken: Moment, output: int, given: Moment) -> float:
+    """Return the cycles from a value that can be taken to one that is given; minus infinity if that does not wait for it.
 
-    Beats behind it come a cycle later each, at the earliest.
+    The beats behind it come a cycle later each, at the earliest.
     """
-    offered = [np.full(len(one.turns), ALWAYS) for one in stages[0].taken]
-    first = taken.of(len(offered[number]))
+    offered: list[Any] = [np.full(len(one.turns), ALWAYS) for one in stages[0].taken]
+    first = taken.beat(len(offered[number]))
     offered[number][first:] = np.arange(len(offered[number]) - first)
-    cycle = int(_played(stages, offered, ALWAYS)[output][given])
+    times = _played(stages, offered, ALWAYS)[output]
+    cycle = int(times[given.beat(len(times))])
     return -np.inf if cycle < _NEVER else float(cycle)
 
 

@@ -1,8 +1,8 @@
 """The smallest latency that fits, by programs that learn why choices take as long as they do.
 
-The latency of a choice is the longest way of its beats, of which there are too many to write down. So a program begins with
-none, and its best choice is played: if that takes longer than the program says, the program learns the longest way, which
-bounds the latencies of all choices. Each choice comes once at most, so it ends; what the program says is a bound at any time.
+What a frame's beats wait for, in all choices, is too much to write down. So a program begins with what they wait for in one
+choice, and its best choice is played: if that takes longer than the program says, the program learns what its beats wait for,
+which bounds the latencies of all choices. Each choice comes once at most, so it ends; what the program says is a bound at any time.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from brainsmith.rtl.fitting.choice_program import ChoiceProgram, Solution
-from brainsmith.rtl.fitting.pipeline import Way, latency_of, longest_way
+from brainsmith.rtl.fitting.choice_program import ChoiceProgram
+from brainsmith.rtl.fitting.pipeline import Moment, Wait, latency_of, order_of, waits_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from brainsmith.rtl.fitting.options import DeviceBudget, Network
 
@@ -47,7 +49,7 @@ class LatencySearch:
     ) -> None:
         self._network, self._budget, self._seconds = network, budget, seconds
         self.choice, self.latency, self.bound = tuple(choice), latency_of(network, choice), 0
-        self._few, self._ways = network, list[Way]()
+        self._few, self._waits = network, dict[tuple[Moment | None, Moment | None], Wait]()
         self._kept = [np.arange(len(layer.cycles)) for layer in network.layers]
         self._learn(choice)
 
@@ -60,17 +62,17 @@ class LatencySearch:
             self.bound = max(self.bound, min(_whole(found.bound), self.latency))
             if found.choice is None:
                 break
-            latency = latency_of(self._few, found.choice)
-            if latency < self.latency:
-                self.choice, self.latency = self._original(found.choice), latency
+            played = latency_of(self._few, found.choice)
+            if played < self.latency:
+                self.choice, self.latency = self._original(found.choice), played
             self._learn(found.choice)
 
     def cheapest(self) -> tuple[tuple[int, ...], float]:
         """Return the cheapest choice with a latency as small as the smallest found, and what none of these costs less than."""
         end, best, bound = time.perf_counter() + self._seconds, self.choice, 0.0
         while (left := end - time.perf_counter()) > 0:
-            program, _ = self._program(left, self.latency)
-            found: Solution = program.solve(self._budget.prices)
+            program, _ = self._program(left)
+            found = program.solve(self._budget.prices)
             bound = max(bound, min(found.bound, self._cost(best)))
             if found.choice is None:
                 break
@@ -83,32 +85,60 @@ class LatencySearch:
                 self._learn(found.choice)
         return best, bound
 
-    def _program(self, seconds: float, most: int | None = None) -> tuple[ChoiceProgram, int]:
-        """Return a program of what is known, and the place of the latency in it."""
+    def _program(self, seconds: float) -> tuple[ChoiceProgram, int]:
+        """Return a program of what is known, and the place of the latency in it, which is that of the best so far at most."""
         program = ChoiceProgram(self._few, seconds)
         program.limit(self._budget.limits)
-        latency = program.latency(most)
-        for way in self._ways:
-            program.follow(latency, way)
-        return program, latency
+        return program, program.latency(self._waits.values(), self.latency)
 
     def _learn(self, choice: Sequence[int]) -> None:
         """Learn why a choice is not faster, and leave out the options with which none is as fast as the best so far."""
-        self._ways.append(longest_way(self._few, choice))
-        which = [
-            np.min([way.least(self._few, place) <= self.latency for way in self._ways], axis=0)
-            for place in range(len(self._kept))
-        ]
+        explained = {after for _, after in self._waits}
+        for wait in waits_of(self._few, choice, explained.__contains__):
+            self._waits.setdefault((wait.before, wait.after), wait)
+        which = self._fast_enough()
         if not all(few.all() for few in which):
-            self._ways = [way.kept(which) for way in self._ways]
             self._few = self._few.kept(which)
             self._kept = [kept[few] for kept, few in zip(self._kept, which, strict=True)]
+            self._waits = {
+                ends: wait if wait.layer is None else wait._replace(cycles=wait.cycles[which[wait.layer]])
+                for ends, wait in self._waits.items()
+            }
+
+    def _fast_enough(self) -> list[NDArray[np.bool_]]:
+        """Tell of each layer's options with which a latency may be as small as the best so far, (options,) each."""
+        waits = sorted(self._waits.values(), key=lambda wait: order_of(self._few, wait))
+        since, until = _since_reset(waits, self._few), _until_end(waits, self._few)
+        which = [np.ones(len(kept), bool) for kept in self._kept]
+        for wait in waits:
+            if wait.layer is not None:
+                begin = 0.0 if wait.before is None else since.get(wait.before, 0.0)
+                which[wait.layer] &= begin + wait.cycles + until.get(wait.after, 0.0) <= self.latency
+        return which
 
     def _cost(self, choice: Sequence[int]) -> float:
         return float(self._budget.cost(self._network.needs_of(choice)))
 
     def _original(self, choice: Sequence[int]) -> tuple[int, ...]:
         return tuple(int(kept[at]) for kept, at in zip(self._kept, choice, strict=True))
+
+
+def _since_reset(waits: Sequence[Wait], network: Network) -> dict[Moment | None, float]:
+    """Return when each moment, and the end of the frame, is at the earliest."""
+    found: dict[Moment | None, float] = {}
+    for wait in waits:
+        begin = 0.0 if wait.before is None else found.get(wait.before, 0.0)
+        found[wait.after] = max(found.get(wait.after, 0.0), begin + wait.least(network))
+    return found
+
+
+def _until_end(waits: Sequence[Wait], network: Network) -> dict[Moment | None, float]:
+    """Return how long before the end of the frame each moment is at the least."""
+    found: dict[Moment | None, float] = {}
+    for wait in reversed(waits):
+        end = 0.0 if wait.after is None else found.get(wait.after, 0.0)
+        found[wait.before] = max(found.get(wait.before, 0.0), wait.least(network) + end)
+    return found
 
 
 def _whole(bound: float) -> int:

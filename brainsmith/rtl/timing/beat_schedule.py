@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import gcd
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -120,8 +121,10 @@ def replayed(
     return BeatSchedule(turns, (Taking(needed, room, 1 if whole else 0, wait),), (Giving(given, delay),))
 
 
-def converted(taken: int, given: int, beats_in: int, beats_out: int, delay: int = 1) -> BeatSchedule:
-    """Return the schedule of a converter from beats of so many units to beats of another number of them."""
+def converted(beats_in: int, beats_out: int, delay: int = 1) -> BeatSchedule:
+    """Return the schedule of a converter from so many beats of a frame to another number of them."""
+    unit = gcd(beats_in, beats_out)
+    taken, given = beats_out // unit, beats_in // unit  # what a beat holds: the same frame in other parts
     ends = np.arange(1, beats_out + 1) * given
     if taken < given:
         return BeatSchedule(beats_in, (Taking(np.arange(beats_in)),), (Giving(-(-ends // taken) - 1, delay),))

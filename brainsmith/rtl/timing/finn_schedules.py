@@ -110,9 +110,7 @@ def padding(layer: Any, fabric: Fabric) -> BeatSchedule:
 
 def width_converter(layer: Any, fabric: Fabric) -> BeatSchedule:
     """Return the schedule of FINN's width converter, of which one width is a multiple of the other."""
-    taken, given = int(layer.get_instream_width()), int(layer.get_outstream_width())
-    unit = gcd(taken, given)
-    return converted(taken // unit, given // unit, *_beats(layer))
+    return converted(*_beats(layer))
 
 
 def reshaping(layer: Any, fabric: Fabric) -> BeatSchedule:

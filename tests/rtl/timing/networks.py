@@ -54,9 +54,9 @@ def layers_for(draw, beats):
         whole = kind == "stored"
         return replayed(beats // each, each, folds, places, wait=1 + (not whole), delay=delay, whole=whole)
     if kind == "wider":
-        return converted(1, each, beats, beats // each, delay)
+        return converted(beats, beats // each, delay)
     if kind == "narrower":
-        return converted(3, 1, beats, 3 * beats, delay)
+        return converted(beats, 3 * beats, delay)
     if kind == "window":
         return windowed(beats, draw(st.integers(1, 3)), draw(st.integers(3, 5)))
     if kind == "pad":

@@ -76,7 +76,7 @@ def test_an_interval_that_a_layer_does_not_keep_is_that_of_the_layer():
 
 def test_a_burst_waits_in_a_fifo_unless_the_layer_before_it_has_time():
     """A layer that gives 3 beats for each it takes, before one that needs 4 cycles for each beat: only gauges are deep."""
-    fast = converted(3, 1, 8, 24)
+    fast = converted(8, 24)
     links, schedules = chain(
         gathered(32, 8, delay=1), fast, replayed(24, 1, 4, 2, wait=2, delay=1, whole=False)
     )
