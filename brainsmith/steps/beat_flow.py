@@ -49,8 +49,7 @@ def model_flow(model: ModelWrapper, part: str, clock: float, interval: int) -> M
     layers = {node.name: node for node in model.graph.node if backend_type(node)}
     links = _links(model, layers)
     schedules = {
-        name: _schedule(getCustomOp(node), node, links, model, part, clock)
-        for name, node in layers.items()
+        name: _schedule(getCustomOp(node), node, links, model, part, clock) for name, node in layers.items()
     }
     assumed = tuple(name for name, schedule in schedules.items() if not schedule.stated)
     return ModelFlow(flow(links, schedules, interval), assumed)

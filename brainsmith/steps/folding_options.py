@@ -12,8 +12,7 @@ from brainsmith.errors import BuildError
 from brainsmith.figures import plural
 from brainsmith.rtl.devices.device import RESOURCES
 from brainsmith.rtl.fitting.options import LayerOptions, Network, WidthLink
-from brainsmith.rtl.fitting.pipeline import Pipeline, Stream
-from brainsmith.rtl.fitting.pipeline import StreamEnd as PlacedEnd
+from brainsmith.rtl.fitting.pipeline import BeatStream, LayerEnd, Pipeline
 from brainsmith.steps.backend_choice import other_backends
 from brainsmith.steps.folding_needs import cycles_of_foldings, lanes_of, needs_of_foldings
 from brainsmith.steps.folding_timings import FoldingTimings
@@ -132,32 +131,35 @@ class _OptionReader:
     def network(self, *, fifos: bool) -> Network:
         """Return layers and links, with their FIFOs or without."""
         self._costs.with_fifos = fifos
-        layers, gives, takes = [], {}, []
-        for at, (places, found) in enumerate(zip(self._groups, self._measured, strict=True)):
-            first, last = self._model.graph.node[places[0]], self._model.graph.node[places[-1]]
-            layers.append(self._layer(places, found))
-            for output, (index, values, bits) in enumerate(found.gives):
-                name = last.output[index]
-                gives[name] = PlacedEnd(at, output), StreamEnd(name, values, bits)
-            takes += [
-                (PlacedEnd(at, number), StreamEnd(first.input[index], values, bits))
-                for number, (index, values, bits) in enumerate(found.takes)
-            ]
-        links, streams, ends = [], [], set()
-        for target, stream in takes:
-            if stream.tensor in gives:
-                source, given = gives[stream.tensor]
-                ends.add(stream.tensor)
-                streams.append(Stream(source, target, len(links)))
-                links.append(self._link(source.layer, given, target.layer, stream))
+        layers = [self._layer(*each) for each in zip(self._groups, self._measured, strict=True)]
+        takes, gives = self._ends()
+        links: list[WidthLink] = []
+        streams: list[BeatStream] = []
+        for target, taken in takes:
+            if taken.tensor in gives:
+                source, given = gives[taken.tensor]
+                streams.append(BeatStream(source, target, len(links)))
+                links.append(self._link(source.layer, given, target.layer, taken))
             else:
-                streams.append(Stream(None, target))
-                layers[target.layer].needs[:] += self._costs.fifos(stream.bits)
-        for source, stream in gives.values():
-            if stream.tensor not in ends:
-                streams.append(Stream(source, None))
-                layers[source.layer].needs[:] += self._costs.fifos(stream.bits)
+                streams.append(BeatStream(None, target))
+                layers[target.layer].needs[:] += self._costs.fifos(taken.bits)
+        read = {taken.tensor for _, taken in takes}
+        for source, given in gives.values():
+            if given.tensor not in read:
+                streams.append(BeatStream(source, None))
+                layers[source.layer].needs[:] += self._costs.fifos(given.bits)
         return Network(tuple(layers), tuple(links), Pipeline(tuple(streams), self._timings.stages))
+
+    def _ends(self) -> tuple[list[tuple[LayerEnd, StreamEnd]], dict[str, tuple[LayerEnd, StreamEnd]]]:
+        """Return the streams that layers take, and those that they give, by tensor."""
+        takes, gives = [], {}
+        for place, (places, found) in enumerate(zip(self._groups, self._measured, strict=True)):
+            first, last = self._model.graph.node[places[0]], self._model.graph.node[places[-1]]
+            for at, (index, *beats) in enumerate(found.takes):
+                takes.append((LayerEnd(place, at), StreamEnd(first.input[index], *beats)))
+            for at, (index, *beats) in enumerate(found.gives):
+                gives[last.output[index]] = LayerEnd(place, at), StreamEnd(last.output[index], *beats)
+        return takes, gives
 
     def _folded_together(self) -> Iterator[tuple[int, ...]]:
         """Yield the places of layers that are folded together, the window first, in the order of the last ones."""

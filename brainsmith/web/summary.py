@@ -66,8 +66,7 @@ def _fit(fit: Fields) -> Markup | None:
         return None
     room = f"within {figures.share(use, 0)} of {first_text(fit, 'device')}, goal: {first_text(fit, 'goal')}"
     if fit.get("proven"):
-        by = " by the sum of the layers' cycles" if fit.get("goal") == "latency" else ""
-        return _tile("Foldings", "the best", f"{room}; proven: no other choice is better{by}")
+        return _tile("Foldings", "the best", f"{room}; proven: no other choice is better")
     least = "" if cost is None or bound is None else f" (cost {cost:.4g}, none below {bound:.4g})"
     return _tile("Foldings", f"gap {figures.share(gap, 1)}", f"{room}; not proven{least}", bad=True)
 

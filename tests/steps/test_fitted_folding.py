@@ -92,6 +92,7 @@ def test_the_estimate_is_what_was_promised(fitted, goal, caplog):
     fit, estimate = reported(config, "fit"), reported(config, "estimates")
     assert fit["proven"] and fit["goal"] == goal
     assert estimate["interval_cycles"] == fit["interval_cycles"]
+    assert fit["latency_cycles"] == (estimate["latency_cycles"] if goal == "latency" else None)
     for name in ("lut", "bram18", "dsp", "uram"):
         assert estimate[name] == fit["needs"][name] - fit["fifos"][name]
         assert fit["needs"][name] <= fit["limits"][name]

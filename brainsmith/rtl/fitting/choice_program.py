@@ -28,7 +28,8 @@ class Solution:
     """What HiGHS found.
 
     Attributes:
-        choice: An option of each layer; None if none was found.
+        choice: An option of each layer; None if none was found. If options may be taken in parts, that of each layer of
+            which most is taken, which need not fit.
         value: Of the objective; infinite without a choice.
         bound: No choice has less; infinite if there is none.
     """
@@ -134,28 +135,29 @@ class ChoiceProgram:
         """Add the latency: a variable, whose place is returned, and what bounds it from below.
 
         Args:
-            waits: Of this network.
+            waits: Of this network, in the order in which a frame passes them.
             most: The most that it may be, cycles.
         """
-        moments: dict[Moment | None, int] = {None: self._new(0, most)}
+        variables: dict[Moment | None, int] = {}
+        latest: dict[Moment | None, float] = {None: 0.0}  # if all is chosen that is slow
         for wait in waits:
-            after, before = moments.get(wait.after), []
-            if after is None:
-                after = moments[wait.after] = self._new(0, most)
-            if wait.before is not None:
-                if wait.before not in moments:
-                    moments[wait.before] = self._new(0, most)
-                before = [(moments[wait.before], -1)]
             cycles = wait.of(self._network).ravel()
+            begin = latest[wait.before]
+            latest[wait.after] = max(latest.get(wait.after, 0.0), begin + float(cycles.max()))
             # A moment that does not wait for the other one is not before the reset.
-            cycles = np.where(np.isinf(cycles), -most, cycles)
+            cycles = np.where(np.isinf(cycles), -begin, cycles)
+            if wait.after not in variables:
+                variables[wait.after] = self._new(0, np.inf if wait.after else most)
+            entries: list[tuple[Any, Any]] = [(variables[wait.after], 1)]
+            if wait.before is not None:
+                entries.append((variables[wait.before], -1))
             if wait.layer is not None:
-                before.append((self._of(wait.layer), -cycles))
+                entries.append((self._of(wait.layer), -cycles))
             elif wait.link is not None:
-                before.append((self._pairs[wait.link].ravel(), -cycles))
+                entries.append((self._pairs[wait.link].ravel(), -cycles))
             constant = float(cycles[0]) if wait.layer is None and wait.link is None else 0.0
-            self._rows.add(constant, np.inf, (after, 1), *before)
-        return moments[None]
+            self._rows.add(constant, np.inf, *entries)
+        return variables[None]
 
     def solve(
         self, prices: NDArray[Any] | None = None, variable: int | None = None, *, relaxed: bool = False
@@ -165,7 +167,7 @@ class ChoiceProgram:
         Args:
             prices: Of one of each resource.
             variable: The place of one that was added.
-            relaxed: Whether options may be taken in parts: the value is then a bound only, and there is no choice.
+            relaxed: Whether options may be taken in parts: the value is then a bound only.
 
         Raises:
             BuildError: HiGHS fails.
@@ -185,14 +187,14 @@ class ChoiceProgram:
             return Solution(None, np.inf, np.inf)
         if status not in (HighsModelStatus.kOptimal, HighsModelStatus.kTimeLimit):
             raise BuildError(f"HiGHS could not choose the foldings: {solver.modelStatusToString(status)}")
-        if relaxed:
-            value = info.objective_function_value if status == HighsModelStatus.kOptimal else -np.inf
-            return Solution(None, value, value)
+        if relaxed and status != HighsModelStatus.kOptimal:
+            return Solution(None, -np.inf, -np.inf)
         if info.primal_solution_status != 2:  # kSolutionStatusFeasible: time was up before there was one
             return Solution(None, np.inf, info.mip_dual_bound)
         found = np.asarray(solver.getSolution().col_value)
         choice = tuple(int(np.argmax(found[self._of(place)])) for place in range(len(self._network.layers)))
-        return Solution(choice, info.objective_function_value, info.mip_dual_bound)
+        value = info.objective_function_value
+        return Solution(choice, value, value if relaxed else info.mip_dual_bound)
 
     def _model(self, prices: NDArray[Any] | None, variable: int | None, relaxed: bool) -> Any:
         """Return the program as HiGHS takes it."""

@@ -42,9 +42,7 @@ def _kept(network: Network, place: int, alike: bool) -> NDArray[np.bool_]:
         for widths, between in aside:
             more = more + between[widths[at]][widths]
         beaten = (more <= 0).all(axis=1)
-        beaten &= (
-            layer.timings[at] == layer.timings if alike else layer.cycles[at] <= layer.cycles
-        )
+        beaten &= layer.timings[at] == layer.timings if alike else layer.cycles[at] <= layer.cycles
         beaten[at] = False
         worth &= ~beaten
     return worth

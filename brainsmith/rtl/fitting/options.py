@@ -33,7 +33,8 @@ class LayerOptions:
         cycles: From frame to frame, of each option, (options,).
         needs: What each option takes of a device, (options, resources), in the order of `RESOURCES`.
         foldings: What each option is; only whoever made it reads it.
-        timings: A number of each option, (options,): those with one number move beats alike. Empty if nobody asks for latencies.
+        timings: A number of each option, (options,): those with one number move beats alike. Empty if nobody asks for
+            latencies.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """The latency of a choice of foldings, and what makes it as long as it is.
 
 A beat waits for the beats that it is made of, so a latency is the sum of cycles along the longest way, from beat to beat,
-through layers and streams. What lies between two beats on that way is a bound for every other choice, too: a later beat comes
-at least as long after an earlier one as the layer, or the stream, of that choice needs.
+through layers and streams. What lies between two beats on that way bounds every other choice, too: the later beat comes at
+least as long after the earlier one as the layer, or the stream, of that choice needs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _GRID = 8
 """Parts of a frame whose ends stand in for a value that not all options wait for."""
 
 
-class StreamEnd(NamedTuple):
+class LayerEnd(NamedTuple):
     """Where a stream begins or ends.
 
     Attributes:
@@ -49,7 +49,7 @@ class StreamEnd(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Stream:
+class BeatStream:
     """A stream of a network.
 
     Attributes:
@@ -58,8 +58,8 @@ class Stream:
         link: The place of its link; None at the ends of the design.
     """
 
-    source: StreamEnd | None
-    target: StreamEnd | None
+    source: LayerEnd | None
+    target: LayerEnd | None
     link: int | None = None
 
 
@@ -73,7 +73,7 @@ class Pipeline:
             behind the one before it. The first one takes the inputs, the last one gives the outputs.
     """
 
-    streams: tuple[Stream, ...]
+    streams: tuple[BeatStream, ...]
     stages: Callable[[int], Stages]
 
 
@@ -83,7 +83,7 @@ class Moment(NamedTuple):
     Attributes:
         stream: The place of the stream.
         taken: Whether it can be taken there; else it is given.
-        share: The value is the last one of this share of the frame, above 0 and up to 1: whatever the width, some beat has it.
+        share: The value is the last one of this share of the frame, above 0 and up to 1: some beat of any width has it.
     """
 
     stream: int
@@ -103,8 +103,8 @@ class Wait(NamedTuple):
         after: The later one; None for the end of the frame.
         layer: The place of the layer that lies between them, if it is one.
         link: The place of the link that lies between them, if it is one.
-        cycles: Of each option, (options,), of each two widths, (widths, widths), or of all, (). Minus infinity where the later
-            moment does not wait for the earlier one.
+        cycles: Of each option, (options,), of each two widths, (widths, widths), or of all, (). Minus infinity where the
+            later moment does not wait for the earlier one.
     """
 
     before: Moment | None
@@ -138,13 +138,14 @@ def latency_of(network: Network, choice: Sequence[int]) -> int:
 def waits_of(network: Network, choice: Sequence[int], known: Callable[[Moment], bool]) -> Iterator[Wait]:
     """Yield what makes the latency of a choice as long as it is.
 
-    The sums of these waits along any way, by what is chosen, are not more than the latency of any choice; of this one, along
-    one way they are just that.
+    Summed along any way, by what is chosen, these waits are not more than the latency of any choice; of this one, along one
+    way they are just that.
 
     Args:
         network: With its pipeline.
         choice: An option of each layer.
-        known: Tells of which moments it is known what they wait for; those of this choice's own way are told all the same.
+        known: Tells of which moments it is known what they wait for; those on this choice's own way are yielded
+            nevertheless.
     """
     return _Waits(network, choice, known).all()
 
@@ -203,7 +204,9 @@ class _Run:
         stream = self.streams[at]
         if stream.source is None:
             assert stream.target is not None
-            self.due[at] = np.arange(_taken_beats(self.stages(stream.target.layer), stream.target.at)) + THROUGH
+            self.due[at] = (
+                np.arange(_taken_beats(self.stages(stream.target.layer), stream.target.at)) + THROUGH
+            )
         return self.due[at]
 
     def _pass(self, at: int, put: Cycles) -> None:
@@ -289,7 +292,7 @@ class _Waits:
         return Wait(given, taken, None, stream.link, self._between(stream, given, taken))
 
     def _instead(self, wait: Wait) -> Iterator[Wait]:
-        """Yield other waits of the same moment, for the options that do not wait for the earlier one: for the reset at last."""
+        """Yield other waits of that moment, for options that do not wait for the earlier one; the last for the reset."""
         assert wait.before is not None
         assert wait.after is not None
         free = np.isinf(wait.cycles)
@@ -334,7 +337,7 @@ class _Waits:
         known = {int(one): cycles(_pipeline(self._network).stages(int(one))) for one in np.unique(timings)}
         return np.array([known[int(one)] for one in timings])
 
-    def _between(self, stream: Stream, given: Moment, taken: Moment) -> Cycle:
+    def _between(self, stream: BeatStream, given: Moment, taken: Moment) -> Cycle:
         """Return the cycles from a value that is given to one that can be taken, between each two widths of a link."""
         assert stream.link is not None
         assert stream.source is not None

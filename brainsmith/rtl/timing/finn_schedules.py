@@ -7,7 +7,7 @@ The source is FINN's library of RTL (finn-plus 1.6): `mvu_vvu_axi.sv`, `replay_b
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import gcd, prod
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from brainsmith.rtl.fitting.options import DeviceBudget, LayerOptions, Network, WidthLink
-from brainsmith.rtl.fitting.pipeline import Pipeline, Stream, StreamEnd
+from brainsmith.rtl.fitting.pipeline import BeatStream, LayerEnd, Pipeline
 from brainsmith.rtl.timing.beat_schedule import BeatSchedule, Giving, Taking
 
 PRICES = np.array([1 / 400, 0, 1 / 20, 0, 1 / 30])
@@ -51,31 +51,39 @@ def timed_networks(draw):
     """The same, with schedules: options of a width take and give so many beats of a frame of 12 values."""
     network = draw(networks())
     schedules, layers = [], []
-    beats = [sorted(draw(st.sets(st.sampled_from([1, 2, 3, 4, 6, 12]), min_size=3, max_size=3))) for _ in network.links]
+    beats = [
+        sorted(draw(st.sets(st.sampled_from([1, 2, 3, 4, 6, 12]), min_size=3, max_size=3)))
+        for _ in network.links
+    ]
     for place, layer in enumerate(network.layers):
         taken = [(link.taken, beats[at]) for at, link in enumerate(network.links) if link.second == place]
         given = [(link.given, beats[at]) for at, link in enumerate(network.links) if link.first == place]
         ends = [
-            [[counts[widths[option]] for widths, counts in side] or [draw(st.sampled_from([1, 2, 6]))] for side in (taken, given)]
+            [
+                [counts[widths[option]] for widths, counts in side] or [draw(st.sampled_from([1, 2, 6]))]
+                for side in (taken, given)
+            ]
             for option in range(len(layer.cycles))
         ]
         first = len(schedules)
         schedules += [draw(schedules_of(*each)) for each in ends]
         layers.append(replace(layer, timings=np.arange(first, len(schedules))))
-    return replace(network, layers=tuple(layers), pipeline=Pipeline(_streams(network), lambda at: (schedules[at],)))
+    return replace(
+        network, layers=tuple(layers), pipeline=Pipeline(_streams(network), lambda at: (schedules[at],))
+    )
 
 
 def _streams(network):
     """Return the streams of a network, of which only the last layers leave it."""
     takes, gives, found = [0] * len(network.layers), [0] * len(network.layers), []
     for at, link in enumerate(network.links):
-        ends = StreamEnd(link.first, gives[link.first]), StreamEnd(link.second, takes[link.second])
-        found.append(Stream(*ends, at))
+        ends = LayerEnd(link.first, gives[link.first]), LayerEnd(link.second, takes[link.second])
+        found.append(BeatStream(*ends, at))
         gives[link.first] += 1
         takes[link.second] += 1
     for place in range(len(network.layers)):
-        found += [Stream(None, StreamEnd(place, 0))] * (not takes[place])
-        found += [Stream(StreamEnd(place, 0), None)] * (not gives[place])
+        found += [BeatStream(None, LayerEnd(place, 0))] * (not takes[place])
+        found += [BeatStream(LayerEnd(place, 0), None)] * (not gives[place])
     return tuple(found)
 
 

@@ -22,7 +22,10 @@ def choices(network):
 
 def latency_by_links(network, choice):
     """Return the latency as the estimate of a built model has it: of links and layers, converters among them."""
-    stages = [network.pipeline.stages(int(layer.timings[at])) for layer, at in zip(network.layers, choice, strict=True)]
+    stages = [
+        network.pipeline.stages(int(layer.timings[at]))
+        for layer, at in zip(network.layers, choice, strict=True)
+    ]
     schedules = {f"layer{place}": schedule for place, (schedule,) in enumerate(stages)}
     before, behind = {name: {} for name in schedules}, {name: {} for name in schedules}
     links = []
