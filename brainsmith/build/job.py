@@ -28,7 +28,7 @@ from brainsmith.build.verification import BuildVerification, compared_with
 from brainsmith.build.workspace import checkpoint_name
 from brainsmith.errors import BuildError
 from brainsmith.progress import Listening
-from brainsmith.steps.fitted_folding import REPORT as FIT
+from brainsmith.rtl.fitting.fit import REPORT as FIT
 from brainsmith.steps.step_reports import read_report
 from brainsmith.store.about import MadeBy
 from brainsmith.store.audit import RUNNING

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BuildError
 from brainsmith.plugin.core import step
 from brainsmith.rtl.cores.frame_cycles import frame_cycles
+from brainsmith.rtl.fitting.fit import REPORT as FIT
 from brainsmith.rtl.resource_models.resource_model import coefficients
 from brainsmith.steps.beat_flow import model_flow
 from brainsmith.steps.converters import with_converters
-from brainsmith.steps.fitted_folding import REPORT as FIT
 from brainsmith.steps.hardware_nodes import backend_type
 from brainsmith.steps.layers_alone import synthesised_alone
 from brainsmith.steps.resources import RESOURCES, estimated_resources

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BuildError
 from brainsmith.figures import share
 from brainsmith.rtl.devices.device import RESOURCES
+from brainsmith.rtl.fitting.fit import REPORT
 from brainsmith.rtl.fitting.misfit import why_nothing_fits
 from brainsmith.rtl.fitting.options import budget_of
 from brainsmith.rtl.fitting.solve import Chosen, choose
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 
 _LEAST_BITS, _TRIED_BITS = 2, 3
 """Bits of weights that are tried where nothing fits: from the fewest on, so many."""
-
-REPORT = "report/fit.json"
-"""What was chosen for which device, and how far from the best it may be, in the output folder."""
 
 
 def fit_foldings(model: ModelWrapper, cfg: Any, weights: int) -> ModelWrapper:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brainsmith.rtl.resource_models.layer_needs import layer_needs
-
 if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -27,6 +25,8 @@ def estimated_resources(layer: Any, part: str, model: ModelWrapper) -> dict[str,
     Raises:
         BuildError: The part is of no known family.
     """
+    from brainsmith.rtl.resource_models.layer_needs import layer_needs
+
     foretold = layer_needs(layer, part, model)
     if foretold is not None:
         return {name: int(value) for name, value in foretold._asdict().items()}

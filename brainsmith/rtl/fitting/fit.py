@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from brainsmith.rtl.devices.device import FpgaDevice
 
+REPORT = "report/fit.json"
+"""What was chosen for which device, and how far from the best it may be, in the output folder."""
+
 USE = 0.8
 """The share of each resource that may be taken if nobody says; place and route needs some room."""
 
