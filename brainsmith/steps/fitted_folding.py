@@ -11,7 +11,7 @@ from brainsmith.rtl.devices.device import RESOURCES
 from brainsmith.rtl.fitting.fit import REPORT
 from brainsmith.rtl.fitting.misfit import why_nothing_fits
 from brainsmith.rtl.fitting.options import budget_of
-from brainsmith.rtl.fitting.solve import Chosen, choose
+from brainsmith.rtl.fitting.solve import Chosen, choose, fits
 from brainsmith.steps.backend_choice import chosen_again
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.folding_options import options_of
@@ -79,7 +79,7 @@ def _fitting_bits(model: ModelWrapper, cfg: Any, weights: int, interval: int | N
             if before > bits:
                 layer.set_nodeattr("weightDataType", f"INT{bits}")
         network = options_of(fewer, cfg, weights).network
-        if isinstance(choose(network, budget_of(cfg.fit.device, cfg.fit.use), "resources", interval), Chosen):
+        if fits(network, budget_of(cfg.fit.device, cfg.fit.use), interval):
             return bits
     return None
 

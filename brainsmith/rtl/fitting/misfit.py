@@ -8,7 +8,7 @@ from brainsmith.errors import BuildError
 from brainsmith.figures import plural, share
 from brainsmith.rtl.devices.device import RESOURCES, all_devices
 from brainsmith.rtl.fitting.options import budget_of
-from brainsmith.rtl.fitting.solve import Chosen, Misfit, choose
+from brainsmith.rtl.fitting.solve import Chosen, Misfit, choose, fits
 from brainsmith.rtl.synthesis.fpga_families import family_of
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ def _what_would(network: Network, fit: Fit, clock_ns: float, bits: int | None) -
         slower = choose(network, budget_of(fit.device, fit.use))
         if isinstance(slower, Chosen):
             said.append(f"{_rate(slower.interval, clock_ns)} would fit")
-    if fit.use < 1 and isinstance(_fitted(network, fit.device, 1.0, fit, clock_ns), Chosen):
+    interval = None if fit.fps is None else max(1, int(1e9 / (clock_ns * fit.fps)))
+    if fit.use < 1 and fits(network, budget_of(fit.device, 1.0), interval):
         said.append("all of the device would do: use: 100 %")
     family = family_of(fit.device.name).name
     larger = sorted(
@@ -80,19 +81,13 @@ def _what_would(network: Network, fit: Fit, clock_ns: float, bits: int | None) -
     )
     parts: list[str] = []
     for device in larger:
-        if len(parts) < _PARTS and isinstance(_fitted(network, device, fit.use, fit, clock_ns), Chosen):
+        if len(parts) < _PARTS and fits(network, budget_of(device, fit.use), interval):
             parts.append(device.name)
     if parts:
         said.append(f"a larger part would do: {', '.join(parts)}")
     if bits is not None:
         said.append(f"weights of at most {plural(bits, 'bit')} would do")
     return said or ["no larger part of the family would do: give weights and activations fewer bits"]
-
-
-def _fitted(network: Network, device: FpgaDevice, use: float, fit: Fit, clock_ns: float) -> Chosen | Misfit:
-    """Return the cheapest choice for another device or share that is fast enough."""
-    interval = None if fit.fps is None else max(1, int(1e9 / (clock_ns * fit.fps)))
-    return choose(network, budget_of(device, use), "resources", interval)
 
 
 def _family(device: FpgaDevice) -> str:

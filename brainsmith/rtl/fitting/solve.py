@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 GOALS = ("fps", "latency", "resources")
 """What can be best: the rate, the time from a frame's first beat in to its last beat out, or the cost."""
 
+_NEAREST_SECONDS = 10.0
+"""How long what comes nearest is looked for, where nothing fits."""
+
 _ROUNDING = 1e-9
 """Costs of two choices that differ by less are the same."""
 
@@ -114,7 +117,8 @@ def choose(
         else search.by_cost(allowed)
     )
     if found is None:
-        nearest = ChoiceProgram(few, seconds)
+        few = without_dominated(few)
+        nearest = ChoiceProgram(few, min(seconds, _NEAREST_SECONDS))
         near = nearest.solve(variable=nearest.exceed(budget.limits))
         choice = None if near.choice is None else _named(few, near.choice)
         needs = np.zeros_like(budget.limits) if choice is None else network.needs_of(choice)
@@ -134,6 +138,23 @@ def choose(
         cost_bound=min(found.cost_bound, cost),
         seconds=time.perf_counter() - begin,
     )
+
+
+def fits(network: Network, budget: DeviceBudget, interval: int | None = None, seconds: float = 10.0) -> bool:
+    """Tell whether some choice fits, which takes a small part of the time that the best one does.
+
+    Args:
+        network: Its layers' options.
+        budget: What they may take.
+        interval: The largest that is allowed, cycles; None for any.
+        seconds: After which the answer is no.
+    """
+    allowed = _allowed(network, interval)
+    if allowed is None:
+        return False
+    program = ChoiceProgram(without_dominated(network.within(allowed)), seconds)
+    program.limit(budget.limits)
+    return program.solve(relaxed=True).choice is not None and program.solve().choice is not None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from brainsmith.rtl.devices.device import FpgaDevice
 from brainsmith.rtl.fitting.options import LayerOptions, Network, WidthLink, budget_of
-from brainsmith.rtl.fitting.solve import Chosen, Misfit, choose
+from brainsmith.rtl.fitting.solve import Chosen, Misfit, choose, fits
 from tests.rtl.fitting.drawn_networks import budgets, networks, tried
 
 INTERVALS = st.none() | st.integers(1, 6)
@@ -45,6 +45,12 @@ def test_the_cheapest_that_is_fast_enough(network, budget, interval):
     if every:
         assert is_choice(found, network, budget, interval) and found.proven
         assert found.cost == pytest.approx(min(cost for _, _, cost in every))
+
+
+@settings(max_examples=200)
+@given(networks(), budgets(), INTERVALS)
+def test_something_fits_where_a_choice_does(network, budget, interval):
+    assert fits(network, budget, interval) == bool(tried(network, budget, interval))
 
 
 @settings(max_examples=200)
