@@ -50,10 +50,12 @@ module layer_norm_core #(
         return {IN_SIGNED && beat[lane*IN_BITS+IN_BITS-1], beat[lane*IN_BITS+:IN_BITS]};
     endfunction
 
-    // Sums: a beat's squares are registered first, then added up in a tree, and that is added to the row's.
-    logic [SIMD*IN_BITS-1:0] beat;
+    // Sums: a beat is registered, then its squares are, then they are added up in a tree, and that is added to the row's.
+    localparam int unsigned SUMMED = ROUNDS + 1;  // cycles from the first register to a beat's sums
+
+    logic [SIMD*IN_BITS-1:0] came, beat;
     logic [SIMD-1:0][2*IN_BITS+1:0] beat_squares;
-    logic [ROUNDS:0] beat_valid, beat_first, beat_last;  // of the beat and of its sums on their way
+    logic [SUMMED:0] beat_valid, beat_first, beat_last;  // of the beat and of its sums on their way
     logic [AT_BITS-1:0] taken;  // beats of this row
     logic [SIMD-1:0][IN_BITS:0] elements;
     logic [IN_BITS+ROUNDS:0] beat_sum;
@@ -61,10 +63,10 @@ module layer_norm_core #(
     logic unused_bits;
     logic signed [SUM_BITS-1:0] sum;
     logic [SQUARE_BITS-1:0] squares;
-    logic sums_valid, sums_ready, queue_ready, hold, take;
+    logic sums_valid, sums_ready, queue_ready, add, take;
 
-    assign hold = beat_valid[ROUNDS] && sums_valid && !sums_ready;  // the row before is not taken yet
-    assign in_ready = queue_ready && !hold;
+    assign add = !beat_valid[SUMMED] || !sums_valid || sums_ready;  // else the row before is not taken yet
+    assign in_ready = queue_ready && add;
     assign take = in_valid && in_ready;
 
     for (genvar lane = 0; lane < SIMD; lane++) begin : gen_elements
@@ -73,14 +75,14 @@ module layer_norm_core #(
 
     binary_mvau_sum #(.COUNT(SIMD), .BITS(IN_BITS + 1), .SIGNED(1)) elements_tree (
         .clk,
-        .enable(!hold),
+        .enable(add),
         .numbers(elements),
         .sum(beat_sum)
     );
 
     binary_mvau_sum #(.COUNT(SIMD), .BITS(2 * IN_BITS + 2), .SIGNED(0)) squares_tree (
         .clk,
-        .enable(!hold),
+        .enable(add),
         .numbers(beat_squares),
         .sum(beat_square_sum)
     );
@@ -94,20 +96,21 @@ module layer_norm_core #(
             sums_valid <= 1'b0;
         end else begin
             if (take) taken <= taken == AT_BITS'(BEATS - 1) ? '0 : taken + 1'b1;
-            if (!hold) beat_valid <= (ROUNDS + 1)'({beat_valid, take});
-            if (beat_valid[ROUNDS] && !hold) sums_valid <= beat_last[ROUNDS];
+            if (add) beat_valid <= (SUMMED + 1)'({beat_valid, take});
+            if (beat_valid[SUMMED] && add) sums_valid <= beat_last[SUMMED];
             else if (sums_ready) sums_valid <= 1'b0;
         end
-        if (!hold) begin
-            beat <= in_data;
-            beat_first <= (ROUNDS + 1)'({beat_first, taken == '0});
-            beat_last <= (ROUNDS + 1)'({beat_last, taken == AT_BITS'(BEATS - 1)});
+        if (add) begin
+            came <= in_data;
+            beat <= came;
+            beat_first <= (SUMMED + 1)'({beat_first, taken == '0});
+            beat_last <= (SUMMED + 1)'({beat_last, taken == AT_BITS'(BEATS - 1)});
             for (int unsigned lane = 0; lane < SIMD; lane++)
-                beat_squares[lane] <= element(in_data, lane) * element(in_data, lane);
+                beat_squares[lane] <= element(came, lane) * element(came, lane);
         end
-        if (beat_valid[ROUNDS] && !hold) begin
-            sum <= (beat_first[ROUNDS] ? '0 : sum) + SUM_BITS'(signed'(beat_sum));
-            squares <= (beat_first[ROUNDS] ? '0 : squares) + SQUARE_BITS'(beat_square_sum);
+        if (beat_valid[SUMMED] && add) begin
+            sum <= (beat_first[SUMMED] ? '0 : sum) + SUM_BITS'(signed'(beat_sum));
+            squares <= (beat_first[SUMMED] ? '0 : squares) + SQUARE_BITS'(beat_square_sum);
         end
     end
 
@@ -141,19 +144,21 @@ module layer_norm_core #(
         .clk,
         .rst,
         .in_data,
-        .in_valid(in_valid && !hold),
+        .in_valid(in_valid && add),
         .in_ready(queue_ready),
         .out_data(kept),
         .out_valid(kept_valid),
         .out_ready(kept_ready)
     );
 
-    // Normalise: centre, multiply, round; the three stages move together.
+    // Normalise: centre, multiply, round, clip; the stages move together. Behind a product are two registers: where several
+    // multipliers make it, one of them is before the sum of theirs.
     logic [AT_BITS-1:0] given;  // beats of this row
     logic row_active, last, advance;
-    logic centred_valid, product_valid;
+    logic centred_valid, multiplied_valid, product_valid, whole_valid;
     logic signed [SIMD-1:0][CENTRED_BITS-1:0] centred;
-    logic signed [SIMD-1:0][PRODUCT_BITS-1:0] product;
+    logic signed [SIMD-1:0][PRODUCT_BITS-1:0] multiplied, product;
+    exact_t [SIMD-1:0] whole;
     logic [ROOT_BITS-1:0] centred_root;
 
     assign advance = !out_valid || out_ready;
@@ -168,13 +173,11 @@ module layer_norm_core #(
             if (SIZE[at]) times_size = times_size + (value <<< at);
     endfunction
 
-    function automatic logic [OUT_BITS-1:0] rounded(input exact_t exact);
-        exact_t whole;
-        whole = (exact + HALF) >>> DROP;
+    function automatic logic [OUT_BITS-1:0] clipped(input exact_t value);
         // Within the output's range all bits above it are its sign.
-        if (whole[EXACT_BITS-1:OUT_BITS-1] == {(EXACT_BITS - OUT_BITS + 1){whole[EXACT_BITS-1]}})
-            return whole[OUT_BITS-1:0];
-        return {whole[EXACT_BITS-1], {(OUT_BITS - 1){!whole[EXACT_BITS-1]}}};
+        if (value[EXACT_BITS-1:OUT_BITS-1] == {(EXACT_BITS - OUT_BITS + 1){value[EXACT_BITS-1]}})
+            return value[OUT_BITS-1:0];
+        return {value[EXACT_BITS-1], {(OUT_BITS - 1){!value[EXACT_BITS-1]}}};
     endfunction
 
     always_ff @(posedge clk) begin
@@ -182,15 +185,19 @@ module layer_norm_core #(
             row_active <= 1'b0;
             given <= '0;
             centred_valid <= 1'b0;
+            multiplied_valid <= 1'b0;
             product_valid <= 1'b0;
+            whole_valid <= 1'b0;
             out_valid <= 1'b0;
         end else begin
             if (root_ready) row_active <= root_valid;
             if (kept_valid && kept_ready) given <= last ? '0 : given + 1'b1;
             if (advance) begin
                 centred_valid <= kept_valid && row_active;
-                product_valid <= centred_valid;
-                out_valid <= product_valid;
+                multiplied_valid <= centred_valid;
+                product_valid <= multiplied_valid;
+                whole_valid <= product_valid;
+                out_valid <= whole_valid;
             end
         end
         if (root_ready) begin
@@ -201,8 +208,10 @@ module layer_norm_core #(
             centred_root <= row_root;
             for (int unsigned lane = 0; lane < SIMD; lane++) begin
                 centred[lane] <= CENTRED_BITS'(times_size(WIDE'(element(kept, lane))) - WIDE'(row_sum));
-                product[lane] <= signed'(centred[lane]) * signed'({1'b0, centred_root});
-                out_data[lane*OUT_BITS+:OUT_BITS] <= rounded(exact_t'(signed'(product[lane])));
+                multiplied[lane] <= signed'(centred[lane]) * signed'({1'b0, centred_root});
+                product[lane] <= multiplied[lane];
+                whole[lane] <= (exact_t'(signed'(product[lane])) + HALF) >>> DROP;
+                out_data[lane*OUT_BITS+:OUT_BITS] <= clipped(whole[lane]);
             end
         end
     end

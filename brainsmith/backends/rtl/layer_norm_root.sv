@@ -4,7 +4,8 @@
 // The remainder is that of 2^(2 shift) - root^2 deviation, so a step is one subtraction of the trial, 4 product + deviation
 // with product = root deviation, and no division is needed (Parhami, Computer Arithmetic, chapter 21). If it is found that
 // the root's bit is 1, the next product is 2 product + deviation, else 2 product; so the next trial is twice this one and
-// 3 deviations, or less 1 deviation. Both are computed beside the subtraction whose sign decides.
+// 3 deviations, or less 1 deviation. Both are computed beside the subtraction whose sign decides. The first trial is the
+// deviation, whose triple is not known yet: what is added up to raise it is once the trial and 4 deviations.
 // A row takes ROOT_BITS + 4 cycles: take, square, subtract, the bits, give.
 module layer_norm_root #(
     int unsigned SIZE = 8,
@@ -39,11 +40,11 @@ module layer_norm_root #(
     logic [STEP_BITS-1:0] left;  // steps after this one
     logic [SQUARE_BITS-1:0] squares;
     logic [DEVIATION_BITS-1:0] scaled, square, exact, deviation;
-    logic [REMAINDER_BITS-1:0] remainder, trial, raised, lowered;
+    logic [REMAINDER_BITS-1:0] remainder, trial, raised, lowered, next;
     logic [REMAINDER_BITS:0] rest;
-    logic first;  // step of a row: the product is 0
     logic found;  // this step's bit
-    logic [DEVIATION_BITS+1:0] thrice;  // the deviation, from the second step on
+    logic [REMAINDER_BITS-1:0] twice;  // the trial, in the first step once
+    logic [DEVIATION_BITS+1:0] thrice;  // the deviation, in the first step four times
 
     // By shifts and adders: sizes have few bits that are 1, and a multiplier would be a DSP slice.
     function automatic logic [WIDE-1:0] times_size(input logic [WIDE-1:0] value);
@@ -55,10 +56,11 @@ module layer_norm_root #(
     // All of this is exact modulo a power of two into which the results fit.
     assign rest = {1'b0, remainder} - {1'b0, trial};
     assign found = !rest[REMAINDER_BITS];
-    assign raised = (first ? trial : trial << 1) + (first ? REMAINDER_BITS'(deviation) << 2 : REMAINDER_BITS'(thrice));
+    assign raised = twice + REMAINDER_BITS'(thrice);
     assign lowered = (trial << 1) - REMAINDER_BITS'(deviation);
+    assign next = found ? raised : lowered;
 
-    assign exact = scaled - square + DEVIATION_BITS'(EPSILON_TERM);
+    assign exact = scaled - square;
 
     assign in_ready = state == TAKE;
     assign out_valid = state == GIVE;
@@ -82,19 +84,21 @@ module layer_norm_root #(
             out_sum <= in_sum;
             squares <= in_squares;
         end
-        scaled <= DEVIATION_BITS'(times_size(WIDE'(squares)));
+        scaled <= DEVIATION_BITS'(times_size(WIDE'(squares)) + WIDE'(EPSILON_TERM));
         square <= DEVIATION_BITS'((2 * SUM_BITS)'(out_sum) * (2 * SUM_BITS)'(out_sum));
-        first <= state == SUBTRACT;
-        thrice <= (DEVIATION_BITS + 2)'(deviation) + ((DEVIATION_BITS + 2)'(deviation) << 1);
         if (state == SUBTRACT) begin
             deviation <= exact;
             trial <= REMAINDER_BITS'(exact);
+            twice <= REMAINDER_BITS'(exact);
+            thrice <= (DEVIATION_BITS + 2)'(exact) << 2;
             remainder <= REMAINDER_BITS'(1) << REMAINDER_START;
             out_root <= '0;
             left <= STEP_BITS'(ROOT_BITS - 1);
         end else if (state == STEP) begin
             remainder <= (found ? rest[REMAINDER_BITS-1:0] : remainder) << 2;
-            trial <= found ? raised : lowered;
+            trial <= next;
+            twice <= next << 1;
+            thrice <= (DEVIATION_BITS + 2)'(deviation) + ((DEVIATION_BITS + 2)'(deviation) << 1);
             out_root <= ROOT_BITS'({out_root, found});
             left <= left - 1'b1;
         end

@@ -42,7 +42,8 @@ def _queue(node: LayerNormKernel) -> tuple[int, int]:
     """Return the depth and the width of the queue in which rows wait for their roots."""
     arithmetic = node.arithmetic()
     simd = node.get_nodeattr("SIMD")
-    depth = queue_depth(arithmetic.size // simd, arithmetic.serial_cycles) + (simd - 1).bit_length()
+    summed = 1 + (simd - 1).bit_length()  # cycles from a beat's first register to its sums
+    depth = queue_depth(arithmetic.size // simd, arithmetic.serial_cycles) + summed
     return depth, node.get_instream_width()
 
 
@@ -61,17 +62,21 @@ def layer_norm_resources(node: LayerNormKernel) -> Resources:
     rounds = (simd - 1).bit_length()
     serial = Resources(
         lut=6 * remainder + (3 + adders) * deviation - 8,
-        ff=2 * total + squares + 3 * deviation + 2 * remainder + root + 13,
-    ) + multiplier(total, total)
+        ff=2 * total + squares + 3 * deviation + 3 * remainder + root + 12,
+    ) + multiplier(total, total, signed=True)
     shared = Resources(
-        lut=14 + count + total + squares, ff=2 * total + squares + 2 * root + count + 8 + 3 * rounds
+        lut=14 + count + total + squares, ff=2 * total + squares + 2 * root + count + 13 + 3 * rounds
     )
     trees = sum_tree(simd, ProductNeeds(bits + 1, True, Resources())) + sum_tree(
         simd, ProductNeeds(2 * bits, False, Resources())
     )
     # Bits above these are copies of the sign.
-    given = min(arithmetic.output_bits, centred + root + 1 - width["drop"])
-    lane = Resources(lut=centred + given + 2, ff=bits + centred + (centred + root + 1) + given)
+    product = centred + root + 1
+    whole = product - width["drop"]
+    given = min(arithmetic.output_bits, whole)
+    lane = Resources(
+        lut=centred + given + 2, ff=2 * bits + centred + 2 * product + 1 - width["drop"] + whole + given
+    )
     square = Resources(lut=bits) if 2 * bits < DSP_PRODUCT else Resources(dsp=1)
-    lane = lane + square + multiplier(max(centred, root + 1), min(centred, root + 1))
+    lane = lane + square + multiplier(max(centred, root + 1), min(centred, root + 1), signed=True)
     return serial + shared + trees + lane.times(simd) + queue_resources(*_queue(node))

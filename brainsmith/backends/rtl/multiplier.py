@@ -13,15 +13,16 @@ ROWS = 2
 """LUTs for each bit of one factor times each of the other, where a bit of the product needs more inputs than a LUT has."""
 
 
-def multiplier(one: int, other: int) -> Resources:
+def multiplier(one: int, other: int, *, signed: bool = False) -> Resources:
     """Return what a product of two factors needs, without a register.
 
     Args:
         one: Bits of a factor.
         other: Bits of the other.
+        signed: Whether both are signed; a DSP slice has room for the sign.
     """
     if min(one, other) >= DSP_FACTOR and one + other >= DSP_PRODUCT:
-        return Resources(dsp=-(-one // 26) * -(-other // 17))
+        return Resources(dsp=-(-(one - signed) // 26) * -(-(other - signed) // 17))
     if min(one, other) == 1:
         return Resources(lut=max(one, other))
     if one + other <= LUT_INPUTS:

@@ -2,7 +2,8 @@
 // One port to write, one to read: what a read gives is in a register, which keeps it until the next read.
 //
 // Cores hold two pages in it and fill one while they read the other, so a place is never written and read at once,
-// and what a memory does then (block RAMs differ) does not matter.
+// and what a memory does then (block RAMs differ) does not matter: for Yosys, which would compare the addresses, the
+// attribute no_rw_check says so.
 module page_memory #(
     int unsigned WORDS = 2,  // 2 or more
     int unsigned BITS = 8,   // of a word
@@ -20,7 +21,7 @@ module page_memory #(
 );
 
     if (BLOCK) begin : in_blocks
-        (* ram_style = "block" *) logic [BITS-1:0] words[WORDS];
+        (* ram_style = "block", no_rw_check *) logic [BITS-1:0] words[WORDS];
 
         always_ff @(posedge clk) begin
             if (write) words[write_at] <= write_data;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brainsmith.backends.rtl.page_memory import page_memory_resources
+from brainsmith.backends.rtl.page_memory import in_blocks, page_memory_resources
 from brainsmith.rtl.synthesis.cells import Resources
 
 SPARE = 6
@@ -15,6 +15,7 @@ def queue_depth(beats: int, serial_cycles: int) -> int:
 
 
 def queue_resources(depth: int, bits: int) -> Resources:
-    """Return what a queue needs: its memory, two places in it and a count."""
+    """Return what a queue needs: its memory, two places in it, a count, and a register behind block RAM."""
     place = (depth - 1).bit_length()
-    return page_memory_resources(depth, bits) + Resources(lut=5 * place - 2, ff=3 * place + 3)
+    behind = Resources(ff=bits + 1) if in_blocks(depth, bits) else Resources()
+    return page_memory_resources(depth, bits) + behind + Resources(lut=5 * place - 2, ff=3 * place + 3)

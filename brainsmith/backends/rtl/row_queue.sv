@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Holds the beats of rows whose statistics are still being computed: first in, first out.
 //
-// A memory whose read is registered, so it may be block RAM; a beat comes out two cycles after it went in, and from
-// then on one per cycle.
+// A memory whose read is registered; a beat comes out two cycles after it went in, and from then on one per cycle. Block
+// RAM, whose words come late in a cycle, has one more register behind it, and a beat comes a cycle later.
 module row_queue #(
     int unsigned BITS = 8,   // of a beat
-    int unsigned DEPTH = 2,  // beats in the memory, 2 or more; one more is at the output
+    int unsigned DEPTH = 2,  // beats in the memory, 2 or more; one more is in each register behind it
     bit BLOCK = 0            // in block RAM, else in LUTs
 ) (
     input logic clk,
@@ -26,11 +26,13 @@ module row_queue #(
     logic [AT_BITS-1:0] write_at, read_at;
     logic [COUNT_BITS-1:0] held;  // in the memory
     logic write, read;
+    logic [BITS-1:0] word;  // that was read
+    logic read_valid, read_taken;
     logic room, some;  // the memory is not full, and not empty: kept beside the count, so that no path begins with it
 
     assign in_ready = room;
     assign write = in_valid && room;
-    assign read = some && (!out_valid || out_ready);
+    assign read = some && (!read_valid || read_taken);
 
     function automatic logic [AT_BITS-1:0] following(input logic [AT_BITS-1:0] at);
         return at == AT_BITS'(DEPTH - 1) ? '0 : at + 1'b1;
@@ -43,7 +45,7 @@ module row_queue #(
             held <= '0;
             room <= 1'b1;
             some <= 1'b0;
-            out_valid <= 1'b0;
+            read_valid <= 1'b0;
         end else begin
             if (write) write_at <= following(write_at);
             if (read) read_at <= following(read_at);
@@ -57,8 +59,8 @@ module row_queue #(
                 room <= 1'b1;
                 some <= held != COUNT_BITS'(1);
             end
-            if (read) out_valid <= 1'b1;
-            else if (out_ready) out_valid <= 1'b0;
+            if (read) read_valid <= 1'b1;
+            else if (read_taken) read_valid <= 1'b0;
         end
     end
 
@@ -69,7 +71,22 @@ module row_queue #(
         .write_data(in_data),
         .read,
         .read_at,
-        .read_data(out_data)
+        .read_data(word)
     );
+
+    if (BLOCK) begin : gen_behind
+        assign read_taken = !out_valid || out_ready;
+
+        always_ff @(posedge clk) begin
+            if (read_taken) out_data <= word;
+
+            if (rst) out_valid <= 1'b0;
+            else if (read_taken) out_valid <= read_valid;
+        end
+    end else begin : gen_direct
+        assign read_taken = out_ready;
+        assign out_data = word;
+        assign out_valid = read_valid;
+    end
 
 endmodule

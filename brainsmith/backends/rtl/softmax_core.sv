@@ -101,11 +101,15 @@ module softmax_core #(
         .out_ready(element_taken)
     );
 
-    // Powers: the difference is the address, the table's word comes a cycle later; the stages move together.
+    // Powers: the difference is the address, the table's word comes a cycle later, or two from block RAM, whose words come
+    // late in a cycle; the stages move together.
+    localparam int unsigned READ = TABLE_STYLE == "block" ? 2 : 1;
+
     logic [IN_BITS-1:0] row_most;
     logic [AT_BITS-1:0] looked_up;  // beats of this row
     logic row_active, row_last, move;
-    logic address_valid, address_first, address_last, power_valid, power_first, power_last;
+    logic [READ:0] reading_valid, reading_first, reading_last;  // of the address, and of its power on the way
+    logic power_valid, power_first, power_last;
     logic [SIMD-1:0][ADDRESS_BITS-1:0] address;
     powers_t power;
     logic [SUM_BITS-1:0] sum;
@@ -115,6 +119,9 @@ module softmax_core #(
 
     // A beat's powers are added up in a tree, which goes on while no beat comes.
     assign add = !(beat_sum_valid && sum_valid && !sum_ready);
+    assign power_valid = reading_valid[READ];
+    assign power_first = reading_first[READ];
+    assign power_last = reading_last[READ];
     assign move = !power_valid || (powers_ready && add);
     assign element_taken = row_active && move;
     assign row_last = element_valid && element_taken && looked_up == AT_BITS'(BEATS - 1);
@@ -158,30 +165,26 @@ module softmax_core #(
         if (rst) begin
             row_active <= 1'b0;
             looked_up <= '0;
-            address_valid <= 1'b0;
-            power_valid <= 1'b0;
+            reading_valid <= '0;
             sum_valid <= 1'b0;
         end else begin
             if (most_ready) row_active <= most_valid;
             if (element_valid && element_taken) looked_up <= row_last ? '0 : looked_up + 1'b1;
-            if (move) begin
-                address_valid <= element_valid && row_active;
-                power_valid <= address_valid;
-            end
+            if (move) reading_valid <= (READ + 1)'({reading_valid, element_valid && row_active});
             if (beat_sum_valid && add) sum_valid <= beat_sum_last;
             else if (sum_ready) sum_valid <= 1'b0;
         end
         if (most_ready) row_most <= most;
         if (move) begin
-            address_first <= looked_up == '0;
-            address_last <= looked_up == AT_BITS'(BEATS - 1);
-            power_first <= address_first;
-            power_last <= address_last;
+            reading_first <= (READ + 1)'({reading_first, looked_up == '0});
+            reading_last <= (READ + 1)'({reading_last, looked_up == AT_BITS'(BEATS - 1)});
             for (int unsigned lane = 0; lane < SIMD; lane++)
                 address[lane] <= address_of(row_most - element[lane]);
         end
         if (beat_sum_valid && add) sum <= (beat_sum_first ? '0 : sum) + SUM_BITS'(beat_sum);
     end
+
+    powers_t word;
 
     for (genvar lane = 0; lane < SIMD; lane++) begin : gen_tables
         constant_rom #(
@@ -190,8 +193,14 @@ module softmax_core #(
             .clk,
             .enable(move),
             .address(address[lane]),
-            .word(power[lane])
+            .word(word[lane])
         );
+    end
+
+    if (READ == 2) begin : gen_behind
+        always_ff @(posedge clk) if (move) power <= word;
+    end else begin : gen_direct
+        assign power = word;
     end
 
     powers_t waiting;

@@ -99,6 +99,9 @@ def softmax_resources(node: SoftmaxKernel) -> Resources:
     lane = Resources(
         lut=bits + width["address_bits"] + given - 3, ff=width["address_bits"] + reciprocal + given
     )
-    lane += multiplier(power, reciprocal) + _table(node).resources()
+    table = _table(node)
+    lane += multiplier(power, reciprocal) + table.resources()
+    if table.registered:
+        lane += Resources(ff=power)
     inputs, powers = _queues(node)
     return division + shared + trees + lane.times(simd) + queue_resources(*inputs) + queue_resources(*powers)

@@ -6,39 +6,45 @@ Yosys leaves them outside, where they cost flip-flops and wires; Lattice's own t
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from brainsmith.rtl.synthesis.lattice_circuit import (
+    ADDED,
+    ADDER,
+    FLIP_FLOP,
+    MULTIPLIER,
+    ONE,
+    RAM,
+    ZERO,
+    Cell,
+    Circuit,
+    Control,
+)
 
-FLIP_FLOP, RAM, MULTIPLIER = "TRELLIS_FF", "DP16KD", "MULT18X18D"
 _OUTPUTS = {RAM: re.compile(r"DO[AB]\d+"), MULTIPLIER: re.compile(r"P\d+")}
 _FACTOR = re.compile(r"[AB]\d+")
-_PLAIN = {"REGSET": "RESET", "CLKMUX": "CLK", "LSRMUX": "LSR"}
+_SUM = {
+    "INIT0": "1001011010101010", "INIT1": "1001011010101010", "INJECT1_0": "NO", "INJECT1_1": "NO",
+}  # fmt: skip
+"""Of an adder as Yosys writes it: A + B + CIN, where C is 0."""
+
+
 _SIDES = "AB"
-_ZERO, _ONE = "0", "1"
-
-Cell = dict[str, Any]
-
-
-class _Control(NamedTuple):
-    """What clocks and enables a register: nets, or the constant 1."""
-
-    clock: Any
-    enable: Any
 
 
 def absorb_registers(module: dict[str, Any]) -> None:
     """Move registers into block RAMs and multipliers; what the circuit computes, and when, is the same.
 
     It is done where all registers of a RAM's or multiplier's outputs, or of a factor, are clocked and enabled alike, have
-    no reset and begin with 0, as the cells' own do, and where an output goes nowhere else.
+    no reset and begin with 0, as the cells' own do, and where an output goes nowhere else. A product of more bits
+    is the sum of several multipliers: where two registers follow one another behind it, the first is moved before the sum.
 
     Args:
         module: Of a netlist that Yosys wrote as JSON; it is changed.
     """
-    circuit = _Circuit(module)
+    circuit = Circuit(module)
+    for name in circuit.of(MULTIPLIER):
+        _move_before_sum(circuit, name)
     for kind in (RAM, MULTIPLIER):
         for name in circuit.of(kind):
             _absorb_behind(circuit, circuit.cells[name])
@@ -46,55 +52,81 @@ def absorb_registers(module: dict[str, Any]) -> None:
         _absorb_before(circuit, name)
 
 
-class _Circuit:
-    """The cells of a netlist, which of them read a net, and which flip-flop drives it."""
-
-    def __init__(self, module: Mapping[str, Any]) -> None:
-        self.cells: dict[str, Cell] = module["cells"]
-        self.readers: defaultdict[Any, list[tuple[str, str]]] = defaultdict(list)
-        self.registers: dict[Any, str] = {}
-        for name, cell in self.cells.items():
-            for port, bits in cell["connections"].items():
-                if cell["port_directions"][port] != "output":
-                    for bit in bits:
-                        self.readers[bit].append((name, port))
-            if cell["type"] == FLIP_FLOP:
-                self.registers[cell["connections"]["Q"][0]] = name
-        for port in module["ports"].values():
-            for bit in port["bits"]:
-                self.readers[bit].append(("", ""))
-
-    def of(self, kind: str) -> list[str]:
-        """Return the cells of a type."""
-        return [name for name, cell in self.cells.items() if cell["type"] == kind]
-
-    def control(self, names: Sequence[str]) -> _Control | None:
-        """Return what controls some flip-flops, if a hard cell's registers can stand for them."""
-        controls = {_control(self.cells[name]) for name in names}
-        return controls.pop() if len(controls) == 1 else None
-
-    def remove(self, name: str) -> None:
-        """Remove a flip-flop."""
-        cell = self.cells.pop(name)
-        del self.registers[cell["connections"]["Q"][0]]
-        for port in ("DI", "CLK", "CE"):
-            for bit in cell["connections"].get(port, []):
-                self.readers[bit].remove((name, port))
+def _move_before_sum(circuit: Circuit, multiplier: str) -> None:
+    """Move the registers behind a sum of multipliers' outputs to these, where other registers follow them."""
+    found = _sum_of(circuit, multiplier)
+    control = circuit.control(list(found.registers)) if found and found.adders else None
+    if found is None or control is None or not all(_is_followed(circuit, name) for name in found.registers):
+        return
+    for name in found.multipliers:
+        for net in circuit.outputs(name):
+            added = [reader for reader in circuit.readers[net] if reader[1] != "DI"]
+            if added:
+                at_once = [reader for reader, port in circuit.readers[net] if port == "DI"]
+                late = circuit.output_of(at_once[0]) if at_once else circuit.add_register(net, control)
+                circuit.reconnect(net, late, added)
+    for name in found.registers:
+        (net,) = circuit.cells[name]["connections"]["DI"]
+        if circuit.drivers[net] in found.adders:
+            out = circuit.output_of(name)
+            circuit.remove(name)
+            circuit.give(circuit.drivers[net], net, out)
 
 
-def _control(cell: Cell) -> _Control | None:
+class _Sum(NamedTuple):
+    """What adds up the outputs of multipliers, and the registers that these and the sum go to."""
+
+    multipliers: dict[str, None]
+    adders: dict[str, None]
+    registers: dict[str, None]
+
+
+def _sum_of(circuit: Circuit, multiplier: str) -> _Sum | None:
+    """Return the sum that a multiplier has a part in; None if it goes elsewhere too, or adds something else."""
+    found, left = _Sum({}, {}, {}), [multiplier]
+    while left:
+        name = left.pop()
+        kind = circuit.kind(name)
+        if kind == FLIP_FLOP:
+            found.registers[name] = None
+        elif kind == MULTIPLIER:
+            found.multipliers[name] = None
+        elif kind == ADDER and _only_adds(circuit.cells[name]):
+            found.adders[name] = None
+            before = [circuit.drivers.get(net, "") for net in circuit.inputs(name)]
+            if any(circuit.kind(one) not in (MULTIPLIER, ADDER) for one in before):
+                return None
+            left += [one for one in before if one not in found.multipliers and one not in found.adders]
+        else:
+            return None
+        if kind == FLIP_FLOP:
+            continue
+        for net in circuit.outputs(name):
+            readers = circuit.readers[net]
+            if any(
+                circuit.kind(one) == FLIP_FLOP and (port != "DI" or (kind == ADDER and len(readers) > 1))
+                for one, port in readers
+            ):
+                return None
+            left += [one for one, _ in readers if one not in found.adders and one not in found.registers]
+    return found
+
+
+def _only_adds(cell: Cell) -> bool:
+    """Tell whether an adder gives 0 where its other inputs are 0."""
     pins, parameters = cell["connections"], cell["parameters"]
-    if cell["type"] != FLIP_FLOP or any(
-        parameters.get(name, value) != value for name, value in _PLAIN.items()
-    ):
-        return None
-    kind = parameters.get("CEMUX", _ONE)
-    if kind not in (_ONE, "CE") or pins.get("LSR", [_ZERO]) != [_ZERO]:
-        return None
-    return _Control(pins["CLK"][0], pins["CE"][0] if kind == "CE" else _ONE)
+    return all(parameters.get(name) == value for name, value in _SUM.items()) and all(
+        pins[port] == [ZERO] if port in ("C0", "C1") else pins[port] != [ONE] for port in ADDED
+    )
 
 
-def _absorb_behind(circuit: _Circuit, cell: Cell) -> None:
+def _is_followed(circuit: Circuit, register: str) -> bool:
+    """Tell whether nothing but registers reads a register."""
+    readers = circuit.readers[circuit.output_of(register)]
+    return all(circuit.kind(name) == FLIP_FLOP and port == "DI" for name, port in readers)
+
+
+def _absorb_behind(circuit: Circuit, cell: Cell) -> None:
     """Move the registers of all outputs that are read into a cell."""
     read = [
         (port, circuit.readers[bits[0]])
@@ -114,16 +146,16 @@ def _absorb_behind(circuit: _Circuit, cell: Cell) -> None:
         circuit.remove(name)
 
 
-def _ram_takes(cell: Cell, control: _Control) -> bool:
+def _ram_takes(cell: Cell, control: Control) -> bool:
     """Let a block RAM use its output registers, if it reads with that clock and has no reset."""
     pins, parameters = cell["connections"], cell["parameters"]
-    clocks = {pins[f"CLK{side}"][0] for side in _SIDES} - {_ZERO, _ONE, "x"}
+    clocks = {pins[f"CLK{side}"][0] for side in _SIDES} - {ZERO, ONE, "x"}
     resets = {pins[f"RST{side}"][0] for side in _SIDES}
     plain = all(
         parameters[f"REGMODE_{side}"] == "NOREG" and parameters[f"CLK{side}MUX"] == f"CLK{side}"
         for side in _SIDES
     )
-    if clocks != {control.clock} or resets - {_ZERO, "x"} or not plain:
+    if clocks != {control.clock} or resets - {ZERO, "x"} or not plain:
         return False
     for side in _SIDES:
         parameters[f"REGMODE_{side}"] = "OUTREG"
@@ -131,9 +163,9 @@ def _ram_takes(cell: Cell, control: _Control) -> bool:
     return True
 
 
-def _product_takes(cell: Cell, control: _Control, *registers: str) -> bool:
+def _product_takes(cell: Cell, control: Control, *registers: str) -> bool:
     """Let a multiplier use registers, if its others are controlled alike: they share a clock and an enable here."""
-    pins, wanted = cell["connections"], {"CLK0": [control.clock], "CE0": [control.enable], "RST0": [_ZERO]}
+    pins, wanted = cell["connections"], {"CLK0": [control.clock], "CE0": [control.enable], "RST0": [ZERO]}
     if any(pins.get(name, bits) != bits for name, bits in wanted.items()):
         return False
     pins |= wanted
@@ -144,7 +176,7 @@ def _product_takes(cell: Cell, control: _Control, *registers: str) -> bool:
     return True
 
 
-def _absorb_before(circuit: _Circuit, name: str) -> None:
+def _absorb_before(circuit: Circuit, name: str) -> None:
     """Move the registers of both factors into a multiplier; a register that others read too stays for them.
 
     nextpnr knows no delays of a multiplier with a register at one factor alone.
@@ -153,7 +185,7 @@ def _absorb_before(circuit: _Circuit, name: str) -> None:
     pins = {
         port: bits[0]
         for port, bits in cell["connections"].items()
-        if _FACTOR.fullmatch(port) and bits[0] not in (_ZERO, "x")
+        if _FACTOR.fullmatch(port) and bits[0] not in (ZERO, "x")
     }
     if any(net not in circuit.registers for net in pins.values()):
         return

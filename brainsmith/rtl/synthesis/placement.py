@@ -12,7 +12,7 @@ from brainsmith.errors import BuildError, ToolError
 from brainsmith.plugin.processes import run_python
 from brainsmith.plugin.tools import find_package
 from brainsmith.rtl.library.sources import find_library
-from brainsmith.rtl.synthesis import lattice_registers
+from brainsmith.rtl.synthesis import lattice_circuit, lattice_registers
 from brainsmith.rtl.synthesis.for_synthesis import altered_design
 from brainsmith.rtl.synthesis.pieces import whole
 from brainsmith.rtl.synthesis.script import lattice_script
@@ -80,8 +80,8 @@ def place_piece(piece: Piece, device: str, period: float) -> Placement:
     commands = lattice_script(piece.top, source_paths(piece), _NETLIST)
     job = Job(piece.name, piece.files, commands, find_yosys(), keep=(_NETLIST,))
     arguments = _arguments(device, period)
-    moved = Path(str(lattice_registers.__file__)).read_text("utf-8")
-    key = digest(json.dumps([job.key(), tool, arguments, moved]))
+    moved = [Path(str(module.__file__)).read_text("utf-8") for module in (lattice_circuit, lattice_registers)]
+    key = digest(json.dumps([job.key(), tool, arguments, *moved]))
     netlist = entry_of(job, store) / _NETLIST
     about: About = {"of": f"{piece.name} on {device}, by {tool}"}
     entry = store.obtain(key, lambda work: _execute(netlist, work, device, arguments, tool), about)
