@@ -33,6 +33,10 @@ class LayerNormRTL(RowBackend, LayerNormKernel):
         depth, bits = _queue(self)
         return {**super().core_parameters(), "DEPTH": depth, "BLOCK": int(in_blocks(depth, bits))}
 
+    def row_delay(self) -> int:
+        """Return the cycles of the sums, the root, and the stages after it."""
+        return int((self.get_nodeattr("SIMD") - 1).bit_length() + self.arithmetic().root_bits + 12)
+
     def core_resources(self) -> Resources:
         """Return the adders of the root, per lane those of sums, centring and rounding, and the queue."""
         return layer_norm_resources(self)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
+from brainsmith.rtl.timing.beat_schedule import BeatSchedule, row_by_row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +35,21 @@ class RowBackend(CoreBackend):
             "OUT_BITS": arithmetic.output_bits,
             **{name.upper(): value for name, value in arithmetic.widths().items()},
         }
+
+    @abstractmethod
+    def row_delay(self) -> int:
+        """Return the cycles from a row's last beat to its first result, where no row waits for another."""
+
+    def beat_schedule(self) -> BeatSchedule:
+        """Return that a row's results come one a cycle, some time after its last beat.
+
+        Where the serial unit takes longer than a row's beats, rows wait for it and beats for these: that is left to the
+        slowest schedule there is.
+        """
+        beats, each = self.frame_beats()[0][0], self.arithmetic().size // self.get_nodeattr("SIMD")
+        if each < self.arithmetic().serial_cycles:
+            return super().beat_schedule()
+        return row_by_row(beats, each, self.row_delay())
 
     def lanes(self) -> Mapping[str, int]:
         """Return a row, which SIMD divides, also where fewer lanes are as fast."""

@@ -56,6 +56,13 @@ class SoftmaxRTL(RowBackend, SoftmaxKernel):
         powers = np.array(self.arithmetic().table, np.int64)[:, None]
         return {self.memory_file("powers"): table_text(powers, DataType[f"UINT{_table(self).bits}"])}
 
+    def row_delay(self) -> int:
+        """Return the cycles of the greatest, of the powers of a row and their sum, of the division, and the product."""
+        arithmetic, simd = self.arithmetic(), self.get_nodeattr("SIMD")
+        rounds = (simd - 1).bit_length()
+        looked_up = arithmetic.size // simd + (2 if _table(self).registered else 1)
+        return int(max(rounds, 1) + looked_up + rounds + arithmetic.reciprocal_bits + 7)
+
     def core_resources(self) -> Resources:
         """Return the comparators, adders, tables and multipliers of the lanes, the divider, and two queues."""
         return softmax_resources(self)

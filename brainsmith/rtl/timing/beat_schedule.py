@@ -48,11 +48,12 @@ class Giving:
 
     Attributes:
         turns: (beats,), ascending: the turn of which each is the result; beyond the last turn, one cycle later for each.
-        delay: Cycles from the turn to the beat.
+        delay: Cycles from the turn to the beat: one number, or (beats,) where several beats are the result of a turn
+            and are given one after the other, while later turns go on.
     """
 
     turns: Numbers
-    delay: int = 1
+    delay: int | Numbers = 1
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,20 @@ def gathered(beats: int, results: int, delay: int) -> BeatSchedule:
     each = beats // results
     return BeatSchedule(
         beats, (Taking(np.arange(beats)),), (Giving(np.arange(1, results + 1) * each - 1, delay),)
+    )
+
+
+def row_by_row(beats: int, each: int, delay: int) -> BeatSchedule:
+    """Return the schedule of a layer that takes a beat in each turn, and gives a row's results some time after its last.
+
+    Args:
+        beats: Of a frame.
+        each: Of a row.
+        delay: Cycles from a row's last beat to its first result; the others follow, one a cycle.
+    """
+    numbers = np.arange(beats)
+    return BeatSchedule(
+        beats, (Taking(numbers),), (Giving(numbers // each * each + each - 1, delay + numbers % each),)
     )
 
 

@@ -1,6 +1,7 @@
 """LayerNormRTL against the LayerNorm kernel."""
 
 import pytest
+from hypothesis import assume
 from hypothesis import strategies as st
 from qonnx.custom_op.registry import getCustomOp
 
@@ -8,6 +9,7 @@ from brainsmith.backends.rtl.layer_norm_rtl import LayerNormRTL
 from brainsmith.kernels.integer_layer_norm import output_bits_for
 from brainsmith.rtl.cores.parallelism import Parallelism
 from tests.backends.rtl.bench import Case, check_cores, law_of_cores, lint, make_model
+from tests.backends.rtl.scheduled import law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 DOMAIN = "brainsmith.backends.rtl"
@@ -56,6 +58,25 @@ def test_outputs_wider_than_the_products_and_roots_of_0(tmp_path, simulations):
 
 
 test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=6, least=4, most=8)
+
+
+@st.composite
+def long_rows(draw):
+    """Cases whose rows have at least as many beats as their roots take cycles."""
+    values = draw(cases()).attributes
+    beats = instance(case(8, 1, fraction=values["fraction_bits"])).arithmetic().serial_cycles + draw(
+        st.integers(0, 80)
+    )
+    chosen = case(
+        values["SIMD"] * beats, values["SIMD"], values["inputDataType"], values["fraction_bits"], values["epsilon"],
+        (1, draw(st.integers(1, 3))),
+    )  # fmt: skip
+    arithmetic, problem = instance(chosen).try_arithmetic()
+    assume(not problem and arithmetic.serial_cycles <= beats)
+    return chosen
+
+
+test_beats_move_when_the_schedule_says = law_of_schedules(long_rows(), draws=6, least=4, most=8)
 
 
 @pytest.mark.parametrize(

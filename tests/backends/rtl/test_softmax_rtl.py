@@ -7,6 +7,7 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.backends.rtl.softmax_rtl import SoftmaxRTL
 from brainsmith.rtl.cores.parallelism import Parallelism
 from tests.backends.rtl.bench import Case, check_cores, law_of_cores, lint, make_model
+from tests.backends.rtl.scheduled import law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 DOMAIN = "brainsmith.backends.rtl"
@@ -45,6 +46,21 @@ def test_cases_by_hand(tmp_path, simulations):
 
 
 test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=6, least=4, most=8)
+
+
+@st.composite
+def long_rows(draw):
+    """Cases whose rows have at least as many beats as their divisions take cycles."""
+    values = draw(cases()).attributes
+    fraction = values["fraction_bits"]
+    beats = fraction + 5 + draw(st.integers(0, 60))
+    return case(
+        values["SIMD"] * beats, values["SIMD"], values["input_data_type"], values["scale"], fraction,
+        (1, draw(st.integers(1, 3))),
+    )  # fmt: skip
+
+
+test_beats_move_when_the_schedule_says = law_of_schedules(long_rows(), draws=6, least=4, most=8)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from brainsmith.rtl.timing.beat_schedule import (
     gathered,
     one_by_one,
     replayed,
+    row_by_row,
 )
 
 
@@ -45,7 +46,9 @@ def layers_for(draw, beats):
     """Draw a layer that takes some beats a frame."""
     each = draw(st.sampled_from([one for one in range(1, beats + 1) if beats % one == 0]))
     delay = draw(st.integers(0, 4))
-    kind = draw(st.sampled_from(["same", "sums", "products", "stored", "wider", "narrower", "window", "pad"]))
+    kind = draw(
+        st.sampled_from(["same", "sums", "products", "stored", "wider", "narrower", "window", "pad", "rows"])
+    )
     if kind == "sums":
         return replace(gathered(beats, beats // each, delay), begin=draw(st.integers(0, 9)))
     if kind in ("products", "stored"):
@@ -59,6 +62,8 @@ def layers_for(draw, beats):
         return converted(beats, 3 * beats, delay)
     if kind == "window":
         return windowed(beats, draw(st.integers(1, 3)), draw(st.integers(3, 5)))
+    if kind == "rows":
+        return row_by_row(beats, each, delay)
     if kind == "pad":
         return padded(beats, draw(st.integers(0, 3)), draw(st.integers(0, 3)), opens=draw(st.booleans()))
     return one_by_one(beats, delay=delay)
@@ -162,7 +167,7 @@ def _move(schedule, turns, ins, outs, put, left, places):
             frame, beat = divmod(number, one.beats)
             turn = int(giving.turns[beat])
             last = min(turn, schedule.turns - 1)
-            put[one.name][number] = turns[frame * schedule.turns + last] + turn - last + giving.delay
+            put[one.name][number] = turns[frame * schedule.turns + last] + turn - last + delays(giving)[beat]
 
 
 def _inputs_of(one, taking, frame, turn, put, left):
@@ -182,7 +187,12 @@ def _places_of(one, giving, frame, turn, count, left, places):
     """Yield from when on there are places for what a turn gives at an output."""
     for beat in np.flatnonzero(np.minimum(giving.turns, count - 1) == turn):
         freed = _freed(one, left[one.name], frame * one.beats + int(beat), places)
-        yield freed - giving.delay - max(0, int(giving.turns[beat]) - turn)
+        yield freed - delays(giving)[beat] - max(0, int(giving.turns[beat]) - turn)
+
+
+def delays(giving):
+    """Return the cycles from its turn to each beat."""
+    return np.broadcast_to(giving.delay, len(giving.turns)).tolist()
 
 
 def _take(schedule, one, taking, turns, put, left):
