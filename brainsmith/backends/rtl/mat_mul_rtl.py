@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from brainsmith.backends.rtl.embedded_resources import ProductNeeds, product_of, sum_tree
 from brainsmith.backends.rtl.page_memory import LARGE, SMALL, in_blocks, page_memory_resources
 from brainsmith.graph.integer_range import FLOAT64_END
@@ -14,6 +16,7 @@ from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.integers import kind_of
 from brainsmith.rtl.cores.node_support import Support
 from brainsmith.rtl.synthesis.cells import Resources
+from brainsmith.rtl.timing.beat_schedule import BeatSchedule, Giving, Taking, in_pages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,6 +65,19 @@ class MatMulRTL(CoreBackend, MatMulKernel):
             "OUT_BITS": self.get_output_datatype().bitwidth(),
             "BLOCK": int(in_blocks(*self.memory())),
         }
+
+    def beat_schedule(self) -> BeatSchedule:
+        """Return that a row comes while it meets the first columns of a right-hand matrix that was stored whole.
+
+        A turn is a beat of the row with some columns; the last of a row with these columns gives their sums.
+        """
+        (_, right), _ = self.frame_beats()
+        parts, groups = self.depth // self.get_nodeattr("SIMD"), self.columns // self.get_nodeattr("PE")
+        matrix, matrices = self.rows * groups * parts, right // (self.depth * groups)
+        turns = np.arange(matrices * matrix)
+        comes = Taking(turns[turns % (groups * parts) < parts])
+        gives = Giving(turns[parts - 1 :: parts], 3 + (self.get_nodeattr("SIMD") - 1).bit_length())
+        return BeatSchedule(len(turns), (comes, in_pages(right, matrices, matrix)), (gives,))
 
     def core_resources(self) -> Resources:
         """Return the memories of both sides, the multipliers, the trees of sums, and the counters."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from brainsmith.backends.rtl.page_memory import in_blocks, page_memory_resources
 from brainsmith.kernels.axes import Loop
 from brainsmith.kernels.shuffle import ShuffleKernel
@@ -13,6 +15,7 @@ from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.synthesis.cells import Resources
+from brainsmith.rtl.timing.beat_schedule import BeatSchedule, Giving, in_pages, one_by_one
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,6 +68,14 @@ class ShuffleRTL(CoreBackend, ShuffleKernel):
             loops = loops[1:]
         loops = [loop for loop in loops if loop.size > 1]
         return prod(loop.size for loop in loops), tuple(loops)
+
+    def beat_schedule(self) -> BeatSchedule:
+        """Return that a page is read when it is whole, a beat in each turn, and given a cycle later."""
+        (beats,), _ = self.frame_beats()
+        words, _ = self.page()
+        if words == 1:
+            return one_by_one(beats, delay=0)
+        return BeatSchedule(beats, (in_pages(beats, beats // words, words),), (Giving(np.arange(beats)),))
 
     def core_resources(self) -> Resources:
         """Return the memory, two addresses, a counter for each loop, and what chooses a step and ends a page."""

@@ -81,6 +81,18 @@ class BeatSchedule:
     stated: bool = True
 
 
+def in_pages(beats: int, pages: int, turns: int) -> Taking:
+    """Return how an input is taken whose beats are stored in pages, of which there is room for two.
+
+    Args:
+        beats: Of a frame.
+        pages: Of a frame; a page is used when it is whole.
+        turns: That use a page; after the last one there is room for another.
+    """
+    page = np.arange(beats) // (beats // pages)
+    return Taking(page * turns, (page - 1) * turns - 1)
+
+
 def one_by_one(beats: int, inputs: int = 1, outputs: int = 1, delay: int = 1) -> BeatSchedule:
     """Return the schedule of a layer that takes a beat of each input in each turn, and gives one at each output."""
     turns = np.arange(beats)

@@ -9,6 +9,7 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.backends.rtl.mat_mul_rtl import MatMulRTL
 from brainsmith.kernels.datatypes import product_datatype
 from tests.backends.rtl.bench import Case, check_cores, law_of_cores, lint, make_model
+from tests.backends.rtl.scheduled import law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 KINDS = ["INT4", "UINT3", "INT8", "UINT8", "UINT1", "INT2", "TERNARY", "BIPOLAR", "BINARY"]
@@ -54,6 +55,9 @@ def test_cases_by_hand(tmp_path, simulations):
 
 
 test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=4, least=8, most=12)
+
+
+test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=6, least=4, most=8)
 
 
 @pytest.mark.parametrize(
