@@ -35,6 +35,6 @@ def read_config_file(path: str, problems: list[Problem]) -> dict[str, Setting]:
         found = len(document.problems)
         value = document.plain(node, name)
         if len(document.problems) == found:
-            values[name] = (value, *document.place(key))
+            values[name] = (value, *document.place(key)[1:])
     problems.extend(document.problems)
     return values

@@ -27,6 +27,8 @@ _HINTS = {
     "mapping values are not allowed here": "put a string that contains ': ' in quotes, and align the keys",
     "that cannot start any token": "put a string that begins with this character in quotes",
     "found unexpected end of stream": "a quotation mark is not closed",
+    "expected ',' or '}', but got '{'": 'put a variable in quotes inside { } and [ ]: "${name}"',
+    "expected ',' or ']', but got '{'": 'put a variable in quotes inside { } and [ ]: "${name}"',
     "found undefined alias": "put a string that begins with * in quotes",
     "but found another document": "a file holds one document; remove the line ---",
 }
@@ -42,10 +44,17 @@ def read_root(path: str | os.PathLike[str], what: str) -> Node | Problem | None:
     Returns:
         The problem instead if it cannot be read or is no YAML.
     """
-    file = os.fspath(path)
-    data = _read_bytes(file, what)
-    if isinstance(data, Problem):
-        return data
+    data = read_document(path, what)
+    return data if isinstance(data, Problem) else root_of(os.fspath(path), data)
+
+
+def root_of(file: str, data: bytes) -> Node | Problem | None:
+    """Return a document as a node, None of an empty one, or the problem if it is no YAML.
+
+    Args:
+        file: Where it comes from: the marks of its nodes have this name.
+        data: What the file holds.
+    """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -54,9 +63,9 @@ def read_root(path: str | os.PathLike[str], what: str) -> Node | Problem | None:
     return _compose(file, text)
 
 
-def _read_bytes(file: str, what: str) -> bytes | Problem:
-    """Read the file whole, or say why it cannot be what it is to be."""
-    path = Path(file)
+def read_document(path: str | os.PathLike[str], what: str) -> bytes | Problem:
+    """Read a file whole, or say why it cannot be what it is to be."""
+    file, path = os.fspath(path), Path(path)
     try:
         if path.is_dir():
             return Problem(file, 0, 0, f"this is a folder; {what} is a YAML file")
@@ -83,7 +92,9 @@ def _similar_file(path: Path) -> str:
 def _compose(file: str, text: str) -> Node | Problem | None:
     """Parse the text to nodes; no object is constructed."""
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
+        loader = yaml.SafeLoader(text)
+        loader.name = file  # which marks carry
+        root: Node | None = loader.get_single_node()
     except ReaderError as error:
         code = ord(error.character) if isinstance(error.character, str) else error.character
         return _at_offset(
@@ -93,7 +104,7 @@ def _compose(file: str, text: str) -> Node | Problem | None:
         return _syntax_problem(file, error)
     except RecursionError:
         return Problem(file, 0, 0, f"nested more than {MAX_DEPTH} levels deep")
-    return root and (_oversized(file, root) or root)
+    return root and (oversized(root) or root)
 
 
 def _syntax_problem(file: str, error: yaml.MarkedYAMLError) -> Problem:
@@ -111,7 +122,7 @@ def _at_offset(file: str, text: str, offset: int, what: str) -> Problem:
     return Problem(file, len(ends) + 1, offset - (ends[-1] if ends else 0) + 1, what)
 
 
-def _oversized(file: str, root: Node) -> Problem | None:
+def oversized(root: Node) -> Problem | None:
     """Find a structure that contains itself or multiplies through aliases; what passes is safe to walk."""
     stack = [(root, 1)]
     count = 0
@@ -122,7 +133,8 @@ def _oversized(file: str, root: Node) -> Problem | None:
             deep = depth > MAX_DEPTH
             what = f"nested more than {MAX_DEPTH} levels deep" if deep else f"more than {MAX_NODES} values"
             mark = node.start_mark
-            return Problem(file, mark.line + 1, mark.column + 1, f"{what}, perhaps through an alias (*name)")
+            text = f"{what}, perhaps through an alias (*name)"
+            return Problem(mark.name, mark.line + 1, mark.column + 1, text)
         if isinstance(node, SequenceNode):
             stack += [(item, depth + 1) for item in node.value]
         elif isinstance(node, MappingNode):

@@ -75,20 +75,34 @@ def describe(node: Node) -> str:
         return str(error)
 
 
+class Mark(yaml.Mark):
+    """Where a value is written that stands elsewhere.
+
+    Attributes:
+        used: Where it is used, to follow what is wrong with it: ``as ${rate} at base.yaml:4:10``.
+    """
+
+    def __init__(self, name: str, line: int, column: int, used: str = "") -> None:
+        super().__init__(name, 0, line, column, None, 0)
+        self.used = used
+
+
 class YamlDocument:
-    """One file being read: turns nodes into values and collects what is wrong with them."""
+    """A file being read, perhaps with others that it takes in: turns nodes into values and collects what is wrong."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.problems: list[Problem] = []
 
-    def place(self, node: Node) -> tuple[int, int]:
-        """Give the line and column of a node, from 1."""
-        return node.start_mark.line + 1, node.start_mark.column + 1
+    def place(self, node: Node) -> tuple[str, int, int]:
+        """Give the file, line and column of a node, from 1; 0 of what stands in no file."""
+        mark = node.start_mark
+        return (mark.name, mark.line + 1, mark.column + 1) if mark else (self.file, 0, 0)
 
     def report(self, node: Node, text: str) -> None:
         """Collect a problem at a node."""
-        self.problems.append(Problem(self.file, *self.place(node), text))
+        used = getattr(node.start_mark, "used", "")
+        self.problems.append(Problem(*self.place(node), f"{text} ({used})" if used else text))
 
     def mapping(self, node: Node, label: str, keys: Sequence[str]) -> Pairs:
         """Read a mapping with known keys; null is an empty one."""
@@ -112,8 +126,8 @@ class YamlDocument:
             elif not is_text(key) or not key.value:
                 self.report(key, f"a key in {label} must be a string, not {describe(key)}")
             elif key.value in pairs:
-                line, column = self.place(pairs[key.value][0])
-                first = f"first at {self.file}:{line}:{column}"
+                file, line, column = self.place(pairs[key.value][0])
+                first = f"first at {file}:{line}:{column}"
                 self.report(key, f"key {key.value!r} in {label} is given twice: {first}")
             else:
                 pairs[key.value] = (key, value)

@@ -74,9 +74,9 @@ def select_blueprint(path: str | os.PathLike[str], *, files: bool = True) -> tup
 
     entry = _KeptBlueprint(os.fspath(path), get_plugin_manager())
     plain = entry.load()
-    if plain is None or plain[2] != FORM:
+    if plain is None or plain[3] != FORM:
         return entry.read(files)
-    blueprint, selection = from_plain(plain[3], entry.registry)
+    blueprint, selection = from_plain(plain[4], entry.registry)
     if files:
         from brainsmith.blueprint.loader import missing_files
 
@@ -90,7 +90,7 @@ def _named(path: str, manager: PluginManager) -> tuple[tuple[PluginInfo, ...], t
     entry = _KeptBlueprint(path, manager)
     plain = entry.load()
     if plain is not None:
-        names, skipped = plain[:2]
+        names, skipped = plain[1:3]
         found = [entry.registry.scanned(plugin_type, reference) for plugin_type, reference in names]
         records = tuple(info for info in found if info is not None)
         if len(records) == len(names):
@@ -115,8 +115,9 @@ class _KeptBlueprint:
         self._stamp = (content, identity)
 
     def load(self) -> Any:
-        """Give what is kept; None if there is nothing, or something has changed since."""
-        return None if self.registry.has_run_time_plugins() else self._kept.load(self._stamp)
+        """Give what is kept; None if there is nothing, or something has changed since, such as a file that it extends."""
+        plain = None if self.registry.has_run_time_plugins() else self._kept.load(self._stamp)
+        return plain if plain is not None and all(_digest_is(*file) for file in plain[0].items()) else None
 
     def read(self, files: bool) -> tuple[Blueprint, Selection]:
         """Read and resolve the file, and keep the result."""
@@ -126,7 +127,16 @@ class _KeptBlueprint:
         blueprint, selection = check_blueprint(self._path, self.registry, files=files)
         if not self.registry.has_run_time_plugins():
             names = [(info.type, info.reference) for info in selection.records]
-            about: About = {"of": self._path, "files": {self._absolute: digest(self._stamp[0])}, "origin": {}}
-            plain = (names, selection.skipped, FORM, to_plain((blueprint, selection)))
+            sources = dict(blueprint.sources)
+            about: About = {"of": self._path, "files": sources, "origin": {}}
+            plain = (sources, names, selection.skipped, FORM, to_plain((blueprint, selection)))
             self._kept.save(self._stamp, plain, about)
         return blueprint, selection
+
+
+def _digest_is(path: str, known: str) -> bool:
+    """Tell whether a file still has the content with a digest."""
+    try:
+        return digest(read_bytes(path)) == known
+    except OSError:
+        return False

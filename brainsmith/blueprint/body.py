@@ -1,10 +1,10 @@
-"""The keys of a blueprint: the one at the root, and those of ``hw_compiler``."""
+"""The keys of ``hw_compiler``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from yaml.nodes import MappingNode, Node, ScalarNode
+from yaml.nodes import Node, ScalarNode
 
 from brainsmith.blueprint.entries import read_kernels, read_steps, read_transforms
 from brainsmith.blueprint.goal import read_goal
@@ -24,40 +24,11 @@ from brainsmith.blueprint.schema import (
 )
 from brainsmith.blueprint.verify import read_verify
 from brainsmith.close_names import did_you_mean
-from brainsmith.yaml_nodes import describe, is_null
+from brainsmith.yaml_nodes import describe
 
 
-def read_blueprint(doc: Document, root: Node) -> Blueprint:
-    """Read a whole document; what is wrong with it is left in `doc.problems`."""
-    body = _body(doc, root)
-    return _read_body(doc, body) if body else Blueprint(doc.file)
-
-
-def _body(doc: Document, root: Node) -> Node | None:
-    """Give the value of ``hw_compiler``, the one key of the file."""
-    if not isinstance(root, MappingNode):
-        text = f"a blueprint must be a mapping with the key hw_compiler, not {describe(root)}"
-        doc.report(root, text)
-        return None
-    pairs = doc.pairs(root, "the file")
-    inside = KEYS["hw_compiler"]
-    for key, (node, _) in pairs.items():
-        if key != "hw_compiler":
-            hint = did_you_mean(key, ["hw_compiler"]) or "."
-            if key in inside:
-                hint = ". It belongs under hw_compiler."
-            doc.report(node, f"unknown key {key!r} beside hw_compiler{hint}")
-    body = pairs["hw_compiler"][1] if "hw_compiler" in pairs else None
-    if body is None:
-        doc.report(root, "the key hw_compiler is missing: everything in a blueprint belongs under it")
-    elif is_null(body):
-        doc.report(body, f"hw_compiler must be a mapping, not {describe(body)}")
-        return None
-    return body
-
-
-def _read_body(doc: Document, node: Node) -> Blueprint:
-    """Read the keys of ``hw_compiler``."""
+def read_blueprint(doc: Document, node: Node) -> Blueprint:
+    """Read what stands under ``hw_compiler``; what is wrong with it is left in `doc.problems`."""
     pairs = doc.mapping(node, "hw_compiler", KEYS["hw_compiler"])
     values = {key: value for key, (_, value) in pairs.items()}
     positions = {key: doc.position(key_node) for key, (key_node, _) in pairs.items()}
@@ -66,7 +37,9 @@ def _read_body(doc: Document, node: Node) -> Blueprint:
         goal=read_goal(doc, values["target"]) if "target" in values else Goal(),
         inputs=read_inputs(doc, values["inputs"]) if "inputs" in values else InputDatatypes(),
         kernels=read_kernels(doc, values["kernels"], "kernels") if "kernels" in values else (),
-        **_phases(doc, values, positions),
+        transforms=(phases := _phases(doc, values, positions)).get("transforms", ()),
+        pre_hw=phases.get("pre_hw", ()),
+        post_hw=phases.get("post_hw", ()),
         steps=read_steps(doc, values["steps"], "steps") if "steps" in values else None,
         args=_step_arguments(doc, values["args"], positions) if "args" in values else {},
         verify=read_verify(doc, values["verify"]) if "verify" in values else Verify(),

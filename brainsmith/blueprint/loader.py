@@ -1,43 +1,91 @@
-"""Read a blueprint file, and say everything that is wrong with it at once."""
+"""Read a blueprint, and say everything that is wrong with it at once."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from brainsmith.blueprint.schema import NOWHERE, Blueprint
+from brainsmith.blueprint.schema import NO_FILE, NOWHERE, Blueprint
 from brainsmith.errors import BlueprintError, Problem
 
+if TYPE_CHECKING:
+    from yaml.nodes import Node
 
-def load_blueprint(path: str | os.PathLike[str]) -> Blueprint:
+    from brainsmith.blueprint.composition.layers import Overrides
+    from brainsmith.blueprint.nodes import Document
+
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+"""A file, or several, later ones over earlier ones."""
+
+
+class Parsed(NamedTuple):
+    """A blueprint that was read.
+
+    Attributes:
+        blueprint: As much of it as can be read; None of nothing.
+        problems: What is wrong with it, in the order of its files.
+        doc: Its document.
+        body: The nodes under ``hw_compiler``, when all files are put together; None of nothing.
+    """
+
+    blueprint: Blueprint | None
+    problems: list[Problem]
+    doc: Document
+    body: Node | None
+
+
+def load_blueprint(path: Paths, overrides: Overrides = ()) -> Blueprint:
     """Read a blueprint and check its form; the names in it are not looked up.
 
+    Args:
+        path: The file, or several: what later ones say goes before what earlier ones do. An empty list is a blueprint
+            that says nothing.
+        overrides: What goes before the files: values by the name of a variable, or by keys with a dot between them
+            (`{"target.fps": 1000}`); or texts, as on the command line (`["target.fps=1000"]`).
+
     Raises:
-        BlueprintError: All problems of the file, each with line and column.
+        BlueprintError: All problems, each with file, line and column.
     """
-    blueprint, problems = parse_blueprint(path)
-    if problems:
-        raise BlueprintError(problems)
-    return blueprint
+    parsed = parse_blueprint(path, overrides)
+    if parsed.problems or parsed.blueprint is None:
+        raise BlueprintError(parsed.problems)
+    return parsed.blueprint
 
 
-def parse_blueprint(path: str | os.PathLike[str]) -> tuple[Blueprint, list[Problem]]:
-    """Read as much of a blueprint as can be read, beside the problems in the order of the file."""
+def parse_blueprint(path: Paths, overrides: Overrides = ()) -> Parsed:
+    """Read as much of a blueprint as can be read."""
     # yaml takes 50 ms to import; whoever has a parsed blueprint in a cache never pays them.
     from brainsmith.blueprint.body import read_blueprint
+    from brainsmith.blueprint.composition.compose import composed
     from brainsmith.blueprint.nodes import Document
-    from brainsmith.yaml_file import read_root
 
-    doc = Document(os.fspath(path))
-    root = read_root(path, "a blueprint")
-    if root is None:
-        text = "the file is empty; a blueprint is a mapping with the key hw_compiler"
-        root = Problem(doc.file, 1, 1, text)
-    if isinstance(root, Problem):
-        return Blueprint(doc.file), [root]
-    blueprint = read_blueprint(doc, root)
-    unique = dict.fromkeys(doc.problems)  # an alias shows the same node twice
-    return blueprint, sorted(unique, key=lambda problem: (problem.line, problem.column))
+    paths = [os.fspath(each) for each in ([path] if isinstance(path, str | os.PathLike) else path)]
+    doc = Document(" + ".join(paths) or NO_FILE)
+    body, sources = composed(doc, paths, overrides)
+    if body is None:
+        return Parsed(None, in_order(doc.file, doc.problems), doc, body)
+    before = len(doc.problems)
+    known = {(problem.file, problem.line, problem.column) for problem in doc.problems}
+    blueprint = read_blueprint(doc, body)
+    # What could not be put together is no second problem where it is read.
+    later = [each for each in doc.problems[before:] if (each.file, each.line, each.column) not in known]
+    given = _texts(overrides) if isinstance(overrides, Mapping) else tuple(overrides)
+    blueprint = replace(blueprint, sources=sources, overrides=given)
+    return Parsed(blueprint, in_order(doc.file, [*doc.problems[:before], *later]), doc, body)
+
+
+def _texts(overrides: Mapping[str, object]) -> tuple[str, ...]:
+    return tuple(f"{name}={value}" for name, value in overrides.items())
+
+
+def in_order(file: str, problems: Iterable[Problem]) -> list[Problem]:
+    """Sort problems: those of a file first, then by other files, each by line and column; each once."""
+    unique = dict.fromkeys(problems)  # an alias shows the same node twice
+    return sorted(unique, key=lambda each: (each.file != file, each.file, each.line, each.column))
 
 
 def missing_files(blueprint: Blueprint) -> list[Problem]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
-from yaml.nodes import Node, ScalarNode, SequenceNode
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from brainsmith.blueprint.names import parse_name
 from brainsmith.blueprint.schema import Arguments, PluginName, Position
@@ -18,10 +19,24 @@ class Document(YamlDocument):
     def __init__(self, file: str) -> None:
         super().__init__(file)
         self.blanks: list[Position] = []
+        self.files: dict[int, str] = {}
+        """Absolute names of files that nodes name, by the node's id."""
+        self.nothing = MappingNode("tag:yaml.org,2002:map", [])
+        """Stands for an empty blueprint."""
+
+    def file_named(self, node: Node, text: str) -> str:
+        """Return the absolute name of a file that a node names: relative ones stand beside the file that names them."""
+        place = node.start_mark
+        beside = (
+            place.line >= 0 if place else False
+        )  # else it is an override, which belongs to the current folder
+        folder = Path(place.name).absolute().parent if beside else Path.cwd()
+        self.files[id(node)] = str(folder / Path(text).expanduser())
+        return self.files[id(node)]
 
     def position(self, node: Node) -> Position:
-        """Give the place of a node, from 1."""
-        return Position(self.file, *self.place(node))
+        """Give the place of a node."""
+        return Position(*self.place(node))
 
     def items(self, node: Node, label: str) -> list[tuple[str, Node]]:
         """Read a list as (label, node); null is an empty list and a bare ``~`` in it an empty place."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from brainsmith.blueprint.arguments import argument_problems
 from brainsmith.blueprint.arrangement import Arrangement, arrange
 from brainsmith.blueprint.backends import BackendChoice
 from brainsmith.blueprint.build_step import BuildStep, step_of
+from brainsmith.blueprint.loader import Paths, in_order, parse_blueprint
 from brainsmith.blueprint.loader import missing_files as missing_files
-from brainsmith.blueprint.loader import parse_blueprint
 from brainsmith.blueprint.lookup import Lookup
 from brainsmith.blueprint.outputs import RTL_STEPS
 from brainsmith.blueprint.schema import (
@@ -30,6 +30,9 @@ from brainsmith.errors import BlueprintError, PluginLoadError, Problem
 from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.plugin_registry import Registry
+
+if TYPE_CHECKING:
+    from brainsmith.blueprint.composition.layers import Overrides
 
 
 def resolve_blueprint(
@@ -52,9 +55,10 @@ def resolve_blueprint(
 
 
 def check_blueprint(
-    path: str | os.PathLike[str] | Blueprint,
+    path: Paths | Blueprint,
     registry: Registry,
     *,
+    overrides: Overrides = (),
     files: bool = True,
     output: str | None = None,
     steps: Collection[str] | None = None,
@@ -62,23 +66,31 @@ def check_blueprint(
     """Read a blueprint and look up its names; wrong forms, names and file names are reported together.
 
     Args:
-        path: The file, or a blueprint that was read.
+        path: The file, or several, later ones over earlier ones; or a blueprint that was read.
         registry: Where names are looked up.
+        overrides: What goes before the files, as for `load_blueprint`.
         files: Whether the golden data's files must be there.
         output: How far the build goes, in place of what the file says.
         steps: The names of the steps that run in place of the blueprint's.
 
     Raises:
-        BlueprintError: All problems, in the order of the file.
+        BlueprintError: All problems, in the order of the files; or there are overrides of a blueprint that was read.
     """
-    blueprint, problems = (path, []) if isinstance(path, Blueprint) else parse_blueprint(path)
-    if any(problem.line == 0 for problem in problems):
+    if isinstance(path, Blueprint):
+        if overrides:
+            text = "a blueprint that was read takes no overrides: give them to load_blueprint"
+            raise BlueprintError([Problem(path.file, 0, 0, text)])
+        read: Blueprint | None = path
+        problems: list[Problem] = []
+    else:
+        read, problems, *_ = parse_blueprint(path, overrides)
+    if read is None:
         raise BlueprintError(problems)
-    blueprint = replace(blueprint, output=output or blueprint.output)
+    blueprint = replace(read, output=output or read.output)
     selection, more = resolve_parts(blueprint, registry, steps)
     problems = [*problems, *more, *(missing_files(blueprint) if files else [])]
     if problems:
-        raise BlueprintError(_sorted(problems))
+        raise BlueprintError(in_order(blueprint.file, problems))
     return blueprint, selection
 
 
@@ -99,7 +111,7 @@ def resolve_parts(
         output=arrangement.output,
         left_out=arrangement.left_out,
         targets=_targets(lookup, blueprint),
-        skipped=tuple(str(note) for note in _sorted(lookup.skipped)),
+        skipped=tuple(str(note) for note in in_order(blueprint.file, lookup.skipped)),
     )
     if steps_given is None:  # those that would run if it went further, too
         steps_given = dict.fromkeys(step.name for step in (*selection.pipeline, *selection.left_out))
@@ -107,7 +119,7 @@ def resolve_parts(
     if lookup.needing_finn:
         note = Problem(blueprint.file, 0, 0, _goes_without_finn(selection, lookup.needing_finn))
         selection = replace(selection, skipped=(str(note), *selection.skipped))
-    return selection, _sorted(lookup.problems)
+    return selection, in_order(blueprint.file, lookup.problems)
 
 
 def _goes_without_finn(selection: Selection, needing: list[PluginInfo]) -> str:
@@ -117,10 +129,6 @@ def _goes_without_finn(selection: Selection, needing: list[PluginInfo]) -> str:
     end = f", so a build ends before {steps[0]}" if steps else ""
     names = ", ".join((*kernels, *steps)) or ", ".join(sorted({info.qualified for info in needing}))
     return f"FINN is not installed{end}; what needs it: {names}. To install it: {INSTALL_FINN}"
-
-
-def _sorted(problems: Iterable[Problem]) -> list[Problem]:
-    return sorted(dict.fromkeys(problems), key=lambda problem: (problem.line, problem.column))
 
 
 def _kernels(lookup: Lookup, blueprint: Blueprint) -> tuple[KernelUse, ...]:

@@ -12,7 +12,7 @@ from brainsmith.errors import Problem
 
 #: Every key of a blueprint, by the mapping it stands in.
 KEYS: Mapping[str, tuple[str, ...]] = {
-    "": ("hw_compiler",),
+    "": ("extends", "variables", "hw_compiler"),
     "hw_compiler": (
         "target",
         "inputs",
@@ -20,6 +20,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
         "transforms",
         "transforms_phased",
         "steps",
+        "change_steps",
         "args",
         "verify",
         "output",
@@ -47,6 +48,15 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "kernel": ("kernel", "backends"),
     "transform": ("transform", "args", "passes"),
     "step": ("step", "transform", "args", "passes"),
+    "change_steps": ("insert", "replace", "remove", "wrap", "after", "before", "at", "with"),
+}
+
+#: The changes to an order of steps, and what each needs beside its own key: one of these.
+CHANGES: Mapping[str, tuple[str, ...]] = {
+    "insert": ("after", "before", "at"),
+    "replace": ("with",),
+    "remove": (),
+    "wrap": ("with",),
 }
 
 #: What a ``fit`` can be for: the rate, the time of one frame, or the size.
@@ -86,6 +96,9 @@ class Position:
         """Return a problem at this place."""
         return Problem(self.file, self.line, self.column, text)
 
+
+NO_FILE = "(no blueprint)"
+"""The file of a blueprint that none says."""
 
 NOWHERE = Position("(no file)", 0, 0)
 """The place of what no file says: a value made in Python."""
@@ -255,16 +268,18 @@ class Verify:
 
 @dataclass(frozen=True, slots=True)
 class Blueprint:
-    """A blueprint file, read and checked in form; the names in it are not looked up yet.
+    """A blueprint, read and checked in form; the names in it are not looked up yet.
 
     Attributes:
-        file: The file as the user named it, as messages show it.
+        file: The file as the user named it, as messages show it; of several, with `` + `` between them.
         steps: None where the file has no ``steps``: the build takes `DEFAULT_STEPS`.
         args: Arguments of steps by the step's name, whether the file lists that step or the build adds it.
         output: One of `outputs.OUTPUTS`; None where the file has no ``output``: as far as its steps go.
         strict: Whether a build that is not proven in full ends as one that failed.
         blanks: Places of the bare ``~`` entries, which name nothing.
         positions: Place of each key of ``hw_compiler``, and of ``transforms_phased.<phase>`` and ``args.<step>``.
+        sources: Digest of each file that was read, those that others extend included, by its real name.
+        overrides: What was set over the files, as ``target.fps=1000``.
     """
 
     file: str
@@ -281,6 +296,8 @@ class Blueprint:
     strict: bool = False
     blanks: tuple[Position, ...] = field(default=(), compare=False)
     positions: Mapping[str, Position] = field(default_factory=dict, compare=False)
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)
+    overrides: tuple[str, ...] = field(default=(), compare=False)
 
     def phase(self, word: str) -> tuple[StepEntry, ...]:
         """Give the list that a word of `PHASES` places."""

@@ -6,8 +6,6 @@ its keys.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from yaml.nodes import MappingNode, Node
 
 from brainsmith.blueprint.nodes import Document
@@ -18,11 +16,10 @@ FILES = ("inputs", "labels", "expected", "float")
 
 
 def read_verify(doc: Document, node: Node) -> Verify:
-    """Read ``verify``; paths are relative to the blueprint's folder."""
+    """Read ``verify``; paths are relative to the folder of the file that names them."""
     pairs = doc.mapping(node, "verify", KEYS["verify"])
-    folder = Path(doc.file).absolute().parent
     given = [key for key in FILES if key in pairs]
-    paths = {key: _path(doc, pairs[key][1], f"verify.{key}", folder) for key in given}
+    paths = {key: _path(doc, pairs[key][1], f"verify.{key}") for key in given}
     for key in FILES[1:]:
         if key in paths and "inputs" not in paths:
             doc.report(pairs[key][0], f"verify.{key} needs verify.inputs, the samples that it belongs to")
@@ -36,16 +33,16 @@ def read_verify(doc: Document, node: Node) -> Verify:
         tolerance=_tolerance(doc, pairs["tolerance"], positions) if "tolerance" in pairs else {},
         approximate=_approximate(doc, pairs["approximate"][1], positions) if "approximate" in pairs else {},
         targets=_targets(doc, *pairs["targets"]) if "targets" in pairs else None,
-        changes_outputs=_changes_outputs(doc, changes[1], positions, folder) if changes else {},
+        changes_outputs=_changes_outputs(doc, changes[1], positions) if changes else {},
         unverified=_unverified(doc, pairs["unverified"][1], positions) if "unverified" in pairs else (),
         positions=positions,
     )
 
 
-def _path(doc: Document, node: Node, label: str, folder: Path) -> str | None:
+def _path(doc: Document, node: Node, label: str) -> str | None:
     """Read a file name; whether the file exists is asked when it is needed."""
     text = doc.text(node, label, "the path of a .npy file")
-    return str(folder / Path(text).expanduser()) if text else None
+    return doc.file_named(node, text) if text else None
 
 
 def _tolerance(doc: Document, pair: tuple[Node, Node], positions: dict[str, Position]) -> dict[str, float]:
@@ -84,9 +81,7 @@ def _approximate(doc: Document, node: Node, positions: dict[str, Position]) -> d
     return found
 
 
-def _changes_outputs(
-    doc: Document, node: Node, positions: dict[str, Position], folder: Path
-) -> dict[str, ChangesOutputs]:
+def _changes_outputs(doc: Document, node: Node, positions: dict[str, Position]) -> dict[str, ChangesOutputs]:
     """Read the steps that give other outputs, with the labels or the values of the new ones."""
     found = {}
     for step, (key, value) in doc.pairs(node, "verify.changes_outputs").items():
@@ -94,7 +89,7 @@ def _changes_outputs(
         files = doc.mapping(value, label, KEYS["changes_outputs"])
         if not files:
             doc.report(key, f"{label} must name labels or expected, of the outputs that the step gives")
-        paths = {name: _path(doc, node, f"{label}.{name}", folder) for name, (_, node) in files.items()}
+        paths = {name: _path(doc, node, f"{label}.{name}") for name, (_, node) in files.items()}
         found[step] = ChangesOutputs(**paths)
         positions[f"changes_outputs.{step}"] = doc.position(key)
         positions |= {f"changes_outputs.{step}.{name}": doc.position(at) for name, (at, _) in files.items()}

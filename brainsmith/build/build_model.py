@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from qonnx.core.modelwrapper import ModelWrapper
 
+    from brainsmith.blueprint.composition.layers import Overrides
+    from brainsmith.blueprint.loader import Paths
     from brainsmith.blueprint.schema import Blueprint
     from brainsmith.build.artifact import Artifact
     from brainsmith.build.result import BuildResult, Progress
@@ -32,9 +34,10 @@ if TYPE_CHECKING:
 
 def build(
     model: str | Path | ModelWrapper,
-    blueprint: str | Path | Blueprint | None = None,
+    blueprint: Paths | Blueprint | None = None,
     output: str | Path = "build",
     *,
+    overrides: Overrides = (),
     produce: str | None = None,
     steps: list[Any] | None = None,
     verify_inputs: Any = None,
@@ -54,8 +57,10 @@ def build(
 
     Args:
         model: An ONNX file, or a QONNX model.
-        blueprint: A YAML file, or a blueprint that was read; None takes the default steps.
+        blueprint: A YAML file, or several, later ones over earlier ones; or a blueprint that was read. None takes the default
+            steps.
         output: The folder for everything; an earlier build in it is replaced when this one has succeeded.
+        overrides: What goes before the blueprint's files, as for `load_blueprint`: `{"target.fps": 1000}`.
         produce: How far to go, in place of the blueprint's `output`: "estimates", "rtl", "simulated" or
             "synthesised". Steps beyond it are left out, and those that it takes are added.
         steps: The pipeline as Python, in place of the blueprint's steps and output: functions `(model, cfg) ->
@@ -95,7 +100,9 @@ def build(
     with _nothing_half_written(workspace):
         source = read_for_build(model)
         golden = (verify_inputs, verify_labels, verify_expected)
-        arguments = BuildArguments(blueprint, steps, *golden, produce, strict, part, input_datatype, fit)
+        arguments = BuildArguments(
+            blueprint, overrides, steps, *golden, produce, strict, part, input_datatype, fit
+        )
         task = _task(arguments, source)
         source = with_input_datatypes(source, task.inputs, model_name(model))
         shown = {"explain": explain, "page": report}

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from brainsmith.blueprint.build_step import BuildStep
+    from brainsmith.blueprint.composition.layers import Overrides
+    from brainsmith.blueprint.loader import Paths
     from brainsmith.blueprint.schema import Blueprint, Goal, InputDatatypes, Verify
     from brainsmith.blueprint.selection import Selection
     from brainsmith.plugin.info import PluginInfo
@@ -32,7 +34,8 @@ _CIRCUIT = "rtlsim"
 class BuildArguments:
     """The arguments of `build` that say what to do."""
 
-    blueprint: str | Path | Blueprint | None = None
+    blueprint: Paths | Blueprint | None = None
+    overrides: Overrides = ()
     steps: list[Any] | None = None
     verify_inputs: Any = None
     verify_labels: Any = None
@@ -154,17 +157,19 @@ def _resolved(
     arguments: BuildArguments, registry: Registry, steps: Collection[str] | None = None
 ) -> tuple[Blueprint, Selection]:
     """Read and resolve the blueprint; without one, the default steps, or nothing where steps are given."""
-    from brainsmith.blueprint.schema import Blueprint
+    from brainsmith.blueprint.schema import NO_FILE, Blueprint
     from brainsmith.blueprint.selection import Selection
 
-    blueprint = arguments.blueprint
+    blueprint = [] if arguments.blueprint is None else arguments.blueprint
     # Steps in place of the blueprint's are also in place of how far those go.
     output = arguments.produce if arguments.steps is None else OUTPUTS[0]
-    if blueprint is None and arguments.steps is not None:
-        return Blueprint("(no blueprint)"), Selection()
+    if not blueprint and not arguments.overrides:
+        blueprint = Blueprint(NO_FILE)
+        if arguments.steps is not None:
+            return blueprint, Selection()
     from brainsmith.blueprint.resolve import check_blueprint
 
-    return check_blueprint(blueprint or Blueprint("(no blueprint)"), registry, output=output, steps=steps)
+    return check_blueprint(blueprint, registry, overrides=arguments.overrides, output=output, steps=steps)
 
 
 def _config(blueprint: Blueprint, chosen: Selection) -> dict[str, Any]:
@@ -272,6 +277,8 @@ def _description(blueprint: Blueprint, output: str) -> dict[str, Any]:
     fps = goal.fps if goal.fit is None else goal.fit.fps
     return {
         "file": blueprint.file,
+        "files": list(blueprint.sources),
+        "overrides": list(blueprint.overrides),
         "target": {"part": goal.part, "clock_ns": goal.clock_ns, "fps": fps},
         "output": output,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brainsmith import TYPE_CHECKING
+from brainsmith.blueprint.loader import in_order
 from brainsmith.blueprint.resolve import check_blueprint
 from brainsmith.cli.plugins_list import warn_of_problems
 from brainsmith.errors import BlueprintError, Problem
@@ -27,9 +28,9 @@ def run(options: Options, terminal: Terminal) -> int:
     path = options.required("FILE")
     manager = get_plugin_manager()
     manager.discover_plugins(modes=["full"])
-    blueprint, selection = check_blueprint(path, manager.registry)
+    blueprint, selection = check_blueprint(path, manager.registry, overrides=options.texts("--set"))
     if options.flag("--load"):
-        _load(selection)
+        _load(path, selection)
     terminal.give(
         lambda: _plain(path, blueprint, selection), lambda: _show(path, blueprint, selection, terminal)
     )
@@ -44,7 +45,7 @@ def _show(path: str, blueprint: Blueprint, selection: Selection, terminal: Termi
         terminal.write(f"  skipped: {skipped}")
 
 
-def _load(selection: Selection) -> None:
+def _load(path: str, selection: Selection) -> None:
     """Import every plugin that is named.
 
     Raises:
@@ -61,7 +62,7 @@ def _load(selection: Selection) -> None:
         for problem in load_problems([record] if record else []):
             problems.setdefault(problem.text, place.problem(problem.text))
     if problems:
-        raise BlueprintError(sorted(problems.values(), key=lambda problem: (problem.line, problem.column)))
+        raise BlueprintError(in_order(path, problems.values()))
 
 
 def _plain(path: str, blueprint: Blueprint, selection: Selection) -> dict[str, Any]:

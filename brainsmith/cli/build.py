@@ -43,8 +43,9 @@ def run(options: Options, terminal: Terminal) -> int:
     try:
         result = build(
             options.required("MODEL"),
-            options.text("--blueprint"),
+            options.texts("--blueprint"),
             output_of(options),
+            overrides=options.texts("--set"),
             produce=options.text("--produce"),
             part=options.text("--part"),
             fit=options.text("--fit"),

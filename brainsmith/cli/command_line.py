@@ -51,6 +51,7 @@ class Argument(Struct):
         completes: What the shell offers: `plugins`, `frameworks`, `stages`, `files`, `folders`, or nothing; by default
             what the name of its value says.
         required: Whether it must be given: what has a place, unless it says otherwise, and some options.
+        many: Whether it may be given several times.
     """
 
     name: str
@@ -59,8 +60,11 @@ class Argument(Struct):
     choices: tuple[str, ...] = ()
     completes: str = ""
     required: bool | None = None
+    many: bool = False
 
     def __post_init__(self) -> None:
+        if self.many:
+            self.about = f"{self.about}; may be given several times"
         if self.choices:
             self.about = f"{self.about}: {', '.join(self.choices)}"
         self.completes = self.completes or _completes(self.value or self.name)
@@ -122,15 +126,20 @@ class Verb:
 class Options:
     """What the user gave."""
 
-    __slots__ = ("_flags", "_texts")
+    __slots__ = ("_flags", "_many", "_texts")
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
+        self._many: dict[str, list[str]] = {}
         self._flags: set[str] = set()
 
     def text(self, name: str) -> str | None:
-        """Return the value of an option; None if it was not given."""
+        """Return the value of an option, the last one of several; None if it was not given."""
         return self._texts.get(name)
+
+    def texts(self, name: str) -> list[str]:
+        """Return the values of an option that may be given several times."""
+        return self._many.get(name, [])
 
     def required(self, name: str) -> str:
         """Return the value of what must be given."""
@@ -185,6 +194,7 @@ class Options:
             self._flags.add(argument.name)
         else:
             self._texts[argument.name] = value
+            self._many.setdefault(argument.name, []).append(value)
 
 
 def parse(verb: Verb, words: list[str]) -> Options:

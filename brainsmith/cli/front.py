@@ -57,9 +57,17 @@ def _front_of(options: Options, terminal: Terminal) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="brainsmith-") as made, shown(terminal):
         folder = Path(made) / "build"
         build(
-            options.required("MODEL"), options.text("--blueprint"), folder, steps=list(_STEPS), verify=False, report=False,
-            strict=False, part=options.text("--part"), input_datatype=options.text("--input-datatype"),
-        )  # fmt: skip
+            options.required("MODEL"),
+            options.texts("--blueprint"),
+            folder,
+            overrides=options.texts("--set"),
+            steps=list(_STEPS),
+            verify=False,
+            report=False,
+            strict=False,
+            part=options.text("--part"),
+            input_datatype=options.text("--input-datatype"),
+        )
         found: dict[str, Any] = json.loads((folder / "report" / "front.json").read_text("utf-8"))
     return found
 

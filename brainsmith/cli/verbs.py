@@ -20,6 +20,15 @@ _HOW_MUCH = (
     Argument(LOG_FILE, "FILE", "write all that is printed and logged to a file"),
     _JSON,
 )
+_BLUEPRINT = Argument(
+    "--blueprint", "FILE", "what to build, and with which plugins; later ones go over earlier ones", many=True
+)
+_SET = Argument(
+    "--set",
+    "KEY=VALUE",
+    "a variable of the blueprint, or a key such as target.fps, in place of its own",
+    many=True,
+)
 _INPUT = "its input, or an .npz file of several by name"
 _MODEL = Argument("MODEL", about="an ONNX model, or a build's folder")
 _CIRCUIT = (
@@ -71,8 +80,19 @@ VERBS = (
         "Prints the plan with all names resolved, or every error with file:line:column.",
         "brainsmith blueprint check blueprints/digits_mlp.yaml",
         Argument("FILE", about="a blueprint"),
+        _SET,
         Argument("--load", about="import every plugin that it names, too"),
         *_HOW_MUCH,
+    ),
+    Verb(
+        "blueprint show",
+        "print a blueprint as one file, and where each value comes from",
+        "What it extends is merged, variables are replaced, and changes to the order of steps are made. The output is a"
+        " blueprint.",
+        "brainsmith blueprint show blueprints/digits_mlp.yaml --set target.fps=50000",
+        Argument("FILE", about="a blueprint"),
+        _SET,
+        _JSON,
     ),
     Verb(
         "build",
@@ -81,7 +101,8 @@ VERBS = (
         " replaced only when the build has succeeded.",
         "brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp.yaml --output build/mlp",
         Argument("MODEL", about="a quantised ONNX model"),
-        Argument("--blueprint", "FILE", "what to build, and with which plugins; may be left out with --fit"),
+        _BLUEPRINT,
+        _SET,
         Argument("--output", "DIR", "the folder for the output; with --fit out/NAME by default"),
         Argument(
             "--fit",
@@ -112,7 +133,10 @@ VERBS = (
         Argument("MODEL", about="a quantised ONNX model"),
         Argument("--part", "PART", "the device, or a board such as pynq-z2", required=True),
         Argument("--output", "FILE.svg", "the picture; front.svg by default"),
-        Argument("--blueprint", "FILE", "its clock, its inputs, and which backends layers may have"),
+        Argument(
+            "--blueprint", "FILE", "its clock, its inputs, and which backends layers may have", many=True
+        ),
+        _SET,
         Argument(
             "--input-datatype", "TYPE", "which integers the input is made of: UINT8, or image=UINT8,mask=INT4"
         ),
