@@ -14,7 +14,7 @@ from brainsmith.errors import BlueprintError, Problem
 if TYPE_CHECKING:
     from yaml.nodes import Node
 
-    from brainsmith.blueprint.composition.layers import Overrides
+    from brainsmith.blueprint.composition.overrides import Overrides
     from brainsmith.blueprint.nodes import Document
 
 

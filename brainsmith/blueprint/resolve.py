@@ -32,7 +32,7 @@ from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.plugin_registry import Registry
 
 if TYPE_CHECKING:
-    from brainsmith.blueprint.composition.layers import Overrides
+    from brainsmith.blueprint.composition.overrides import Overrides
 
 
 def resolve_blueprint(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.blueprint.composition.layers import Overrides
+    from brainsmith.blueprint.composition.overrides import Overrides
     from brainsmith.blueprint.loader import Paths
     from brainsmith.blueprint.schema import Blueprint
     from brainsmith.build.artifact import Artifact
@@ -57,8 +57,8 @@ def build(
 
     Args:
         model: An ONNX file, or a QONNX model.
-        blueprint: A YAML file, or several, later ones over earlier ones; or a blueprint that was read. None takes the default
-            steps.
+        blueprint: A YAML file, or several, later ones over earlier ones; or a blueprint that was read. None takes the
+            default steps.
         output: The folder for everything; an earlier build in it is replaced when this one has succeeded.
         overrides: What goes before the blueprint's files, as for `load_blueprint`: `{"target.fps": 1000}`.
         produce: How far to go, in place of the blueprint's `output`: "estimates", "rtl", "simulated" or

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from brainsmith.blueprint.build_step import BuildStep
-    from brainsmith.blueprint.composition.layers import Overrides
+    from brainsmith.blueprint.composition.overrides import Overrides
     from brainsmith.blueprint.loader import Paths
     from brainsmith.blueprint.schema import Blueprint, Goal, InputDatatypes, Verify
     from brainsmith.blueprint.selection import Selection

@@ -86,7 +86,7 @@ VERBS = (
     ),
     Verb(
         "blueprint show",
-        "print a blueprint as one file, and where each value comes from",
+        "print a blueprint as one file, with the origin of values",
         "What it extends is merged, variables are replaced, and changes to the order of steps are made. The output is a"
         " blueprint.",
         "brainsmith blueprint show blueprints/digits_mlp.yaml --set target.fps=50000",

@@ -111,3 +111,16 @@ def test_edits_of_the_same_size_within_a_tick_of_the_clock_are_all_seen(files):
         path = files.write(TEXT + f"  verify: {{inputs: elsewhere{number % 7}.npy}}\n")
         blueprint, _ = select_blueprint(path, files=False)
         assert Path(blueprint.verify.inputs).name == f"elsewhere{number % 7}.npy"
+
+
+def test_a_change_of_a_file_that_is_extended_is_seen(files):
+    files.write(TEXT, "base.yaml")
+    path = files.write("extends: base.yaml\nhw_compiler: {output: rtl}\n")
+    assert len(select_blueprint(path)[1].kernels) == 2
+    assert select_blueprint(path)[0].output == "rtl"
+    files.write(TEXT.replace("matmul, ", ""), "base.yaml")
+    assert len(select_blueprint(path)[1].kernels) == 1
+    (files.folder / "base.yaml").unlink()
+    with pytest.raises(BlueprintError) as caught:
+        select_blueprint(path)
+    assert f"{path}:1:10: extends: {files.folder}/base.yaml: there is no such file" in str(caught.value)

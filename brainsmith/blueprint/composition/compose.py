@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from yaml.nodes import MappingNode, Node, ScalarNode
 
-from brainsmith.blueprint.composition.layers import Layer, LayerReader, Overrides, merged, override_layers
+from brainsmith.blueprint.composition.merge import merged
+from brainsmith.blueprint.composition.overlays import Overlay, OverlayReader
+from brainsmith.blueprint.composition.overrides import Overrides, overrides_of
 from brainsmith.blueprint.composition.step_changes import changed_steps
 from brainsmith.blueprint.composition.variables import Variables
 from brainsmith.blueprint.nodes import Document
@@ -25,18 +27,18 @@ def composed(
         paths: The blueprint's files, later ones over earlier ones; none for an empty blueprint.
         overrides: What is set over all of them.
     """
-    reader = LayerReader(doc)
-    layers = reader.layers(paths)
-    known = dict.fromkeys(name for layer in layers for name in layer.variables)
-    layers += override_layers(doc, overrides, list(known))
-    body = _merged(layers)
+    reader = OverlayReader(doc)
+    overlays = reader.overlays(paths)
+    known = dict.fromkeys(name for overlay in overlays for name in overlay.variables)
+    overlays += overrides_of(doc, overrides, list(known))
+    body = _merged(overlays)
     if body is None:
-        lacking = [layer.root for layer in layers if layer.root]
+        lacking = [overlay.root for overlay in overlays if overlay.root]
         if lacking and not (doc.problems and reader.extended):
             text = "the key hw_compiler is missing: everything in a blueprint belongs under it"
             doc.report(lacking[-1], text)
         return (None if paths else doc.nothing), reader.sources
-    values = {name: value for layer in layers for name, (_, value) in layer.variables.items()}
+    values = {name: value for overlay in overlays for name, (_, value) in overlay.variables.items()}
     body = _with_steps(doc, Variables(doc, values).applied(body))
     too_large = oversized(body)
     if too_large:
@@ -45,11 +47,11 @@ def composed(
     return body, reader.sources
 
 
-def _merged(layers: Iterable[Layer]) -> Node | None:
+def _merged(overlays: Iterable[Overlay]) -> Node | None:
     body: Node | None = None
-    for layer in layers:
-        if layer.body is not None:
-            body = merged(body, layer.body)
+    for overlay in overlays:
+        if overlay.body is not None:
+            body = merged(body, overlay.body)
     return body
 
 

@@ -16,7 +16,7 @@ from brainsmith.yaml_nodes import Mark, describe, is_null, is_text
 _USE = re.compile(r"(?P<escape>\$)?\$\{(?P<name>[^}]*)\}")
 
 _RESOLVER = yaml.resolver.Resolver()
-"""Says what a text without quotes is: a number, true, null, or a text."""
+"""Says what a scalar without quotes is: a number, true, null, or a string."""
 
 
 class Variables:
@@ -50,7 +50,7 @@ class Variables:
         return node
 
     def _scalar(self, node: ScalarNode, within: tuple[str, ...]) -> Node:
-        """Replace what a text uses; a text that is nothing but a variable becomes its value, whatever that is."""
+        """Replace what a text uses; one that is nothing but a variable becomes its value, whatever that is."""
         whole = _USE.fullmatch(node.value.strip())
         if whole and not whole["escape"]:
             value = self._value(node, whole["name"], within)
@@ -71,7 +71,7 @@ class Variables:
             return ""
         value = self.applied(value, (*within, use["name"]))
         if not isinstance(value, ScalarNode):
-            what = f"{use[0]} is {describe(value)}, which cannot stand within a text"
+            what = f"{use[0]} is {describe(value)}, which cannot stand within a string"
             self._doc.report(node, what)
             return ""
         return str(value.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,8 @@ from brainsmith.yaml_nodes import is_null
 
 _TEXT = "tag:yaml.org,2002:str"
 _INDENT = "  "
+_PLAIN = re.compile(r"[\w.~*+-]+(?:[ :][\w.~*%+-]+)*", re.ASCII)
+"""What needs no quotes if it had none."""
 
 
 def written(doc: Document, body: Node) -> str:
@@ -40,7 +43,7 @@ def _lines(doc: Document, node: Node) -> Iterator[tuple[str, str]]:
     for key, value in node.value:
         name = _scalar(doc, key)
         if isinstance(value, ScalarNode) or not value.value:
-            yield f"{name}: {_scalar(doc, value)}".rstrip(), _origin(doc, value)
+            yield f"{name}: {_scalar(doc, value)}", _origin(doc, value)
         else:
             yield f"{name}:", ""
             yield from ((_INDENT + text, origin) for text, origin in _lines(doc, value))
@@ -57,8 +60,10 @@ def _scalar(doc: Document, node: Node) -> str:
     """Return a value on one line, as YAML reads it again."""
     if not isinstance(node, ScalarNode):
         return "{}" if isinstance(node, MappingNode) else "[]"
+    if is_null(node):
+        return "~"
     value = doc.files.get(id(node), node.value)
-    style = '"' if node.tag == _TEXT and (node.style or value != node.value) else None
+    style = None if node.tag != _TEXT or (node.style is None and _PLAIN.fullmatch(value)) else '"'
     plain = ScalarNode(node.tag, value, style=style)
     text: str = yaml.serialize(plain, Dumper=yaml.SafeDumper, width=10**9, allow_unicode=True)
     return text.removesuffix("\n").removesuffix("\n...")

@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brainsmith.blueprint.composition.layers import MOST_FILES
+from brainsmith.blueprint.composition.overlays import MOST_FILES
 from brainsmith.blueprint.loader import load_blueprint, missing_files
 from brainsmith.blueprint.schema import PluginName
 from brainsmith.errors import BlueprintError
@@ -126,9 +126,9 @@ def test_files_are_named_beside_the_file_that_names_them(load, files):
     [
         (
             {"a": "extends: b.yaml", "b": "extends: a.yaml"},
-            ["a.yaml:1:10: extends goes in a circle: b.yaml -> a.yaml -> b.yaml"],
+            ["a.yaml:1:10: extends files in a cycle: b.yaml -> a.yaml -> b.yaml"],
         ),
-        ({"a": "extends: a.yaml"}, ["a.yaml:1:10: extends goes in a circle: a.yaml -> a.yaml"]),
+        ({"a": "extends: a.yaml"}, ["a.yaml:1:10: extends files in a cycle: a.yaml -> a.yaml"]),
         (
             {"base": BASE, "a": "extends: bas.yaml\nhw_compiler: {}"},
             ["a.yaml:1:10: extends: bas.yaml: there is no such file. Did you mean 'base.yaml'?"],
@@ -211,7 +211,7 @@ def laid_over(base, over, at=()):
 @settings(deadline=None, max_examples=200)
 @given(st.lists(bodies, min_size=2, max_size=4))
 def test_nodes_are_merged_as_values_are(layers):
-    from brainsmith.blueprint.composition.layers import merged
+    from brainsmith.blueprint.composition.merge import merged
     from brainsmith.yaml_nodes import YamlDocument
 
     node, expected = None, None

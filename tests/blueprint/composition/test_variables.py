@@ -127,7 +127,7 @@ def test_no_file_at_all_takes_overrides():
         (
             "variables: {a: [1]}\nhw_compiler:\n  output: x${a}\n",
             [],
-            ["x.yaml:3:11: ${a} is a list, which cannot stand within a text"],
+            ["x.yaml:3:11: ${a} is a list, which cannot stand within a string"],
         ),
         (
             "variables: {a-b: 1}\nhw_compiler: {}\n",
@@ -168,6 +168,6 @@ def test_python_values_that_are_no_yaml_are_refused(files):
     with pytest.raises(BlueprintError) as caught:
         load_blueprint(files.write(BASE), {"rate": object})
     assert (
-        "--set rate=<class 'object'>: an override is a text, a number, a list or a mapping, not type"
+        "--set rate=<class 'object'>: an override is a string, a number, a list or a mapping, not type"
         in str(caught.value)
     )
