@@ -12,7 +12,7 @@ from brainsmith.blueprint.schema import GOALS, KEYS, FitGoal
 from brainsmith.close_names import did_you_mean
 from brainsmith.yaml_nodes import describe, is_text
 
-_SHARE = re.compile(r"(?P<number>\d+(?:\.\d*)?|\.\d+)\s*%")
+SHARE = re.compile(r"(?P<number>\d+(?:\.\d*)?|\.\d+)\s*%")
 _PER_CENT = 100
 
 FpsReader = Callable[[Document, Node, str], int | None]
@@ -52,7 +52,7 @@ def _goal(doc: Document, node: Node) -> str:
 
 def _use(doc: Document, node: Node) -> float | None:
     """Read a share of the device: `80 %`, or a number up to 1."""
-    match = _SHARE.fullmatch(str(node.value).strip()) if is_text(node) else None
+    match = SHARE.fullmatch(str(node.value).strip()) if is_text(node) else None
     number = float(match["number"]) / _PER_CENT if match else doc.number(node)
     if number is None:
         doc.report(node, f"target.fit.use must be a share of the device, such as 80 %, not {describe(node)}")

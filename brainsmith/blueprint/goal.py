@@ -17,7 +17,7 @@ from brainsmith.yaml_nodes import describe, is_text
 _PART = re.compile(
     r"x[acq][a-z]{0,3}\d+[a-z0-9]*(-[a-z0-9]+)+|lfe5u(m|m5g)?-\d+f-\d[a-z]{1,3}\d+[a-z]*", re.IGNORECASE
 )
-_CLOCK = re.compile(r"(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>ps|ns|us|khz|mhz|ghz)", re.IGNORECASE)
+CLOCK = re.compile(r"(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<unit>ps|ns|us|khz|mhz|ghz)", re.IGNORECASE)
 _NS_PER_PERIOD = {"ps": 1e-3, "ns": 1.0, "us": 1e3}
 _NS_PER_CYCLE_OF = {"khz": 1e6, "mhz": 1e3, "ghz": 1.0}
 #: 2 GHz and 1 MHz: outside, the unit is wrong rather than the wish.
@@ -25,7 +25,7 @@ CLOCK_RANGE_NS = (0.5, 1000.0)
 MOST_OF_A_RESOURCE = 1_000_000_000
 MOST_FPS = 2_000_000_000
 #: A number without unit is in ns; from here on, MHz was meant.
-_SURELY_MHZ = 50
+SURELY_MHZ = 50
 
 
 def read_goal(doc: Document, node: Node) -> Goal:
@@ -86,7 +86,7 @@ def _declared(doc: Document, pair: tuple[Node, Node]) -> dict[str, int]:
 def _clock(doc: Document, node: Node) -> float | None:
     """Read a period or a frequency as a period in ns."""
     number = doc.number(node)
-    if number is not None and number >= _SURELY_MHZ:
+    if number is not None and number >= SURELY_MHZ:
         doc.report(node, f"target.clock without a unit is in ns: write '{number:g} MHz' or '{number:g} ns'")
         return None
     period = number if number is not None else _period(str(node.value)) if is_text(node) else None
@@ -104,7 +104,7 @@ def _clock(doc: Document, node: Node) -> float | None:
 
 def _period(text: str) -> float | None:
     """Convert '5 ns' or '200 MHz' to ns."""
-    match = _CLOCK.fullmatch(text.strip())
+    match = CLOCK.fullmatch(text.strip())
     if match is None:
         return None
     number, unit = float(match["number"]), match["unit"].lower()

@@ -95,6 +95,13 @@ VERBS = (
         _JSON,
     ),
     Verb(
+        "blueprint schema",
+        "print the JSON Schema of blueprints, for editors",
+        "An editor that reads YAML completes and checks a blueprint whose first line names the schema's file:"
+        " # yaml-language-server: $schema=blueprint.schema.json",
+        "brainsmith blueprint schema",
+    ),
+    Verb(
         "build",
         "build hardware from a model and a blueprint",
         "Writes the last model, a checkpoint after each step, estimates, report.json and report.html. The folder is"
@@ -212,7 +219,7 @@ VERBS = (
     ),
     Verb(
         "serve-target",
-        "serve a target of this machine to other programs and machines",
+        "serve a target of this machine to programs elsewhere",
         "Clients use the target 'remote', over HTTP, until Ctrl-C or SIGTERM. Other machines can connect only if --host"
         " allows it, and then clients need a token: from a file, or BRAINSMITH_REMOTE_TOKEN.",
         "brainsmith serve-target numpy --port 8765",

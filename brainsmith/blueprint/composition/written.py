@@ -62,7 +62,7 @@ def _scalar(doc: Document, node: Node) -> str:
         return "{}" if isinstance(node, MappingNode) else "[]"
     if is_null(node):
         return "~"
-    value = doc.files.get(id(node), node.value)
+    value = str(doc.files.get(id(node), node.value))
     style = None if node.tag != _TEXT or (node.style is None and _PLAIN.fullmatch(value)) else '"'
     plain = ScalarNode(node.tag, value, style=style)
     text: str = yaml.serialize(plain, Dumper=yaml.SafeDumper, width=10**9, allow_unicode=True)
