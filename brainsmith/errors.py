@@ -290,6 +290,10 @@ class BlueprintError(BrainsmithError, ValueError):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
+class ConditionError(BrainsmithError, ValueError):
+    """A condition over the choices of a design space is wrong, or its values cannot be compared."""
+
+
 def exit_code(error: BaseException) -> int:
     """Return the exit code of a command that ends with an exception; nothing else decides it.
 

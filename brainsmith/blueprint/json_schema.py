@@ -13,7 +13,7 @@ from brainsmith.blueprint.entries import MOST_PASSES
 from brainsmith.blueprint.fit_goal import SHARE
 from brainsmith.blueprint.goal import CLOCK, CLOCK_RANGE_NS, MOST_FPS, MOST_OF_A_RESOURCE, SURELY_MHZ
 from brainsmith.blueprint.outputs import OUTPUTS
-from brainsmith.blueprint.schema import CHANGES, GOALS, KEYS
+from brainsmith.blueprint.schema import CHANGES, DIRECTIONS, FIGURES, GOALS, KEYS, SPACE_FORMS
 
 Form = dict[str, Any]
 
@@ -21,6 +21,7 @@ DIALECT = "http://json-schema.org/draft-07/schema#"
 """The draft that editors' YAML support reads."""
 
 _VARIABLE: Form = {"type": "string", "pattern": r"\$\{"}
+_CHOICE: Form = {"$ref": "#/definitions/choice"}
 _NULL: Form = {"type": "null"}
 _ANY: Form = {}
 _STRING: Form = {"type": "string", "pattern": r"\S"}
@@ -36,13 +37,16 @@ _ERROR: Form = {"type": "number", "minimum": 0}
 
 def json_schema() -> Form:
     """Return the schema of a blueprint's file, draft 7, as plain values."""
-    root = _object("", {"extends": _extends(), "variables": _variables(), "hw_compiler": _body()})
+    root = _object(
+        "", {"extends": _extends(), "variables": _variables(), "explore": _explore(), "hw_compiler": _body()}
+    )
     return {
         "$schema": DIALECT,
         "title": "Blueprint",
         "description": "what BrainSmith builds, and with which plugins",
         **root,
         "anyOf": [{"required": ["hw_compiler"]}, {"required": ["extends"]}, {"required": ["variables"]}],
+        "definitions": {"choice": _choice()},
     }
 
 
@@ -55,8 +59,8 @@ def _object(group: str, forms: Mapping[str, Form], **more: Any) -> Form:
 
 
 def _form(about: str, *forms: Form) -> Form:
-    """Return a form with what an editor shows of it; a variable may stand for it, and null takes it away."""
-    return {"description": about, "anyOf": [*forms, _VARIABLE, _NULL]}
+    """Return a form with what an editor shows of it; a variable or a choice may stand for it, and null takes it away."""
+    return {"description": about, "anyOf": [*forms, _VARIABLE, _CHOICE, _NULL]}
 
 
 def _list(form: Form, **more: Any) -> Form:
@@ -84,6 +88,44 @@ def _variables() -> Form:
     names = {"pattern": r"^[^\W\d]\w*$"}
     about = "values that others use as ${name}; ~ for one that must be set"
     return {"description": about, "anyOf": [_map(_ANY, propertyNames=names), _NULL]}
+
+
+def _explore() -> Form:
+    wanted = {name: _form(about, {"enum": list(DIRECTIONS)}) for name, about in FIGURES.items()}
+    objectives = {"type": "object", "properties": wanted, "additionalProperties": False}
+    return _object(
+        "explore",
+        {
+            "model": _form("the model, or a choice of models", _FILE),
+            "constraints": _form(
+                "what must hold, such as bits <= 4 or fps >= 1000", _list({"anyOf": [_STRING, _NULL]})
+            ),
+            "objectives": _form("figures, each with max or min", objectives),
+        },
+        description="what an exploration of this design space takes",
+    )
+
+
+def _choice() -> Form:
+    forms = {
+        "choice": {"description": "the alternatives", "type": "array", "minItems": 1},
+        "range": {
+            "description": "the first number, the last and, unless it is 1, the step",
+            "type": "array",
+            "items": {"type": "number"},
+            "minItems": 2,
+            "maxItems": 3,
+        },
+        "optional": {"description": "what is there or not"},
+        "name": {
+            "description": "what conditions and tables call it",
+            "type": "string",
+            "pattern": r"^\s*[^\W\d]\w*\s*$",
+        },
+        "labels": {"description": "what stands for each alternative", "type": "array"},
+    }
+    kinds = [{"required": [form]} for form in SPACE_FORMS]
+    return {"type": "object", "properties": forms, "additionalProperties": False, "oneOf": kinds}
 
 
 def _body() -> Form:
@@ -178,7 +220,7 @@ def _kernels() -> Form:
     )
     short = _map(_backends(), minProperties=1, maxProperties=1)
     return _form(
-        "the kernels to build with", _list({"anyOf": [_NAME, _NULL, full, short]}), _map(_backends())
+        "the kernels to build with", _list({"anyOf": [_NAME, _NULL, _CHOICE, full, short]}), _map(_backends())
     )
 
 
@@ -193,7 +235,7 @@ def _passes() -> Form:
 
 def _transform() -> Form:
     forms = {"transform": _form("a transform", _NAME), "args": _arguments(), "passes": _passes()}
-    return {"anyOf": [_NAME, _NULL, _object("transform", forms, required=["transform"])]}
+    return {"anyOf": [_NAME, _NULL, _CHOICE, _object("transform", forms, required=["transform"])]}
 
 
 def _step() -> Form:
@@ -204,7 +246,7 @@ def _step() -> Form:
         "passes": _passes(),
     }
     one = {"oneOf": [{"required": ["step"]}, {"required": ["transform"]}]}
-    return {"anyOf": [_NAME, _NULL, _object("step", forms, **one)]}
+    return {"anyOf": [_NAME, _NULL, _CHOICE, _object("step", forms, **one)]}
 
 
 def _phased() -> Form:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from brainsmith.blueprint.schema import NO_FILE, NOWHERE, Blueprint
+from brainsmith.blueprint.schema import KEYS, NO_FILE, NOWHERE, Blueprint
 from brainsmith.errors import BlueprintError, Problem
 
 if TYPE_CHECKING:
@@ -63,23 +63,45 @@ def parse_blueprint(path: Paths, overrides: Overrides = ()) -> Parsed:
     from brainsmith.blueprint.composition.compose import composed
     from brainsmith.blueprint.nodes import Document
 
-    paths = [os.fspath(each) for each in ([path] if isinstance(path, str | os.PathLike) else path)]
+    paths = paths_of(path)
     doc = Document(" + ".join(paths) or NO_FILE)
-    body, sources = composed(doc, paths, overrides)
+    body, explore, sources, _ = composed(doc, paths, overrides)
     if body is None:
         return Parsed(None, in_order(doc.file, doc.problems), doc, body)
+    doc.mapping(explore or doc.nothing, "explore", KEYS["explore"])
+    body = _without_choices(doc, body)
     before = len(doc.problems)
     known = {(problem.file, problem.line, problem.column) for problem in doc.problems}
     blueprint = read_blueprint(doc, body)
     # What could not be put together is no second problem where it is read.
     later = [each for each in doc.problems[before:] if (each.file, each.line, each.column) not in known]
-    given = _texts(overrides) if isinstance(overrides, Mapping) else tuple(overrides)
-    blueprint = replace(blueprint, sources=sources, overrides=given)
+    blueprint = replace(blueprint, sources=sources, overrides=texts_of(overrides))
     return Parsed(blueprint, in_order(doc.file, [*doc.problems[:before], *later]), doc, body)
 
 
-def _texts(overrides: Mapping[str, object]) -> tuple[str, ...]:
-    return tuple(f"{name}={value}" for name, value in overrides.items())
+def paths_of(path: Paths) -> list[str]:
+    """Return the names of a blueprint's files."""
+    return [os.fspath(each) for each in ([path] if isinstance(path, str | os.PathLike) else path)]
+
+
+def texts_of(overrides: Overrides) -> tuple[str, ...]:
+    """Return overrides as the command line has them."""
+    if isinstance(overrides, Mapping):
+        return tuple(f"{name}={value}" for name, value in overrides.items())
+    return tuple(overrides)
+
+
+def _without_choices(doc: Document, body: Node) -> Node:
+    """Return a tree as a build takes it: what it leaves open is reported, and read as the first alternative."""
+    from brainsmith.blueprint.space.dimensions import Choices
+    from brainsmith.blueprint.space.forms import has_choices
+
+    if not has_choices(body):
+        return body
+    choices = Choices(doc)
+    choices.find(body)
+    doc.problems += choices.unmade()
+    return choices.made(body, {}) or doc.nothing
 
 
 def in_order(file: str, problems: Iterable[Problem]) -> list[Problem]:

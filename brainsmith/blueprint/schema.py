@@ -12,7 +12,8 @@ from brainsmith.errors import Problem
 
 #: Every key of a blueprint, by the mapping it stands in.
 KEYS: Mapping[str, tuple[str, ...]] = {
-    "": ("extends", "variables", "hw_compiler"),
+    "": ("extends", "variables", "explore", "hw_compiler"),
+    "explore": ("model", "constraints", "objectives"),
     "hw_compiler": (
         "target",
         "inputs",
@@ -57,6 +58,26 @@ CHANGES: Mapping[str, tuple[str, ...]] = {
     "replace": ("with",),
     "remove": (),
     "wrap": ("with",),
+}
+
+#: What leaves a value open: one of a list, a number from one to another, or there or not.
+SPACE_FORMS = ("choice", "range", "optional")
+
+#: What an objective can be.
+DIRECTIONS = ("max", "min")
+
+#: What an exploration can make large or small, of each point.
+FIGURES: Mapping[str, str] = {
+    "fps": "frames per second",
+    "interval_cycles": "cycles from frame to frame",
+    "latency_cycles": "cycles from a frame's first beat in to its last beat out",
+    "lut": "lookup tables",
+    "ff": "flip-flops",
+    "bram18": "block RAMs of 18 Kbit",
+    "uram": "UltraRAMs",
+    "dsp": "DSP slices",
+    "cost": "the sum of the device's shares of LUT, block RAM and DSP",
+    "accuracy": "share of the samples whose class is right, from 0 to 1",
 }
 
 #: What a ``fit`` can be for: the rate, the time of one frame, or the size.

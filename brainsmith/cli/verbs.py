@@ -132,6 +132,16 @@ VERBS = (
         *_HOW_MUCH,
     ),
     Verb(
+        "plan",
+        "say what a design space holds, and what its points share",
+        "Prints what the blueprint leaves open, how many points there are, how often each step would run, and the tree of"
+        " shared prefixes. All alternatives are checked. Nothing is built.",
+        "brainsmith plan examples/explore/space.yaml",
+        Argument("FILE", about="a blueprint with choices"),
+        _SET,
+        _JSON,
+    ),
+    Verb(
         "front",
         "draw the cheapest circuit of each rate for a device",
         "Of each interval that the foldings of the layers allow, the circuit that takes the least of the device. Nothing is"

@@ -9,6 +9,8 @@ import pytest
 from brainsmith.blueprint import check_blueprint, load_blueprint
 from brainsmith.blueprint.outputs import OUTPUTS, RTL_STEPS
 from brainsmith.blueprint.schema import DEFAULT_STEPS, KEYS, PHASES
+from brainsmith.blueprint.space.space import load_space
+from brainsmith.exploration.space_plan import check_names
 from brainsmith.plugin import get_plugin_manager
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +34,10 @@ def test_every_yaml_block_loads_and_resolves(tmp_path, discovered, block):
             (tmp_path / other.splitlines()[0][2:]).write_text(other)
     path = tmp_path / "block.yaml"
     path.write_text(block)
+    if "explore:" in block:
+        assert len(load_space(path).points()) > 1
+        check_names(load_space(path), discovered)
+        return
     blueprint, selection = check_blueprint(path, discovered)
     assert len(selection.steps) >= 1
     optional = sum(entry.name.optional for entry in (*blueprint.kernels, *blueprint.transforms))

@@ -42,6 +42,7 @@ ONLY_READ = re.compile(
             r"there is no variable|has no value|extends takes no variables|extends: |in a cycle",
             r"insert needs|replace needs|wrap needs|takes nothing else|wrap names a step|must be start or end",
             r"names targets, and .* is a device",
+            r"is a choice of|is neither a choice nor a figure|names nothing",
             r"not (null|empty)$|\(as \$\{x\} at",  # null takes away what a blueprint extends
             r"must be a name \(|must be a plain value|the key hw_compiler is missing",
             r"is empty: write a name|must be named by letters",
@@ -122,6 +123,10 @@ def test_every_block_of_the_reference_follows_it(block):
         "hw_compiler: {inputs: {image: UINT8}}",
         "extends: 3",
         "variables: {a-b: 1}\nhw_compiler: {}",
+        "explore: {objective: {fps: max}}\nhw_compiler: {}",
+        "hw_compiler: {target: {fps: {choice: 3}}}",
+        "hw_compiler: {target: {fps: {range: [1]}}}",
+        "hw_compiler: {target: {fps: {choice: [1], range: [1, 2]}}}",
     ],
 )
 def test_both_refuse(tmp_path_factory, text):
@@ -157,7 +162,7 @@ bodies = st.fixed_dictionaries(
             "changes_outputs": some([{"a": {"labels": "y.npy"}}, {"a": {}}, None]),
             "unverified": some([["a"], [], "a", [3], None]),
             "targets": some([["numpy", "reference"], [], ["numpy"], "numpy", None])}),
-        "output": some(["rtl", "simulated", "bits", "${x}", None]),
+        "output": some(["rtl", "simulated", "bits", "${x}", None, {"choice": ["rtl", "estimates"]}, {"choice": []}]),
         "strict": some([True, False, "yes", 1, "${x}"]),
     },
 )  # fmt: skip

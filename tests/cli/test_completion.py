@@ -37,7 +37,7 @@ def completions(line, tmp_path):
 
 
 CASES = {
-    "brainsmith pl": ["plugins"],
+    "brainsmith pl": ["plugins", "plan"],
     "brainsmith help bu": ["build"],
     "brainsmith plugins s": ["show", "stubs"],
     "brainsmith plugins show finn:Streaml": ["finn:Streamline"],

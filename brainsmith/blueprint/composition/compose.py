@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from yaml.nodes import MappingNode, Node, ScalarNode
 
 from brainsmith.blueprint.composition.merge import merged
-from brainsmith.blueprint.composition.overlays import Overlay, OverlayReader
+from brainsmith.blueprint.composition.overlays import EXPLORE, OverlayReader
 from brainsmith.blueprint.composition.overrides import Overrides, overrides_of
 from brainsmith.blueprint.composition.step_changes import changed_steps
 from brainsmith.blueprint.composition.variables import Variables
@@ -15,12 +16,24 @@ from brainsmith.blueprint.nodes import Document
 from brainsmith.yaml_file import oversized
 
 
-def composed(
-    doc: Document, paths: Sequence[str], overrides: Overrides = ()
-) -> tuple[Node | None, Mapping[str, str]]:
-    """Return what stands under ``hw_compiler`` when all files are merged, and the digest of each file read.
+class BlueprintTree(NamedTuple):
+    """A blueprint that was put together.
 
-    The tree is None if there is nothing to read, which is reported.
+    Attributes:
+        body: What stands under ``hw_compiler``; None if there is nothing to read, which is reported.
+        explore: What stands under ``explore``; None if nothing does.
+        sources: Digest of each file that was read, by its real name.
+        values: Those of variables that are numbers, strings, true or false, by name.
+    """
+
+    body: Node | None
+    explore: Node | None
+    sources: Mapping[str, str]
+    values: Mapping[str, object]
+
+
+def composed(doc: Document, paths: Sequence[str], overrides: Overrides = ()) -> BlueprintTree:
+    """Merge all files of a blueprint.
 
     Args:
         doc: Where problems are left.
@@ -31,28 +44,35 @@ def composed(
     overlays = reader.overlays(paths)
     known = dict.fromkeys(name for overlay in overlays for name in overlay.variables)
     overlays += overrides_of(doc, overrides, list(known))
-    body = _merged(overlays)
+    body = _merged((overlay.body for overlay in overlays), ())
+    explore = _merged((overlay.explore for overlay in overlays), (EXPLORE,))
     if body is None:
         lacking = [overlay.root for overlay in overlays if overlay.root]
         if lacking and not (doc.problems and reader.extended):
             text = "the key hw_compiler is missing: everything in a blueprint belongs under it"
             doc.report(lacking[-1], text)
-        return (None if paths else doc.nothing), reader.sources
+        return BlueprintTree(None if paths else doc.nothing, explore, reader.sources, {})
     values = {name: value for overlay in overlays for name, (_, value) in overlay.variables.items()}
-    body = _with_steps(doc, Variables(doc, values).applied(body))
+    variables = Variables(doc, values)
+    explore = None if explore is None else variables.applied(explore)
+    body = _with_steps(doc, variables.applied(body))
     too_large = oversized(body)
     if too_large:
         doc.problems.append(too_large)
-        return None, reader.sources
-    return body, reader.sources
+    return BlueprintTree(None if too_large else body, explore, reader.sources, _plain(doc, values))
 
 
-def _merged(overlays: Iterable[Overlay]) -> Node | None:
-    body: Node | None = None
-    for overlay in overlays:
-        if overlay.body is not None:
-            body = merged(body, overlay.body)
-    return body
+def _plain(doc: Document, values: Mapping[str, Node]) -> dict[str, object]:
+    plain = {name: doc.plain(node, name) for name, node in values.items() if isinstance(node, ScalarNode)}
+    return {name: value for name, value in plain.items() if value is not None}
+
+
+def _merged(trees: Iterable[Node | None], keys: tuple[str, ...]) -> Node | None:
+    found: Node | None = None
+    for tree in trees:
+        if tree is not None:
+            found = merged(found, tree, keys)
+    return found
 
 
 def _with_steps(doc: Document, body: Node) -> Node:

@@ -19,7 +19,9 @@ from brainsmith.yaml_nodes import describe
 
 MOST_FILES = 100
 ROOT = "hw_compiler"
-"""The key under which everything stands but `extends` and `variables`."""
+"""The key under which everything stands that a build takes."""
+EXPLORE = "explore"
+"""The key under which that stands which an exploration takes beside it."""
 
 
 @dataclass(slots=True)
@@ -30,11 +32,13 @@ class Overlay:
         root: The whole document, where it lacks the key ``hw_compiler``.
         variables: Key and value by name.
         body: What stands under ``hw_compiler``; None if nothing usable does.
+        explore: What stands under ``explore``, likewise.
     """
 
     root: Node | None = None
     variables: dict[str, tuple[Node, Node]] = field(default_factory=dict)
     body: Node | None = None
+    explore: Node | None = None
 
 
 class OverlayReader:
@@ -84,7 +88,12 @@ class OverlayReader:
             self.extended = True
             for node, other in self._extended(path, pairs["extends"][1]):
                 found += self._extend(other, (*below, path), node)
-        found.append(Overlay(None if ROOT in pairs else root, self._variables(pairs), self._body(pairs)))
+        variables, body, explore = (
+            self._variables(pairs),
+            self._mapping(pairs, ROOT),
+            self._mapping(pairs, EXPLORE),
+        )
+        found.append(Overlay(None if ROOT in pairs else root, variables, body, explore))
         return found
 
     def _extend(self, path: str, below: tuple[str, ...], at: Node) -> list[Overlay]:
@@ -133,15 +142,15 @@ class OverlayReader:
                 self._doc.report(key, text)
         return found
 
-    def _body(self, pairs: Mapping[str, tuple[Node, Node]]) -> Node | None:
-        if ROOT not in pairs:
+    def _mapping(self, pairs: Mapping[str, tuple[Node, Node]], name: str) -> Node | None:
+        if name not in pairs:
             return None
-        body = pairs[ROOT][1]
-        if not isinstance(body, MappingNode):
-            self._doc.report(body, f"{ROOT} must be a mapping, not {describe(body)}")
+        node = pairs[name][1]
+        if not isinstance(node, MappingNode):
+            self._doc.report(node, f"{name} must be a mapping, not {describe(node)}")
             return None
-        self._doc.pairs(body, ROOT)  # says what is given twice
-        return body
+        self._doc.pairs(node, name)  # says what is given twice
+        return node
 
 
 def _identity(path: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from brainsmith.blueprint.composition.overlays import ROOT, Overlay
+from brainsmith.blueprint.composition.overlays import EXPLORE, ROOT, Overlay
 from brainsmith.blueprint.nodes import Document
 from brainsmith.blueprint.schema import KEYS
 from brainsmith.close_names import did_you_mean
@@ -34,8 +34,8 @@ def _overlay(
         known: The variables of the blueprint.
     """
     first, *rest = name.split(".")
-    if name not in known and first not in KEYS[ROOT]:
-        hint = did_you_mean(first, [*known, *KEYS[ROOT]])
+    if name not in known and first not in (EXPLORE, *KEYS[ROOT]):
+        hint = did_you_mean(first, [*known, *KEYS[ROOT], EXPLORE])
         there = f"the variables are {', '.join(known) or '(none)'}, the keys {', '.join(KEYS[ROOT])}"
         text = f"there is no variable or key {first!r}{hint or f': {there}'}"
         doc.problems.append(Problem(place.name, 0, 0, text))
@@ -46,9 +46,9 @@ def _overlay(
     node = _placed(value or ScalarNode("tag:yaml.org,2002:null", ""), place)
     if name in known:
         return Overlay(variables={name: (_text(name, place), node)})
-    for key in reversed((first, *rest)):
+    for key in reversed(rest if first == EXPLORE else (first, *rest)):
         node = MappingNode("tag:yaml.org,2002:map", [(_text(key, place), node)], place, place)
-    return Overlay(body=node)
+    return Overlay(explore=node) if first == EXPLORE else Overlay(body=node)
 
 
 def overrides_of(doc: Document, overrides: Overrides, known: Sequence[str]) -> Iterable[Overlay]:

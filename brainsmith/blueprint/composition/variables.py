@@ -9,6 +9,7 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from brainsmith.blueprint.nodes import Document
+from brainsmith.blueprint.space.forms import alternatives_of, choice_of, named, space_form
 from brainsmith.close_names import did_you_mean
 from brainsmith.yaml_file import MAX_NODES
 from brainsmith.yaml_nodes import Mark, describe, is_null, is_text
@@ -58,10 +59,33 @@ class Variables:
                 return node
             file, line, column = self._doc.place(node)
             used = f"as ${{{whole['name']}}} at {file}" + (f":{line}:{column}" if line else "")
-            return _used(self.applied(value, (*within, whole["name"])), used)
+            return _used(named(self.applied(value, (*within, whole["name"])), whole["name"]), used)
+        choice = self._choice_within(node, within)
+        if choice is not None:
+            return choice
         text = _USE.sub(lambda use: self._within_text(node, use, within), node.value)
         tag = node.tag if node.style else _RESOLVER.resolve(ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
         return ScalarNode(tag, text, node.start_mark, node.end_mark, node.style)
+
+    def _choice_within(self, node: ScalarNode, within: tuple[str, ...]) -> Node | None:
+        """Return a choice of strings for a string that uses a variable which is a choice; None for any other."""
+        for use in _USE.finditer(node.value):
+            value = self._values.get(use["name"])
+            if use["escape"] or value is None or space_form(value) not in ("choice", "range"):
+                continue
+            alternatives = alternatives_of(self._doc, self.applied(value, (*within, use["name"]))) or []
+            texts = [self._with(node, use, each) for each in alternatives]
+            made = [self.applied(text, within) for text in texts]
+            return named(choice_of(node, made, alternatives), use["name"])
+        return None
+
+    def _with(self, node: ScalarNode, use: re.Match[str], value: Node) -> ScalarNode:
+        """Return a string with one use of a variable replaced; what the value has of `${` stays as it is."""
+        shown = str(value.value).replace("${", "$${") if isinstance(value, ScalarNode) else ""
+        if not isinstance(value, ScalarNode):
+            self._doc.report(node, f"{use[0]} is {describe(value)}, which cannot stand within a string")
+        text = node.value[: use.start()] + shown + node.value[use.end() :]
+        return ScalarNode(node.tag, text, node.start_mark, node.end_mark, node.style)
 
     def _within_text(self, node: ScalarNode, use: re.Match[str], within: tuple[str, ...]) -> str:
         if use["escape"]:
