@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from brainsmith.rtl.fitting.options import Network
     from brainsmith.steps.folding_options import Folding
 
+_SECONDS_EACH = 2.0
+"""How long is looked for foldings with some bits of weights, where nothing fits."""
+
 _LEAST_BITS, _TRIED_BITS = 2, 3
 """Bits of weights that are tried where nothing fits: from the fewest on, so many."""
 
@@ -79,7 +82,7 @@ def _fitting_bits(model: ModelWrapper, cfg: Any, weights: int, interval: int | N
             if before > bits:
                 layer.set_nodeattr("weightDataType", f"INT{bits}")
         network = options_of(fewer, cfg, weights).network
-        if fits(network, budget_of(cfg.fit.device, cfg.fit.use), interval):
+        if fits(network, budget_of(cfg.fit.device, cfg.fit.use), interval, _SECONDS_EACH):
             return bits
     return None
 

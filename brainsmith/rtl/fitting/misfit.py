@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import BuildError
@@ -12,6 +13,10 @@ from brainsmith.rtl.fitting.solve import Chosen, Misfit, choose, fits
 from brainsmith.rtl.synthesis.fpga_families import family_of
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
     from brainsmith.rtl.devices.device import FpgaDevice
     from brainsmith.rtl.fitting.fit import Fit
     from brainsmith.rtl.fitting.options import Network
@@ -20,6 +25,9 @@ NAMES = {"lut": "LUT", "ff": "FF", "bram18": "BRAM18", "uram": "URAM", "dsp": "D
 
 _PARTS = 3
 """How many parts that would do are named."""
+
+_SECONDS, _SECONDS_EACH = 15.0, 2.0
+"""How long is looked for what would do, in all and at most for each question."""
 
 
 def why_nothing_fits(
@@ -67,12 +75,12 @@ def _rate(interval: int, clock_ns: float) -> str:
 def _what_would(network: Network, fit: Fit, clock_ns: float, bits: int | None) -> list[str]:
     """Say which rate, which parts and which weights would do."""
     said = []
+    asking = _Asking(network, None if fit.fps is None else max(1, int(1e9 / (clock_ns * fit.fps))))
     if fit.fps is not None:
         slower = choose(network, budget_of(fit.device, fit.use))
         if isinstance(slower, Chosen):
             said.append(f"{_rate(slower.interval, clock_ns)} would fit")
-    interval = None if fit.fps is None else max(1, int(1e9 / (clock_ns * fit.fps)))
-    if fit.use < 1 and fits(network, budget_of(fit.device, 1.0), interval):
+    if fit.use < 1 and asking.fits(fit.device, 1.0):
         said.append("all of the device would do: use: 100 %")
     family = family_of(fit.device.name).name
     larger = sorted(
@@ -81,13 +89,48 @@ def _what_would(network: Network, fit: Fit, clock_ns: float, bits: int | None) -
     )
     parts: list[str] = []
     for device in larger:
-        if len(parts) < _PARTS and fits(network, budget_of(device, fit.use), interval):
+        if len(parts) < _PARTS and asking.fits(device, fit.use):
             parts.append(device.name)
     if parts:
         said.append(f"a larger part would do: {', '.join(parts)}")
     if bits is not None:
         said.append(f"weights of at most {plural(bits, 'bit')} would do")
+    if not said and asking.undecided:
+        named = ", ".join(asking.undecided[-_PARTS:])
+        return [f"whether a larger part would do could not be found in {_SECONDS:g} s: try {named}"]
     return said or ["no larger part of the family would do: give weights and activations fewer bits"]
+
+
+class _Asking:
+    """Questions whether devices would do, in limited time; what is known to fit a device fits every larger one.
+
+    Args:
+        network: What could be chosen.
+        interval: The largest that is allowed, cycles; None for any.
+
+    Attributes:
+        undecided: The devices for which time was too short.
+    """
+
+    def __init__(self, network: Network, interval: int | None) -> None:
+        self.undecided: list[str] = []
+        self._network, self._interval = network, interval
+        self._until = time.monotonic() + _SECONDS
+        self._known: list[tuple[NDArray[Any], bool]] = []
+
+    def fits(self, device: FpgaDevice, use: float) -> bool:
+        """Tell whether something is known to fit a share of a device."""
+        budget = budget_of(device, use)
+        for limits, known in self._known:
+            if (limits <= budget.limits).all() if known else (budget.limits <= limits).all():
+                return known
+        seconds = min(_SECONDS_EACH, self._until - time.monotonic())
+        answer = fits(self._network, budget, self._interval, seconds) if seconds > 0 else None
+        if answer is None:
+            self.undecided.append(device.name)
+            return False
+        self._known.append((budget.limits, answer))
+        return answer
 
 
 def _family(device: FpgaDevice) -> str:

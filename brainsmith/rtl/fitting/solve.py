@@ -140,21 +140,31 @@ def choose(
     )
 
 
-def fits(network: Network, budget: DeviceBudget, interval: int | None = None, seconds: float = 10.0) -> bool:
+def fits(
+    network: Network, budget: DeviceBudget, interval: int | None = None, seconds: float = 10.0
+) -> bool | None:
     """Tell whether some choice fits, which takes a small part of the time that the best one does.
 
     Args:
         network: Its layers' options.
         budget: What they may take.
         interval: The largest that is allowed, cycles; None for any.
-        seconds: After which the answer is no.
+        seconds: How long to look.
+
+    Returns:
+        None if that was too short.
     """
     allowed = _allowed(network, interval)
     if allowed is None:
         return False
     program = ChoiceProgram(without_dominated(network.within(allowed)), seconds)
     program.limit(budget.limits)
-    return program.solve(relaxed=True).choice is not None and program.solve().choice is not None
+    if program.solve(relaxed=True).choice is None:
+        return False
+    found = program.solve()
+    if found.choice is None:
+        return False if np.isinf(found.bound) else None
+    return True
 
 
 @dataclass(frozen=True)

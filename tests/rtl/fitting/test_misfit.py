@@ -3,6 +3,7 @@
 import numpy as np
 
 from brainsmith.rtl.devices.device import FpgaDevice, require_device
+from brainsmith.rtl.fitting import misfit
 from brainsmith.rtl.fitting.fit import Fit
 from brainsmith.rtl.fitting.misfit import why_nothing_fits
 from brainsmith.rtl.fitting.options import LayerOptions, Network, budget_of
@@ -56,3 +57,26 @@ def test_weights_that_would_do_are_said():
     found = choose(network((100, 10_000_000, 1)), budget_of(SMALL))
     text = why_nothing_fits(network((100, 10_000_000, 1)), found, Fit(SMALL, use=1.0), 10.0, bits=3)
     assert text.splitlines()[1:] == ["  weights of at most 3 bits would do"]
+
+
+def test_what_time_was_too_short_for_is_no_answer(monkeypatch):
+    asked = []
+    monkeypatch.setattr(misfit, "fits", lambda *given: asked.append(given[-1]))
+    lines = said(network((100, 10_000_000, 1)), Fit(SMALL, use=1.0))
+    assert lines[1:] == [
+        "  whether a larger part would do could not be found in 15 s: try xc7vx980t, xc7vx1140t, xc7v2000t"
+    ]
+    assert asked and max(asked) <= 2.0
+
+
+def test_what_fits_a_part_fits_each_larger_one_without_asking(monkeypatch):
+    asked = []
+
+    def answered(network, budget, interval, seconds):
+        asked.append(budget.limits.tolist())
+        return len(asked) > 3
+
+    monkeypatch.setattr(misfit, "fits", answered)
+    lines = said(network((100, 10_000_000, 1)), Fit(SMALL, use=1.0))
+    assert lines[1].startswith("  a larger part would do: ") and lines[1].count(",") == 2
+    assert len({str(one) for one in asked}) == len(asked) <= 6
