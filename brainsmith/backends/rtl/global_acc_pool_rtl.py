@@ -92,7 +92,10 @@ class GlobalAccPoolRTL(CoreBackend, GlobalAccPool):
     def beat_schedule(self) -> BeatSchedule:
         """Return that the sums of an image come with its last pixel, each a cycle after its beat."""
         (taken,), (given,) = self.frame_beats()
-        return BeatSchedule(taken, (Taking(np.arange(taken)),), (Giving(np.arange(taken - given, taken)),))
+        folds = self._folds()
+        images = np.arange(1, given // folds + 1) * (taken * folds // given)
+        sums = (images[:, None] - folds + np.arange(folds)).reshape(-1)
+        return BeatSchedule(taken, (Taking(np.arange(taken)),), (Giving(sums),))
 
     def core_resources(self) -> Resources:
         """Return the memory of the sums, their adders, the beat that waits for its sums, and the counters."""

@@ -72,14 +72,22 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
         }
 
     def beat_schedule(self) -> BeatSchedule:
-        """Return that the labels of a vector come after its last beat, once that is in order, one a cycle."""
+        """Return that the labels of a vector come after its last beat, once that is in order, one a cycle.
+
+        Vectors of fewer beats than labels wait for each other somewhere between, which no schedule says.
+        """
         (taken,), (given,) = self.frame_beats()
         best = int(self.get_nodeattr("K"))
         each = taken * best // given
-        labels = (np.arange(1, given // best + 1)[:, None] * each - 1 + np.arange(best)).reshape(-1)
+        if each < best:
+            return super().beat_schedule()
+        last, waits = (
+            np.repeat(np.arange(1, given // best + 1) * each - 1, best),
+            np.tile(np.arange(best), given // best),
+        )
         lanes = int(self.get_nodeattr("PE"))
         ordered = len(order_stages(lanes, min(lanes, best)))
-        return BeatSchedule(taken, (Taking(np.arange(taken)),), (Giving(labels, ordered + best + 1),))
+        return BeatSchedule(taken, (Taking(np.arange(taken)),), (Giving(last, ordered + best + 1 + waits),))
 
     def core_resources(self) -> Resources:
         """Return the network that puts a beat in order, and the best with their numbers, into which it is merged."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,10 +54,11 @@ class PadRTL(WindowBackend, PadKernel):
         }
 
     def beat_schedule(self) -> BeatSchedule:
-        """Return that a beat is given in each turn, and a frame begins when its input does."""
+        """Return that a beat is given in each turn, and a tensor of the frame begins when its input does."""
         _, (given,) = self.frame_beats()
         turns = np.arange(given)
-        return BeatSchedule(given, (Taking(self.inside(), opens=True),), (Giving(turns, 0),))
+        opens = turns[:: prod(loop.size for loop in self.turns())]
+        return BeatSchedule(given, (Taking(self.inside(), opens=opens),), (Giving(turns, 0),))
 
     def core_resources(self) -> Resources:
         """Return what the window needs, the frame that is open, and a LUT for each bit of a beat.

@@ -32,14 +32,20 @@ class Taking:
             (-1 is its last); None if beats are taken in step.
         freed: Cycles from that turn until a beat may be taken in its place.
         wait: Cycles from taking a buffered beat to its turn, at least.
-        opens: Whether the frame's first turn waits for the first beat, which may be taken in a later one.
+        opens: (parts,), ascending: the first turn of each part of the frame, where that waits for the part's first beat,
+            which may be taken in a later one; parts have as many beats. None if no turn does.
     """
 
     turns: Numbers
     room: Numbers | None = None
     freed: int = 1
     wait: int = 1
-    opens: bool = False
+    opens: Numbers | None = None
+
+    def first_beats(self) -> Numbers:
+        """Return the number of the first beat of each part that `opens` names."""
+        parts = 0 if self.opens is None else len(self.opens)
+        return np.arange(parts) * (len(self.turns) // max(parts, 1))
 
 
 @dataclass(frozen=True)

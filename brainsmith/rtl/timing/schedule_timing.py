@@ -116,12 +116,14 @@ class _Places:
     """The turns that wait for the beats of an input."""
 
     def __init__(self, taking: Taking) -> None:
-        self._opens = taking.opens
-        self.turns = np.concatenate([[0], taking.turns]) if taking.opens else taking.turns
+        self._first = taking.first_beats()
+        self.turns = (
+            taking.turns if taking.opens is None else np.insert(taking.turns, self._first, taking.opens)
+        )
 
     def late(self, ready: Cycles) -> Cycles:
         """Return by how many cycles each of these turns, and any one behind it, is later than its number."""
-        whole = np.concatenate([ready[:1], ready]) if self._opens else ready
+        whole = np.insert(ready, self._first, ready[self._first]) if len(self._first) else ready
         late: Cycles = np.maximum.accumulate(whole - self.turns)
         return late
 
@@ -243,7 +245,10 @@ def reverse(schedule: BeatSchedule) -> BeatSchedule:
 
 def _known(one: Taking) -> Cycles:
     """Return by which turn each beat of an input must be there."""
-    return np.append(0, one.turns[1:]) if one.opens else one.turns
+    known = one.turns.copy()
+    if one.opens is not None:
+        known[one.first_beats()] = one.opens
+    return known
 
 
 def _late(schedule: BeatSchedule, output: int) -> Cycles:

@@ -10,6 +10,7 @@ from brainsmith.backends.rtl.binary_mvau_rtl import BinaryMVAURTL, weight_words
 from brainsmith.errors import BuildError
 from brainsmith.rtl.cores.parallelism import Parallelism
 from tests.backends.rtl.bench import Case, check_cores, law_of_cores, lint, make_model
+from tests.backends.rtl.scheduled import law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 XNOR = "XNOR"
@@ -67,6 +68,9 @@ def test_cases_by_hand(tmp_path, simulations):
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=8, least=8, most=14)
+
+
+test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=4, least=4, most=8)
 
 
 @pytest.mark.parametrize(

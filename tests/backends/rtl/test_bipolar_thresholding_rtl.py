@@ -9,6 +9,7 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.backends.rtl.bipolar_thresholding_rtl import BipolarThresholdingRTL
 from brainsmith.errors import BuildError
 from tests.backends.rtl.bench import Case, check_cores, law_of_cores, make_model
+from tests.backends.rtl.scheduled import law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 
@@ -36,6 +37,9 @@ def cases(draw):
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=8, most=14)
+
+
+test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=4, least=4, most=8)
 
 
 @pytest.mark.slow

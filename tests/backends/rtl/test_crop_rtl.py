@@ -4,6 +4,7 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.backends.rtl.bench import Case, check_cores, law_of_cores
+from tests.backends.rtl.scheduled import law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 
@@ -43,6 +44,9 @@ def test_cases_by_hand(tmp_path, simulations):
 
 
 test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=4, least=8, most=12)
+
+
+test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=4, least=4, most=8)
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from tests.backends.rtl.bench import (
     make_model,
     random_values,
 )
+from tests.backends.rtl.scheduled import law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 BACKENDS = {
@@ -110,6 +111,9 @@ def test_cases_by_hand(tmp_path, simulations):
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=6, least=10, most=20)
+
+
+test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=4, least=4, most=8)
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from tests.backends.rtl.bench import (
     make_model,
     random_values,
 )
+from tests.backends.rtl.scheduled import law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 from tests.backends.rtl.test_embedded_mvau_rtl import KINDS, LINTED
 
@@ -84,6 +85,9 @@ def test_cases_by_hand(tmp_path, simulations):
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=8, least=8, most=14)
+
+
+test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=4, least=4, most=8)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.backends.rtl.global_acc_pool_rtl import GlobalAccPoolRTL
 from brainsmith.rtl.cores.parallelism import Parallelism
 from tests.backends.rtl.bench import RTL, Case, check_cores, law_of_cores, lint
+from tests.backends.rtl.scheduled import law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 
@@ -51,6 +52,9 @@ def test_cases_by_hand(tmp_path, simulations):
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=10, least=6, most=12)
+
+
+test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=4, least=4, most=8)
 
 
 @pytest.mark.parametrize(

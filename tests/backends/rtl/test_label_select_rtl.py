@@ -9,6 +9,7 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.backends.rtl.label_select_rtl import LabelSelectRTL
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from tests.backends.rtl.bench import RTL, Case, check_cores, golden_tensors, law_of_cores, lint, make_model
+from tests.backends.rtl.scheduled import law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 
@@ -74,6 +75,9 @@ def test_of_equal_values_the_lower_number_is_first():
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=10, least=6, most=12)
+
+
+test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=4, least=4, most=8)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from tests.backends.rtl.bench import (
     make_model,
     random_values,
 )
+from tests.backends.rtl.scheduled import law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 KINDS = ["UINT1", "INT2", "UINT4", "BIPOLAR", "INT9", "UINT13"]
@@ -55,6 +56,9 @@ def test_cases_by_hand(tmp_path, simulations):
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=8, most=16)
+
+
+test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=4, least=4, most=8)
 
 
 REFUSED = {

@@ -8,6 +8,7 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.backends.rtl.pad_rtl import PadRTL
 from brainsmith.rtl.cores.integers import padded_datatype
 from tests.backends.rtl.bench import Case, check_cores, law_of_cores, make_model
+from tests.backends.rtl.scheduled import law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 
@@ -73,6 +74,9 @@ def test_cases_by_hand(tmp_path, simulations):
 
 
 test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=4, least=8, most=12)
+
+
+test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=4, least=4, most=8)
 
 
 def test_a_beat_is_padded_with_the_code_of_the_value():

@@ -15,6 +15,7 @@ from brainsmith.execution.execute import Executor
 from brainsmith.rtl.cores.parallelism import Parallelism
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from tests.backends.rtl.bench import RTL, Case, check_cores, law_of_cores, lint, make_model, random_values
+from tests.backends.rtl.scheduled import law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 
@@ -84,6 +85,9 @@ def test_cases_by_hand(tmp_path, simulations):
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=10, least=6, most=12)
+
+
+test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=4, least=4, most=8)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.backends.rtl.streaming_concat_rtl import StreamingConcatRTL
 from brainsmith.rtl.cores.turns import packed
 from tests.backends.rtl.bench import Case, bare_layer, check_cores, law_of_cores, lint, make_model
+from tests.backends.rtl.scheduled import law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 KINDS = ["UINT1", "INT2", "UINT4", "TERNARY", "INT9", "UINT13"]
@@ -41,6 +42,9 @@ def test_cases_by_hand(tmp_path, simulations):
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=8, most=16)
+
+
+test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=4, least=4, most=8)
 
 
 REFUSED = {

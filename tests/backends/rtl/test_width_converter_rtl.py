@@ -9,6 +9,7 @@ from qonnx.core.datatype import DataType
 from brainsmith.backends.rtl.width_converter_rtl import WidthConverterRTL
 from brainsmith.rtl.synthesis.synthesise import synthesise_layers
 from tests.backends.rtl.bench import PART, Case, bare_layer, check_cores, law_of_cores, lint, make_design
+from tests.backends.rtl.scheduled import law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 OWN, FINNS = "StreamingDataWidthConverterAny_rtl", "StreamingDataWidthConverter_rtl"
@@ -60,6 +61,9 @@ def test_any_ratio_at_full_rate(tmp_path, simulations):
 
 
 test_computes_what_finn_computes = law_of_cores(cases(), draws=10, least=8, most=16)
+
+
+test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=4, least=4, most=8)
 
 
 def test_a_frame_takes_the_beats_of_the_narrower_side():
