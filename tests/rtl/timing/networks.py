@@ -34,11 +34,13 @@ def windowed(beats, each, places):
     return BeatSchedule(beats * each, (Taking(needed, room),), (Giving(np.arange(beats * each)),), apart=1)
 
 
-def padded(beats, before, behind, *, opens):
-    """Return the schedule of padding before and behind the beats of a frame."""
-    whole = before + beats + behind
-    taking = Taking(np.arange(before, before + beats), opens=opens)
-    return BeatSchedule(whole, (taking,), (Giving(np.arange(whole)),))
+def padded(beats, before, behind, *, parts, opens):
+    """Return the schedule of padding before and behind the beats of each part of a frame."""
+    each = before + beats // parts + behind
+    starts = np.arange(parts) * each
+    needed = (starts[:, None] + before + np.arange(beats // parts)).reshape(-1)
+    taking = Taking(needed, opens=starts if opens else None)
+    return BeatSchedule(parts * each, (taking,), (Giving(np.arange(parts * each)),))
 
 
 @st.composite
@@ -65,7 +67,8 @@ def layers_for(draw, beats):
     if kind == "rows":
         return row_by_row(beats, each, delay)
     if kind == "pad":
-        return padded(beats, draw(st.integers(0, 3)), draw(st.integers(0, 3)), opens=draw(st.booleans()))
+        around = [draw(st.integers(0, 3)) for _ in range(2)]
+        return padded(beats, *around, parts=beats // each, opens=draw(st.booleans()))
     return one_by_one(beats, delay=delay)
 
 
@@ -173,8 +176,11 @@ def _move(schedule, turns, ins, outs, put, left, places):
 def _inputs_of(one, taking, frame, turn, put, left):
     """Yield from when on a turn has what it takes of an input."""
     first = frame * one.beats
-    if taking.opens and turn == 0:
-        yield put[one.name][first] + THROUGH
+    for number, opened in zip(
+        taking.first_beats(), () if taking.opens is None else taking.opens, strict=True
+    ):
+        if opened == turn:
+            yield put[one.name][first + number] + THROUGH
     for beat in np.flatnonzero(taking.turns == turn):
         number = first + int(beat)
         if taking.room is None:
