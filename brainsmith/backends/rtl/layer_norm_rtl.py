@@ -26,12 +26,17 @@ class LayerNormRTL(RowBackend, LayerNormKernel):
     """`SIMD` elements a beat; a row takes its beats or its root's bits and 4 cycles, whichever is more."""
 
     core = "layer_norm_core"
+    rows_ahead = 1
     parts = ("binary_mvau_sum.sv", "page_memory.sv", "row_queue.sv", "layer_norm_root.sv")
 
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the sizes of a row, the widths of the integers, and the queue."""
         depth, bits = _queue(self)
         return {**super().core_parameters(), "DEPTH": depth, "BLOCK": int(in_blocks(depth, bits))}
+
+    def serial_delay(self) -> int:
+        """Return the cycles of the root, and the stages after it."""
+        return int(self.arithmetic().root_bits + 9)
 
     def row_delay(self) -> int:
         """Return the cycles of the sums, the root, and the stages after it."""

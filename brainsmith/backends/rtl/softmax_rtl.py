@@ -33,6 +33,7 @@ class SoftmaxRTL(RowBackend, SoftmaxKernel):
     """`SIMD` elements a beat; a row takes its beats or its reciprocal's bits and 2 cycles, whichever is more."""
 
     core = "softmax_core"
+    rows_ahead = 2
     parts = (
         "binary_mvau_sum.sv", "constant_rom.sv", "label_select_order.sv", "page_memory.sv", "row_queue.sv",
         "softmax_reciprocal.sv",
@@ -62,6 +63,10 @@ class SoftmaxRTL(RowBackend, SoftmaxKernel):
         rounds = (simd - 1).bit_length()
         looked_up = arithmetic.size // simd + (2 if _table(self).registered else 1)
         return int(max(rounds, 1) + looked_up + rounds + arithmetic.reciprocal_bits + 7)
+
+    def serial_delay(self) -> int:
+        """Return the cycles of the division, and the stages after it."""
+        return int(self.arithmetic().reciprocal_bits + 4)
 
     def core_resources(self) -> Resources:
         """Return the comparators, adders, tables and multipliers of the lanes, the divider, and two queues."""

@@ -34,6 +34,7 @@ class Taking:
         wait: Cycles from taking a buffered beat to its turn, at least.
         opens: (parts,), ascending: the first turn of each part of the frame, where that waits for the part's first beat,
             which may be taken in a later one; parts have as many beats. None if no turn does.
+        sooner: Whether the circuit may take a buffered beat before that, so that fewer wait in front of the layer.
     """
 
     turns: Numbers
@@ -41,6 +42,7 @@ class Taking:
     freed: int = 1
     wait: int = 1
     opens: Numbers | None = None
+    sooner: bool = False
 
     def first_beats(self) -> Numbers:
         """Return the number of the first beat of each part that `opens` names."""

@@ -25,7 +25,7 @@ def assert_beats_as_scheduled(cases, folder, seed=0):
     """
     model, design = make_design(cases, folder)
     schedules = {node.name: getCustomOp(node).beat_schedule() for node in model.graph.node}
-    random, due, expected = np.random.default_rng(seed), {}, {}
+    random, due, expected, latest = np.random.default_rng(seed), {}, {}, {}
     for layer, schedule in schedules.items():
         arrivals = [drawn_arrivals(random, len(one.turns)) for one in schedule.taken]
         played = Played(schedule)
@@ -36,6 +36,9 @@ def assert_beats_as_scheduled(cases, folder, seed=0):
         if schedule.stated:
             moved = map(np.concatenate, (*played.taken, *played.given))
             expected |= dict(zip((*fed, *given), moved, strict=True))
+            latest |= {
+                name: expected.pop(name) for name, one in zip(fed, schedule.taken, strict=True) if one.sooner
+            }
     last = int(max((cycles[-1] for cycles in expected.values()), default=0))
     simulator = build_simulator(plan_design(design), quick=True)
     with opened(simulator.library, simulator.plan.top) as handle:
@@ -48,6 +51,7 @@ def assert_beats_as_scheduled(cases, folder, seed=0):
         if name in expected and not np.array_equal(expected[name], cycles)
     }
     assert wrong == {}
+    assert {name: moved[name] for name, cycles in latest.items() if (moved[name] > cycles).any()} == {}
 
 
 def law_of_schedules(cases, draws, least, most):

@@ -105,7 +105,7 @@ def schedules_of(draw, taken, given):
             inputs.append(Taking(needed, room, freed=1, wait=draw(st.integers(0, 2))))
         else:
             whole = np.sort(draw(st.permutations(range(turns)))[:beats])
-            inputs.append(Taking(whole, opens=draw(st.booleans())))
+            inputs.append(Taking(whole, opens=draw(st.sampled_from([None, np.zeros(1, np.int64)]))))
     outputs = []
     for beats in given:
         ends = np.maximum.accumulate(ascending(beats, turns - 1) - np.arange(beats)) + np.arange(beats)
