@@ -57,7 +57,7 @@ module binary_mvau_core #(
 
     // The weights of each step.
     logic [PE-1:0][SIMD-1:0] weights;
-    logic [WORD_BITS-1:0]    word;
+    logic [WORD_BITS-1:0]    word, next_word;  // the latter in a register, since the memory may be read with it
 
     if (BLOCK_ROM != 0) begin : g_block
         (* rom_style = "block" *)
@@ -74,8 +74,13 @@ module binary_mvau_core #(
     end
 
     always_ff @(posedge clk) begin
-        if (rst)                        word <= '0;
-        else if (enable && given_valid) word <= word == WORD_BITS'(WORDS - 1) ? '0 : word + 1'b1;
+        if (rst) begin
+            word      <= '0;
+            next_word <= WORD_BITS'(WORDS > 1 ? 1 : 0);
+        end else if (enable && given_valid) begin
+            word      <= next_word;
+            next_word <= next_word == WORD_BITS'(WORDS - 1) ? '0 : next_word + 1'b1;
+        end
     end
 
     always_ff @(posedge clk) begin
@@ -84,11 +89,17 @@ module binary_mvau_core #(
 
     // What is valid, and what ends a row, on its way beside the data.
     logic [DELAY-1:0] valid, last;
+    logic             ends;  // a dot product is there that ends a row
 
     always_ff @(posedge clk) begin
-        if (rst)         valid <= '0;
-        else if (enable) valid <= {valid[DELAY-2:0], given_valid};
-        if (enable)      last  <= {last[DELAY-2:0], given_last};
+        if (rst) begin
+            valid <= '0;
+            ends  <= 1'b0;
+        end else if (enable) begin
+            valid <= {valid[DELAY-2:0], given_valid};
+            ends  <= valid[DELAY-2] && last[DELAY-2];
+        end
+        if (enable) last <= {last[DELAY-2:0], given_last};
     end
 
     // Counts the ones of 9 bits with full adders, each of which is one look-up table for a bit of its result.
@@ -181,8 +192,8 @@ module binary_mvau_core #(
             assign totals[row] = dot + earlier;
 
             always_ff @(posedge clk) begin
-                if (rst || (enable && valid[DELAY-1] && last[DELAY-1])) earlier <= '0;
-                else if (enable && valid[DELAY-1])                      earlier <= totals[row];
+                if (rst || (enable && ends))       earlier <= '0;
+                else if (enable && valid[DELAY-1]) earlier <= totals[row];
             end
         end
     end
@@ -191,7 +202,7 @@ module binary_mvau_core #(
 
     always_ff @(posedge clk) begin
         if (rst)         out_valid <= 1'b0;
-        else if (enable) out_valid <= valid[DELAY-1] && last[DELAY-1];
+        else if (enable) out_valid <= ends;
         if (enable)      out_data  <= totals;
     end
 

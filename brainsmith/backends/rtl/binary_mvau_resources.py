@@ -109,7 +109,8 @@ def _tree(count: int, bits: int, sets: int, constant: bool = False) -> tuple[Res
 def _control(node: Any) -> Resources:
     """Return the counters of words and beats, the handshakes, and what gives vectors again."""
     _, _, beats, folds = _folding(node)
-    return _counters([beats * folds, beats]) + Resources(ff=8) + replay_control(beats, folds)
+    following = Resources(ff=(beats * folds - 1).bit_length())  # the word after this one
+    return _counters([beats * folds, beats]) + following + Resources(ff=9) + replay_control(beats, folds)
 
 
 def replay_control(beats: int, folds: int) -> Resources:

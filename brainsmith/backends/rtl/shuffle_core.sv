@@ -55,15 +55,15 @@ module shuffle_core #(
         localparam at_t LAST_OF_FIRST = at_t'(WORDS - 1);
         localparam at_t LAST = at_t'(2 * WORDS - 1);
 
-        logic [1:0] full;  // these pages are to be read
+        logic full, whole;  // both pages are to be read; one of them is, at least
         at_t write_at, read_at;
-        logic write_page, read_page;
+        logic second;  // the second page is read
         logic write, read, write_ends, read_ends;
 
-        assign in_ready   = !full[write_page];
+        assign in_ready   = !full;
         assign write      = in_valid && in_ready;
         assign write_ends = write && (write_at == LAST_OF_FIRST || write_at == LAST);
-        assign read       = full[read_page] && (!out_valid || out_ready);
+        assign read       = whole && (!out_valid || out_ready);
 
         logic [LOOPS-1:0] turned;  // these loops are in their last turn
 
@@ -95,22 +95,23 @@ module shuffle_core #(
 
         always_ff @(posedge clk) begin
             if (rst) begin
-                full       <= '0;
-                write_at   <= '0;
-                read_at    <= '0;
-                write_page <= '0;
-                read_page  <= '0;
-                out_valid  <= '0;
+                full      <= '0;
+                whole     <= '0;
+                write_at  <= '0;
+                read_at   <= '0;
+                second    <= '0;
+                out_valid <= '0;
             end else begin
                 if (write) write_at <= write_at == LAST ? '0 : write_at + 1'b1;
-                if (read) read_at <= read_ends && read_page ? '0 : read_at + step;
-                if (write_ends) begin
-                    full[write_page] <= 1'b1;
-                    write_page       <= !write_page;
+                if (read) read_at <= read_ends && second ? '0 : read_at + step;
+                if (read_ends) second <= !second;
+                if (write_ends && !read_ends) begin
+                    whole <= 1'b1;
+                    full  <= whole;
                 end
-                if (read_ends) begin
-                    full[read_page] <= 1'b0;
-                    read_page       <= !read_page;
+                if (read_ends && !write_ends) begin
+                    whole <= full;
+                    full  <= 1'b0;
                 end
                 if (!out_valid || out_ready) out_valid <= read;
             end

@@ -42,6 +42,13 @@ module upsample_nearest_neighbour_core #(
     count_t kept;      // beats that were written, and not yet read for the last time
     count_t unread;    // beats that were written, and never read
 
+    count_t kept_more, kept_less, unread_more, unread_less;
+
+    assign kept_more   = kept + 1'b1;
+    assign kept_less   = kept - 1'b1;
+    assign unread_more = unread + 1'b1;
+    assign unread_less = unread - 1'b1;
+
     logic take, fetch, fresh, final_copy;
     logic last_fold, last_across, last_down, row_ends;
 
@@ -84,8 +91,9 @@ module upsample_nearest_neighbour_core #(
             else if (last_fold && !last_across) get <= get - place_t'(FOLDS - 1);
             else get <= get + 1'b1;
         end
-        kept   <= kept + count_t'(take) - count_t'(fetch && final_copy);
-        unread <= unread + count_t'(take) - count_t'(fetch && fresh);
+        // Both neighbours are known before it is, which of them is next.
+        if (take != (fetch && final_copy)) kept <= take ? kept_more : kept_less;
+        if (take != (fetch && fresh)) unread <= take ? unread_more : unread_less;
         if (!out_valid || out_ready) out_valid <= fetch;
         if (rst) begin
             put       <= '0;

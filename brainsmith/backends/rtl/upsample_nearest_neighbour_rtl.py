@@ -71,8 +71,8 @@ class UpsampleNearestNeighbourRTL(CoreBackend, UpsampleNearestNeighbour):
     def core_resources(self) -> Resources:
         """Return the memory of a row, the register after it, and the counters of places, copies and beats.
 
-        A bit of a place takes a LUT where it is written; where it is read two, as it may go back; a bit of both numbers
-        of beats, which go up and down, three together; a bit of the copies one.
+        A bit of a place takes a LUT where it is written; where it is read two, as it may go back; a bit of the copies one.
+        The numbers of beats, which go up and down, take as many together whatever their bits.
         """
         bits, row = int(self.get_instream_width()), self._row()
         place = (row - 1).bit_length()
@@ -80,7 +80,7 @@ class UpsampleNearestNeighbourRTL(CoreBackend, UpsampleNearestNeighbour):
         stored = page_memory_resources(row, bits) if row > 1 else Resources(ff=2 * bits)
         count = sum((one - 1).bit_length() for one in copies)
         rest = Resources(
-            lut=9 + 3 * place + 3 * row.bit_length() + count, ff=2 * place + 2 * row.bit_length() + count + 1
+            lut=14 + 3 * place + count, ff=2 * place + 2 * row.bit_length() + count + 1
         )
         return stored + rest
 
