@@ -2,7 +2,8 @@
 
     python benchmarks/clocks.py [BACKEND...] [--part PART]      # logic depth and estimated clock, by Yosys
     python benchmarks/clocks.py [BACKEND...] --place            # the clock on an ECP5, by nextpnr, where it is installed,
-                                                                # beside that of FINN's thresholding at equal width
+                                                                # beside that of FINN's thresholding at equal width;
+                                                                # --seeds 3 gives the median of three placements
 
 The cases are those of `kernel_cases.py` and the wider ones here. Each core stands alone, between registers.
 """
@@ -16,6 +17,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from statistics import median
 from typing import TYPE_CHECKING
 
 import drawn_parameters
@@ -182,22 +184,19 @@ endmodule
     return replace(piece, top="registered", sources=(*piece.sources, RtlSource("registered.v", text)))
 
 
-def placed_mhz(cases: dict[str, Case]) -> dict[str, float]:
-    """Place and route each case alone, between registers, on the largest ECP5."""
+def placed_mhz(case: Case, seeds: int) -> float:
+    """Return the median of the clocks of some placements of a case alone, between registers, on the largest ECP5."""
     from brainsmith.rtl.library.sources import find_library
     from brainsmith.rtl.stitching.sections import cut_out
     from brainsmith.rtl.synthesis.for_synthesis import altered_design
     from brainsmith.rtl.synthesis.placement import place_piece
 
-    found = {}
-    for what, case in cases.items():
-        with tempfile.TemporaryDirectory(prefix="brainsmith-clocks-") as folder:
-            _, design = make_design([case], Path(folder), PART)
-        design = altered_design(design, find_library())
-        (layer,) = (layer.name for layer in design.layers if layer.kernel != "memstream")
-        part = replace(cut_out(design, [layer]), top="alone")
-        found[what] = place_piece(between_registers(part), "ecp5", PERIOD).fmax_mhz
-    return found
+    with tempfile.TemporaryDirectory(prefix="brainsmith-clocks-") as folder:
+        _, design = make_design([case], Path(folder), PART)
+    design = altered_design(design, find_library())
+    (layer,) = (layer.name for layer in design.layers if layer.kernel != "memstream")
+    piece = between_registers(replace(cut_out(design, [layer]), top="alone"))
+    return median(place_piece(piece, "ecp5", PERIOD, seed).fmax_mhz for seed in range(1, seeds + 1))
 
 
 def equal_thresholding(case: Case) -> Case:
@@ -209,17 +208,19 @@ def equal_thresholding(case: Case) -> Case:
     return thresholding(lanes * 2, lanes, f"INT{min(max(widest, 5), 24)}", 15)
 
 
-def print_placed(names: Sequence[str]) -> None:
+def print_placed(names: Sequence[str], seeds: int, only: str) -> None:
     """Print the clock of each case on an ECP5, and that of FINN's thresholding at equal width."""
     print(f"{'backend':<28} {'case':<42} {'MHz':>6} {'thresholding':>12} {'x':>5}")
     for name in names:
         for what, case in cases_of(name).items():
+            if only not in what:
+                continue
             try:
-                reached = placed_mhz({what: case})[what]
+                reached = placed_mhz(case, seeds)
             except BuildError:  # the wide cases of multipliers need more than the largest ECP5 has
                 print(f"{name:<28} {what:<42} does not fit", flush=True)
                 continue
-            other = placed_mhz({"": equal_thresholding(case)})[""]
+            other = placed_mhz(equal_thresholding(case), seeds)
             print(f"{name:<28} {what:<42} {reached:>6.1f} {other:>12.1f} {reached / other:>5.2f}", flush=True)
 
 
@@ -229,13 +230,15 @@ def main() -> None:
     parser.add_argument("backends", nargs="*", help=f"of {', '.join((*FINN, *CASES))}")
     parser.add_argument("--part", default=PART)
     parser.add_argument("--place", action="store_true", help="place and route on an ECP5 with nextpnr")
+    parser.add_argument("--seeds", type=int, default=1, help="of --place: the median of so many placements")
+    parser.add_argument("--case", default="", help="of --place: only cases with this in their name")
     options = parser.parse_args()
     unknown = [name for name in options.backends if name not in (*FINN, *CASES)]
     if unknown:
         sys.exit(f"no backend is named {unknown[0]!r}; there are {', '.join((*FINN, *CASES))}")
     prepare_finn()
     if options.place:
-        print_placed(options.backends or list(CASES))
+        print_placed(options.backends or list(CASES), options.seeds, options.case)
         return
     reference = paths_of({REFERENCE[1]: FINN[REFERENCE[0]][REFERENCE[1]]}, options.part)[REFERENCE[1]]
     print(f"{'backend':<28} {'case':<42} {'levels':>6} {'ns':>6} {'MHz':>5} {'x MVAU':>6}  slowest path")

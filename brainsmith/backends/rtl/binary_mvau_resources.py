@@ -12,8 +12,8 @@ from brainsmith.rtl.synthesis.cells import Resources
 LARGEST_LUT_ROM = 128
 """Words; of more, a block RAM holds the weights unless the node says otherwise."""
 
-ROM_LUTS, ROM_BITS_PER_LUT = 0.6, 17
-"""Of a column of a memory of constants: it could be 64 bits in a LUT; Yosys builds it of smaller tables that it shares."""
+ROM_LUTS, ROM_WORDS_PER_LUT = 0.3, 64
+"""Of a column of a memory of constants: a LUT for each 64 words, and now and then one that chooses among them."""
 
 GROUP, GROUP_BITS = 9, 4
 """Products that are counted at once, and the bits of their count."""
@@ -59,7 +59,7 @@ def _weights(node: Any) -> Resources:
     if in_block_ram(node):
         return Resources(bram18=block_rams(words, bits))
     columns = round(float(distinct_functions(words, bits)))
-    return Resources(lut=round(columns * (ROM_LUTS + words / ROM_BITS_PER_LUT)), ff=columns)
+    return Resources(lut=round(columns * (ROM_LUTS + -(-words // ROM_WORDS_PER_LUT))), ff=columns)
 
 
 def _rows(node: Any, counts: bool) -> Resources:

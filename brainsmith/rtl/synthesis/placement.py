@@ -74,12 +74,19 @@ def place(design: Design, device: str, period: float) -> Placement:
     return place_piece(whole(altered_design(design, find_library())), device, period)
 
 
-def place_piece(piece: Piece, device: str, period: float) -> Placement:
-    """Place and route a circuit of which paths to and from its ports do not count; otherwise as `place`."""
+def place_piece(piece: Piece, device: str, period: float, seed: int = 1) -> Placement:
+    """Place and route a circuit of which paths to and from its ports do not count; otherwise as `place`.
+
+    Args:
+        piece: The circuit.
+        device: As for `place`.
+        period: As for `place`.
+        seed: Of nextpnr's random numbers: another one gives another placement.
+    """
     device, tool, store = _device(device), _find_nextpnr(), default_store()
     commands = lattice_script(piece.top, source_paths(piece), _NETLIST)
     job = Job(piece.name, piece.files, commands, find_yosys(), keep=(_NETLIST,))
-    arguments = _arguments(device, period)
+    arguments = _arguments(device, period, seed)
     moved = [Path(str(module.__file__)).read_text("utf-8") for module in (lattice_circuit, lattice_registers)]
     key = digest(json.dumps([job.key(), tool, arguments, *moved]))
     netlist = entry_of(job, store) / _NETLIST
@@ -118,8 +125,8 @@ def _find_nextpnr() -> str:
     return f"nextpnr {tool.version}"
 
 
-def _arguments(device: str, period: float) -> list[str]:
-    options = {"--json": _NETLIST, "--report": _REPORT, "--package": PACKAGE, "--speed": SPEED, "--seed": "1"}
+def _arguments(device: str, period: float, seed: int) -> list[str]:
+    options = {"--json": _NETLIST, "--report": _REPORT, "--package": PACKAGE, "--speed": SPEED, "--seed": f"{seed}"}
     words = [word for option in options.items() for word in option]
     flags = ["--lpf-allow-unconstrained", "--timing-allow-fail", "--quiet"]
     return [f"--{device.removeprefix('ecp5-')}", *words, "--freq", f"{1000 / period:g}", *flags]
