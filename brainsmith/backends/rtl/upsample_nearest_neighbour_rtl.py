@@ -79,9 +79,7 @@ class UpsampleNearestNeighbourRTL(CoreBackend, UpsampleNearestNeighbour):
         copies = (self._folds(), self._copies("W"), self._copies("H"))
         stored = page_memory_resources(row, bits) if row > 1 else Resources(ff=2 * bits)
         count = sum((one - 1).bit_length() for one in copies)
-        rest = Resources(
-            lut=14 + 3 * place + count, ff=2 * place + 2 * row.bit_length() + count + 1
-        )
+        rest = Resources(lut=14 + 3 * place + count, ff=2 * place + 2 * row.bit_length() + count + 1)
         return stored + rest
 
     def _folds(self) -> int:

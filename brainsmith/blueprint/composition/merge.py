@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from brainsmith.blueprint.space.forms import space_form
 from brainsmith.yaml_nodes import is_null
 
 
@@ -16,6 +17,8 @@ def merged(base: Node | None, over: Node, keys: tuple[str, ...] = ()) -> Node:
         keys: Those that lead to it, from ``hw_compiler`` on.
     """
     if not isinstance(base, MappingNode) or not isinstance(over, MappingNode) or keys == ("kernels",):
+        return over
+    if space_form(base) or space_form(over):  # a choice is one value
         return over
     below = list(base.value)
     if not keys and any(key.value == "steps" for key, _ in over.value):

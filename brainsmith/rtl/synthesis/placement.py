@@ -126,7 +126,13 @@ def _find_nextpnr() -> str:
 
 
 def _arguments(device: str, period: float, seed: int) -> list[str]:
-    options = {"--json": _NETLIST, "--report": _REPORT, "--package": PACKAGE, "--speed": SPEED, "--seed": f"{seed}"}
+    options = {
+        "--json": _NETLIST,
+        "--report": _REPORT,
+        "--package": PACKAGE,
+        "--speed": SPEED,
+        "--seed": f"{seed}",
+    }
     words = [word for option in options.items() for word in option]
     flags = ["--lpf-allow-unconstrained", "--timing-allow-fail", "--quiet"]
     return [f"--{device.removeprefix('ecp5-')}", *words, "--freq", f"{1000 / period:g}", *flags]

@@ -96,6 +96,17 @@ def test_constraints_name_variables_that_are_no_choices(files):
         space_of(files, text, ["most=0"]).points()
 
 
+def test_a_choice_is_one_value_where_files_are_merged(files):
+    files.write("hw_compiler: {target: {fps: {choice: [1, 2], name: rate}, clock: 5 ns}}", "base.yaml")
+    over = "extends: base.yaml\nhw_compiler: {target: {fps: {range: [5, 7]}, clock: {choice: [3, 4]}}}"
+    space = space_of(files, over)
+    assert [(each.name, each.values) for each in space.dimensions] == [
+        ("target.fps", (5, 6, 7)),
+        ("target.clock", (3, 4)),
+    ]
+    assert space_of(files, over, {"target.clock": {"range": [1, 9]}}).size == 27
+
+
 def test_a_build_needs_every_choice_made(files):
     assert files.errors("hw_compiler:\n  target: {fps: {choice: [1, 2]}}\n  steps: [{optional: fold}]\n") == [
         "x.yaml:2:17: target.fps is a choice of 2 values, and a build needs one: --set target.fps=VALUE; "
