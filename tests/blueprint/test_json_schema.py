@@ -85,6 +85,10 @@ def test_the_blueprints_of_the_repository_name_it_and_follow_it(path):
     assert complaints(values_of(text)) == []
 
 
+def test_the_example_of_a_space_follows_it():
+    assert complaints(values_of((ROOT / "examples" / "explore" / "space.yaml").read_text())) == []
+
+
 @pytest.mark.parametrize("block", YAML, ids=range(len(YAML)))
 def test_every_block_of_the_reference_follows_it(block):
     assert complaints(values_of(block)) == []
