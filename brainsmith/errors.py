@@ -290,6 +290,10 @@ class BlueprintError(BrainsmithError, ValueError):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
+class ExplorationError(BrainsmithError, RuntimeError):
+    """An exploration cannot begin or go on: its folder is taken, or its journal is of another version."""
+
+
 class ConditionError(BrainsmithError, ValueError):
     """A condition over the choices of a design space is wrong, or its values cannot be compared."""
 

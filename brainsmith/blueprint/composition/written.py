@@ -18,10 +18,18 @@ _PLAIN = re.compile(r"[\w.~*+-]+(?:[ :][\w.~*%+-]+)*", re.ASCII)
 """What needs no quotes if it had none."""
 
 
-def written(doc: Document, body: Node) -> str:
-    """Return the text of a blueprint; files that it names are absolute, so that it may stand anywhere."""
+def written(doc: Document, body: Node, *, origins: bool = True) -> str:
+    """Return the text of a blueprint; files that it names are absolute, so that it may stand anywhere.
+
+    Args:
+        doc: The blueprint, which was read.
+        body: What stands under ``hw_compiler``.
+        origins: Whether each value has the place that it comes from behind it.
+    """
     lines = [("hw_compiler:", "")] if body.value else [("hw_compiler: {}", "")]
     lines += [(_INDENT + text, origin) for text, origin in _lines(doc, body)]
+    if not origins:
+        return "\n".join(text for text, _ in lines)
     width = min(max(len(text) for text, _ in lines), 60)
     return "\n".join(f"{text:<{width}}  # {origin}" if origin else text for text, origin in lines)
 

@@ -14,6 +14,7 @@ from yaml.nodes import MappingNode, Node, SequenceNode
 from brainsmith.blueprint.body import read_blueprint
 from brainsmith.blueprint.composition.compose import composed
 from brainsmith.blueprint.composition.overrides import Overrides
+from brainsmith.blueprint.composition.written import written
 from brainsmith.blueprint.entries import read_steps
 from brainsmith.blueprint.loader import Paths, in_order, paths_of, texts_of
 from brainsmith.blueprint.nodes import Document
@@ -135,6 +136,19 @@ class Space:
         if problems:
             raise BlueprintError(in_order(self.file, problems))
         return blueprint
+
+    def text(self, point: Mapping[str, int]) -> str:
+        """Return the blueprint of a point as a file, which may stand anywhere.
+
+        Raises:
+            BlueprintError: All problems of the point.
+        """
+        doc = Document(self.file)
+        body = Choices(doc).made(self._body, point) or doc.nothing
+        read_blueprint(doc, body)  # which finds the files that it names
+        if doc.problems:
+            raise BlueprintError(in_order(self.file, doc.problems))
+        return written(doc, body, origins=False) + "\n"
 
     def model(self, point: Mapping[str, int]) -> str | None:
         """Return the file of a point's model; None if the blueprint names none."""

@@ -1,0 +1,209 @@
+"""What is known of the points of an exploration, on disk: nothing that was finished is lost, whoever is killed."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from brainsmith.errors import ExplorationError
+
+VERSION = 1
+FILE, LOCK = "journal.sqlite", "exploring"
+MOST_TRIES = 2
+"""How often a point is tried whose worker dies or hangs."""
+
+_TABLES = """
+CREATE TABLE points (key TEXT PRIMARY KEY, number INTEGER NOT NULL, choices TEXT NOT NULL);
+CREATE TABLE runs (
+    key TEXT NOT NULL REFERENCES points, fidelity TEXT NOT NULL, state TEXT NOT NULL, tries INTEGER NOT NULL DEFAULT 0,
+    until REAL, figures TEXT, reason TEXT, seconds REAL, PRIMARY KEY (key, fidelity)
+);
+"""
+
+
+class Run(NamedTuple):
+    """One point at one fidelity.
+
+    Attributes:
+        key: Of the point.
+        number: Of the point, in the order in which points were added.
+        choices: Its alternatives, by dimension.
+        fidelity: How far it is built.
+        state: ``waiting``, ``running``, ``done`` or ``failed``.
+        tries: How often it was begun.
+        figures: What is known of it, when it is done.
+        reason: Why it failed.
+        seconds: How long it took.
+    """
+
+    key: str
+    number: int
+    choices: Mapping[str, int]
+    fidelity: str
+    state: str
+    tries: int
+    figures: Mapping[str, Any] | None
+    reason: str | None
+    seconds: float | None
+
+
+class Journal:
+    """The points of one exploration; each process and each thread opens its own."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the journal of a folder, or make one.
+
+        Raises:
+            ExplorationError: It is of another version, or no journal, or cannot be written.
+        """
+        self._file = folder / FILE
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._base = sqlite3.connect(self._file, timeout=60, isolation_level=None)
+            self._base.execute("PRAGMA journal_mode=WAL")
+            self._base.execute("PRAGMA synchronous=FULL")
+            with self._writing():
+                (version,) = self._base.execute("PRAGMA user_version").fetchone()
+                if version == 0:
+                    for statement in _TABLES.split(";"):
+                        self._base.execute(statement)
+                    self._base.execute(f"PRAGMA user_version={VERSION}")
+        except (OSError, sqlite3.Error) as error:
+            raise ExplorationError(f"{self._file}: the journal cannot be opened: {error}") from error
+        if version not in (0, VERSION):
+            raise ExplorationError(
+                f"{self._file}: a journal of version {version}, and this BrainSmith's is {VERSION}: explore in another "
+                "folder"
+            )
+
+    def close(self) -> None:
+        """Close it; what was written stays."""
+        self._base.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Make several changes one, and wait for other writers."""
+        self._base.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._base.execute("ROLLBACK")
+            raise
+        self._base.execute("COMMIT")
+
+    def add(self, points: Iterable[tuple[str, Mapping[str, int]]], fidelity: str) -> int:
+        """Add points that wait for a fidelity; those that are known stay as they are. Return how many are new."""
+        before = self._count()
+        with self._writing():
+            (number,) = self._base.execute("SELECT COALESCE(MAX(number) + 1, 0) FROM points").fetchone()
+            for key, choices in points:
+                row = (key, number, json.dumps(dict(choices)))
+                number += self._base.execute("INSERT OR IGNORE INTO points VALUES (?, ?, ?)", row).rowcount
+                run = (key, fidelity)
+                self._base.execute(
+                    "INSERT OR IGNORE INTO runs (key, fidelity, state) VALUES (?, ?, 'waiting')", run
+                )
+        return self._count() - before
+
+    def _count(self) -> int:
+        return int(self._base.execute("SELECT COUNT(*) FROM runs").fetchone()[0])
+
+    def begin(self, fidelity: str, seconds: float) -> Run | None:
+        """Take the next point that waits for a fidelity, for so many seconds; None if none does.
+
+        One whose time is over waits again: whoever took it was killed, or hangs. After `MOST_TRIES` it has failed.
+        """
+        now = time.time()
+        with self._writing():
+            self._base.execute(
+                "UPDATE runs SET state = CASE WHEN tries < ? THEN 'waiting' ELSE 'failed' END, "
+                "reason = CASE WHEN tries < ? THEN reason ELSE 'its worker died or hung, each time' END "
+                "WHERE state = 'running' AND until < ?",
+                (MOST_TRIES, MOST_TRIES, now),
+            )
+            found = self._base.execute(
+                "SELECT runs.key FROM runs JOIN points USING (key) WHERE fidelity = ? AND state = 'waiting' "
+                "ORDER BY number LIMIT 1",
+                (fidelity,),
+            ).fetchone()
+            if found is None:
+                return None
+            self._base.execute(
+                "UPDATE runs SET state = 'running', tries = tries + 1, until = ? WHERE key = ? AND fidelity = ?",
+                (now + seconds, found[0], fidelity),
+            )
+        return next(iter(self._runs("WHERE runs.key = ? AND fidelity = ?", (found[0], fidelity))))
+
+    def finish(self, run: Run, figures: Mapping[str, Any], seconds: float) -> None:
+        """Note what is known of a point now."""
+        self._end(run, "done", json.dumps(dict(figures)), None, seconds)
+
+    def fail(self, run: Run, reason: str, seconds: float, *, again: bool = False) -> None:
+        """Note why a point failed; it may be tried again if it is not its own fault."""
+        state = "waiting" if again and run.tries < MOST_TRIES else "failed"
+        self._end(run, state, None, reason, seconds)
+
+    def _end(self, run: Run, state: str, figures: str | None, reason: str | None, seconds: float) -> None:
+        with self._writing():
+            self._base.execute(
+                "UPDATE runs SET state = ?, figures = ?, reason = ?, seconds = ?, until = NULL "
+                "WHERE key = ? AND fidelity = ? AND state != 'done'",
+                (state, figures, reason, seconds, run.key, run.fidelity),
+            )
+
+    def resume(self) -> int:
+        """Let what was running when a coordinator ended wait again; return how many these are."""
+        with self._writing():
+            return int(
+                self._base.execute("UPDATE runs SET state = 'waiting' WHERE state = 'running'").rowcount
+            )
+
+    def runs(self, fidelity: str | None = None) -> list[Run]:
+        """Return all runs, or those of a fidelity, in the order of their points."""
+        if fidelity is None:
+            return list(self._runs("", ()))
+        return list(self._runs("WHERE fidelity = ?", (fidelity,)))
+
+    def _runs(self, where: str, values: Sequence[Any]) -> Iterator[Run]:
+        columns = "runs.key, number, choices, fidelity, state, tries, figures, reason, seconds"
+        text = f"SELECT {columns} FROM runs JOIN points USING (key) {where} ORDER BY number, fidelity"
+        for key, number, choices, fidelity, state, tries, figures, reason, seconds in self._base.execute(
+            text, values
+        ):
+            known = None if figures is None else json.loads(figures)
+            yield Run(key, number, json.loads(choices), fidelity, state, tries, known, reason, seconds)
+
+
+@contextmanager
+def exploring(folder: Path) -> Iterator[None]:
+    """Hold a folder for one exploration.
+
+    Raises:
+        ExplorationError: Another one runs in it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK).open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.seek(0)
+            other = lock.read().strip() or "unknown"
+            raise ExplorationError(
+                f"another exploration runs in {folder} (process {other}): wait for it, or explore in another folder"
+            ) from None
+        _note_process(lock)
+        yield
+
+
+def _note_process(lock: IO[str]) -> None:
+    lock.seek(0)
+    lock.truncate()
+    lock.write(str(os.getpid()))
+    lock.flush()

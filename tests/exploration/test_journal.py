@@ -1,0 +1,210 @@
+"""The journal of an exploration: each point is run once, and what was finished stays, whoever is killed."""
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+import time
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from brainsmith.errors import ExplorationError
+from brainsmith.exploration.journal import FILE, MOST_TRIES, Journal, exploring
+
+POINTS = [(f"k{at}", {"a": at}) for at in range(5)]
+
+
+def states(journal):
+    return [(run.key, run.state) for run in journal.runs("estimates")]
+
+
+def test_points_are_taken_in_their_order_each_once(tmp_path):
+    journal = Journal(tmp_path)
+    assert journal.add(POINTS, "estimates") == 5
+    assert journal.add(POINTS[:2], "estimates") == 0
+    taken = [journal.begin("estimates", 60) for _ in range(6)]
+    assert [run and (run.key, run.choices, run.tries) for run in taken] == [
+        *((key, choices, 1) for key, choices in POINTS),
+        None,
+    ]
+    journal.finish(taken[1], {"lut": 7}, 0.5)
+    journal.fail(taken[2], "no layer", 0.1)
+    assert [run.state for run in journal.runs()] == ["running", "done", "failed", "running", "running"]
+    done = journal.runs()[1]
+    assert (done.figures, done.seconds, journal.runs()[2].reason) == ({"lut": 7}, 0.5, "no layer")
+
+
+def test_a_fidelity_is_a_run_of_its_own(tmp_path):
+    journal = Journal(tmp_path)
+    journal.add(POINTS[:1], "estimates")
+    journal.finish(journal.begin("estimates", 60), {"lut": 7}, 1)
+    assert journal.add(POINTS[:1], "simulated") == 1
+    assert [(run.fidelity, run.state) for run in journal.runs()] == [
+        ("estimates", "done"),
+        ("simulated", "waiting"),
+    ]
+
+
+def test_whoever_is_not_heard_of_loses_its_point_and_the_second_time_it_has_failed(tmp_path):
+    journal = Journal(tmp_path)
+    journal.add(POINTS[:1], "estimates")
+    for _ in range(MOST_TRIES):
+        assert journal.begin("estimates", -1).key == "k0"
+    assert journal.begin("estimates", 60) is None
+    (run,) = journal.runs()
+    assert (run.state, run.tries, run.reason) == ("failed", MOST_TRIES, "its worker died or hung, each time")
+
+
+def test_a_late_result_does_not_undo_an_earlier_one(tmp_path):
+    journal = Journal(tmp_path)
+    journal.add(POINTS[:1], "estimates")
+    first, second = journal.begin("estimates", -1), journal.begin("estimates", 60)
+    journal.finish(second, {"lut": 1}, 1)
+    journal.fail(first, "killed", 9)
+    assert states(journal) == [("k0", "done")]
+
+
+def test_one_that_is_resumed_goes_on_where_it_was(tmp_path):
+    journal = Journal(tmp_path)
+    journal.add(POINTS, "estimates")
+    journal.finish(journal.begin("estimates", 60), {}, 1)
+    journal.begin("estimates", 60)
+    journal.close()
+    again = Journal(tmp_path)
+    assert again.resume() == 1
+    assert states(again) == [("k0", "done"), *((f"k{at}", "waiting") for at in range(1, 5))]
+
+
+def test_two_explorations_in_one_folder_are_refused(tmp_path):
+    with exploring(tmp_path), pytest.raises(ExplorationError) as caught, exploring(tmp_path):
+        pass
+    assert str(caught.value) == (
+        f"another exploration runs in {tmp_path} (process {os.getpid()}): wait for it, or explore in another folder"
+    )
+    with exploring(tmp_path):
+        pass
+
+
+def test_another_version_and_what_is_no_journal_are_refused(tmp_path):
+    Journal(tmp_path).close()
+    with sqlite3.connect(tmp_path / FILE) as base:
+        base.execute("PRAGMA user_version=9")
+    with pytest.raises(ExplorationError, match="a journal of version 9, and this BrainSmith's is 1"):
+        Journal(tmp_path)
+    for file in tmp_path.glob(f"{FILE}*"):
+        file.unlink()
+    (tmp_path / FILE).write_bytes(b"x" * 5000)
+    with pytest.raises(ExplorationError, match="the journal cannot be opened: file is not a database"):
+        Journal(tmp_path)
+    (tmp_path / "a").write_text("")
+    with pytest.raises(ExplorationError, match="the journal cannot be opened"):
+        Journal(tmp_path / "a" / "b")
+
+
+def work(folder, fidelity):
+    journal = Journal(folder)
+    while run := journal.begin(fidelity, 60):
+        journal.finish(run, {"by": os.getpid()}, 0)
+
+
+def test_many_processes_share_the_points_and_each_is_run_once(tmp_path):
+    journal = Journal(tmp_path)
+    journal.add([(f"k{at}", {}) for at in range(200)], "estimates")
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=work, args=(tmp_path, "estimates")) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    runs = journal.runs()
+    assert {run.state for run in runs} == {"done"} and {run.tries for run in runs} == {1}
+
+
+def finish_until_killed(folder):
+    journal = Journal(folder)
+    for at in range(10**6):
+        journal.add([(f"k{at}", {})], "estimates")
+        journal.finish(journal.begin("estimates", 60), {"at": at}, 0)
+        (folder / "told").write_text(str(at))
+
+
+def test_what_was_finished_stays_when_the_process_is_killed(tmp_path):
+    worker = multiprocessing.get_context("spawn").Process(target=finish_until_killed, args=(tmp_path,))
+    worker.start()
+    while not (tmp_path / "told").exists() or not (tmp_path / "told").read_text().isdecimal():
+        time.sleep(0.01)
+    time.sleep(0.2)
+    os.kill(worker.pid, signal.SIGKILL)
+    worker.join()
+    told = (tmp_path / "told").read_text()
+    done = [run.figures["at"] for run in Journal(tmp_path).runs() if run.state == "done"]
+    assert done == list(range(len(done)))
+    assert not told or len(done) > int(told)
+
+
+class JournalIsATable(RuleBasedStateMachine):
+    """Whatever is done in whatever order, the journal is what a table in memory is."""
+
+    def __init__(self):
+        super().__init__()
+        import tempfile
+        from pathlib import Path
+
+        self.folder = Path(tempfile.mkdtemp(prefix="brainsmith-journal-"))
+        self.journal, self.table, self.held = Journal(self.folder), {}, []
+
+    def teardown(self):
+        import shutil
+
+        self.journal.close()
+        shutil.rmtree(self.folder)
+
+    @rule(at=st.integers(0, 4))
+    def add(self, at):
+        new = f"k{at}" not in self.table
+        assert self.journal.add([(f"k{at}", {"a": at})], "estimates") == new
+        self.table.setdefault(f"k{at}", "waiting")
+
+    @rule()
+    def begin(self):
+        run = self.journal.begin("estimates", 600)
+        waiting = [key for key, state in self.table.items() if state == "waiting"]
+        assert (run and run.key) == (waiting[0] if waiting else None)
+        if run:
+            self.table[run.key] = "running"
+            self.held.append(run)
+
+    @rule(well=st.booleans(), again=st.booleans())
+    def end(self, well, again):
+        if self.held:
+            run = self.held.pop()
+            if well:
+                self.journal.finish(run, {}, 0)
+            else:
+                self.journal.fail(run, "so", 0, again=again)
+            now = "done" if well else "waiting" if again and run.tries < MOST_TRIES else "failed"
+            if self.table[run.key] != "done":
+                self.table[run.key] = now
+
+    @rule()
+    def reopen(self):
+        self.journal.close()
+        self.journal = Journal(self.folder)
+
+    @rule()
+    def resume(self):
+        running = [key for key, state in self.table.items() if state == "running"]
+        assert self.journal.resume() == len(running)
+        self.table |= dict.fromkeys(running, "waiting")
+        self.held = []
+
+    @invariant()
+    def same(self):
+        assert dict(states(self.journal)) == self.table
+
+
+JournalIsATable.TestCase.settings = settings(max_examples=30, stateful_step_count=20, deadline=None)
+test_the_journal_is_a_table = JournalIsATable.TestCase
