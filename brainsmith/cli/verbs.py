@@ -142,6 +142,30 @@ VERBS = (
         _JSON,
     ),
     Verb(
+        "explore",
+        "build the points of a design space, and show the best",
+        "Points that are known in DIR are not built again, so an exploration that was stopped goes on. Points share what"
+        " they have in common through the build cache. The blueprint's objectives say what is best.",
+        "brainsmith explore --blueprint examples/explore/space.yaml --output out/explore --jobs 2",
+        Argument("MODEL", about="a quantised ONNX model, unless the blueprint names it", required=False),
+        Argument(
+            "--blueprint",
+            "FILE",
+            "a blueprint with choices; later ones go over earlier ones",
+            required=True,
+            many=True,
+        ),
+        Argument("--output", "DIR", "the folder for the journal, the builds and the tables", required=True),
+        _SET,
+        Argument("--produce", "OUTPUT", "how far each point is built; estimates by default", choices=OUTPUTS),
+        Argument("--points", "N", "only N points, drawn at random; all by default"),
+        Argument("--seed", "N", "of the drawing; 0 by default"),
+        Argument("--jobs", "N", "how many are built at once; 1 by default"),
+        Argument("--memory", "MB", "of each worker; without a limit by default"),
+        Argument("--seconds", "S", "how long a point may take; 3600 by default"),
+        _JSON,
+    ),
+    Verb(
         "front",
         "draw the cheapest circuit of each rate for a device",
         "Of each interval that the foldings of the layers allow, the circuit that takes the least of the device. Nothing is"

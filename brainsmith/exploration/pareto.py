@@ -34,6 +34,6 @@ def _unbeaten(table: NDArray[np.float64]) -> NDArray[np.bool_]:
     kept = np.ones(len(table), bool)
     for begin in range(0, len(table), _BLOCK):
         rows = table[begin : begin + _BLOCK, None, :]
-        beaten = (table[None] <= rows).all(axis=2) & (table[None] < rows).any(axis=2)
-        kept[begin : begin + _BLOCK] = ~beaten.any(axis=1)
+        beaten = np.all(table[None] <= rows, axis=2) & np.any(table[None] < rows, axis=2)
+        kept[begin : begin + _BLOCK] = ~np.any(beaten, axis=1)
     return kept

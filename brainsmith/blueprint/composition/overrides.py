@@ -64,7 +64,7 @@ def overrides_of(doc: Document, overrides: Overrides, known: Sequence[str]) -> I
         value = root_of(place.name, written.encode())
         if not equals:
             value = Problem(
-                place.name, 0, 0, f"it has no value: write {name}=VALUE, or {name}=~ to take it away"
+                place.name, 0, 0, f"it has no value: write {name}=VALUE, or {name}=null to take it away"
             )
         yield _overlay(doc, name.strip(), value, place, known)
 

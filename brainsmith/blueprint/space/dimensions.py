@@ -115,7 +115,7 @@ class Choices:
             key = _path(each.keys)
             given = "write one in its place" if "[" in key else f"--set {key}=VALUE"
             text = f"{each.name} is a choice of {plural(len(each.values), 'value')}, and a build needs one"
-            yield each.position.problem(f"{text}: {given}; brainsmith plan lists them")
+            yield each.position.problem(f"{text}: {given}; brainsmith explore tries them")
 
     def made(self, node: Node, point: Mapping[str, int], keys: tuple[str, ...] = ()) -> Node | None:
         """Return a tree with one alternative of each dimension.

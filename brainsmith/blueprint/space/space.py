@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -62,7 +61,7 @@ class Space:
     _more: Mapping[str, object] = field(repr=False)
     """Further fields of each blueprint: what it was read from."""
 
-    @cached_property
+    @property
     def size(self) -> int:
         """How many points there are, before constraints."""
         return self._below(None)

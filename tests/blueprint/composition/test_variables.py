@@ -149,7 +149,7 @@ def test_no_file_at_all_takes_overrides():
                 "--set outputt=rtl: there is no variable or key 'outputt'. Did you mean 'output'?",
                 "--set output=[a: not valid YAML: expected ',' or ']', but got '<stream end>'",
                 "--set rte=1: there is no variable or key 'rte'. Did you mean 'rate'?",
-                "--set output: it has no value: write output=VALUE, or output=~ to take it away",
+                "--set output: it has no value: write output=VALUE, or output=null to take it away",
             ],
         ),
     ],

@@ -110,9 +110,9 @@ def test_a_choice_is_one_value_where_files_are_merged(files):
 def test_a_build_needs_every_choice_made(files):
     assert files.errors("hw_compiler:\n  target: {fps: {choice: [1, 2]}}\n  steps: [{optional: fold}]\n") == [
         "x.yaml:2:17: target.fps is a choice of 2 values, and a build needs one: --set target.fps=VALUE; "
-        "brainsmith plan lists them",
+        "brainsmith explore tries them",
         "x.yaml:3:11: steps[0] is a choice of 2 values, and a build needs one: write one in its place; "
-        "brainsmith plan lists them",
+        "brainsmith explore tries them",
     ]
     path = files.write("hw_compiler:\n  target: {fps: {choice: [1, 2]}}\n")
     assert load_blueprint(path, ["target.fps=2"]).goal.fps == 2

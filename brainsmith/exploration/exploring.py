@@ -9,12 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event
 
 from brainsmith.blueprint.space.space import Space
 from brainsmith.errors import ExplorationError
-from brainsmith.exploration.journal import Journal, Run, exploring
-from brainsmith.exploration.worker_process import WorkerLostError, WorkerProcess
+from brainsmith.exploration.point_journal import PointJournal, PointRun, exploring
+from brainsmith.exploration.point_process import WorkerLostError, WorkerProcess
 from brainsmith.store.fingerprint import digest
 
 POINT_SECONDS = 3600.0
@@ -44,10 +43,11 @@ class Exploration:
     jobs: int = 1
     megabytes: int = 0
     seconds: float = POINT_SECONDS
-    listener: Callable[[Run], None] | None = None
-    _stop: Event = field(default_factory=Event, repr=False)
+    listener: Callable[[PointRun], None] | None = None
+    _stopped: bool = field(default=False, repr=False)
+    _workers: list[WorkerProcess] = field(default_factory=list, repr=False)
 
-    def run(self, points: Iterable[Iterable[int]], fidelity: str = "estimates") -> list[Run]:
+    def run(self, points: Iterable[Iterable[int]], fidelity: str = "estimates") -> list[PointRun]:
         """Build points that are not built yet, and return all that is known at this fidelity.
 
         Args:
@@ -59,7 +59,7 @@ class Exploration:
                 model.
         """
         with exploring(self.folder):
-            journal = Journal(self.folder)
+            journal = PointJournal(self.folder)
             try:
                 journal.resume()
                 journal.add(
@@ -71,8 +71,10 @@ class Exploration:
                 journal.close()
 
     def stop(self) -> None:
-        """Begin no further point; those that are built are finished."""
-        self._stop.set()
+        """End at once: no further point is begun, and those that are built wait for the next exploration of the folder."""
+        self._stopped = True
+        for worker in self._workers:
+            worker.close()
 
     def key(self, choices: dict[str, int]) -> str:
         """Return what stands for a point: its blueprint and its model, whatever the space is called in which it stands."""
@@ -91,28 +93,32 @@ class Exploration:
         return model
 
     def _work(self, fidelity: str) -> None:
+        self._workers = [WorkerProcess(self.megabytes) for _ in range(self.jobs)]
         with ThreadPoolExecutor(self.jobs) as threads:
-            for done in [threads.submit(self._build_all, fidelity) for _ in range(self.jobs)]:
-                done.result()
+            building = [threads.submit(self._build_all, fidelity, worker) for worker in self._workers]
+            try:
+                for done in building:
+                    done.result()
+            finally:  # one that fails, or Ctrl-C, ends the others
+                self.stop()
 
-    def _build_all(self, fidelity: str) -> None:
-        """Build one waiting point after the other, with a worker of its own."""
-        journal, worker = Journal(self.folder), WorkerProcess(self.megabytes)
+    def _build_all(self, fidelity: str, worker: WorkerProcess) -> None:
+        """Build one waiting point after the other."""
+        journal = PointJournal(self.folder)
         try:
             for run in self._waiting(journal, fidelity):
                 self._build(journal, worker, run)
         finally:
-            worker.close()
             journal.close()
 
-    def _waiting(self, journal: Journal, fidelity: str) -> Iterator[Run]:
-        while not self._stop.is_set():
+    def _waiting(self, journal: PointJournal, fidelity: str) -> Iterator[PointRun]:
+        while not self._stopped:
             run = journal.begin(fidelity, self.seconds + _LEASE)
             if run is None:
                 return
             yield run
 
-    def _build(self, journal: Journal, worker: WorkerProcess, run: Run) -> None:
+    def _build(self, journal: PointJournal, worker: WorkerProcess, run: PointRun) -> None:
         folder = self.folder / "points" / run.key[:16]
         folder.mkdir(parents=True, exist_ok=True)
         blueprint = folder / "blueprint.yaml"
@@ -127,6 +133,9 @@ class Exploration:
         try:
             answer = worker.run(task, self.seconds)
         except WorkerLostError as error:
+            if self._stopped:
+                journal.release(run)
+                return
             journal.fail(run, str(error), time.perf_counter() - begin, again=True)
         else:
             if "figures" in answer:
@@ -135,7 +144,7 @@ class Exploration:
                 journal.fail(run, answer["reason"], answer["seconds"], again=bool(answer.get("memory")))
         self._tell(journal, run)
 
-    def _tell(self, journal: Journal, run: Run) -> None:
+    def _tell(self, journal: PointJournal, run: PointRun) -> None:
         if self.listener is not None:
             with suppress(StopIteration):
                 self.listener(next(one for one in journal.runs(run.fidelity) if one.key == run.key))

@@ -28,7 +28,7 @@ CREATE TABLE runs (
 """
 
 
-class Run(NamedTuple):
+class PointRun(NamedTuple):
     """One point at one fidelity.
 
     Attributes:
@@ -54,7 +54,7 @@ class Run(NamedTuple):
     seconds: float | None
 
 
-class Journal:
+class PointJournal:
     """The points of one exploration; each process and each thread opens its own."""
 
     def __init__(self, folder: Path) -> None:
@@ -115,7 +115,7 @@ class Journal:
     def _count(self) -> int:
         return int(self._base.execute("SELECT COUNT(*) FROM runs").fetchone()[0])
 
-    def begin(self, fidelity: str, seconds: float) -> Run | None:
+    def begin(self, fidelity: str, seconds: float) -> PointRun | None:
         """Take the next point that waits for a fidelity, for so many seconds; None if none does.
 
         One whose time is over waits again: whoever took it was killed, or hangs. After `MOST_TRIES` it has failed.
@@ -141,16 +141,27 @@ class Journal:
             )
         return next(iter(self._runs("WHERE runs.key = ? AND fidelity = ?", (found[0], fidelity))))
 
-    def finish(self, run: Run, figures: Mapping[str, Any], seconds: float) -> None:
+    def finish(self, run: PointRun, figures: Mapping[str, Any], seconds: float) -> None:
         """Note what is known of a point now."""
         self._end(run, "done", json.dumps(dict(figures)), None, seconds)
 
-    def fail(self, run: Run, reason: str, seconds: float, *, again: bool = False) -> None:
+    def fail(self, run: PointRun, reason: str, seconds: float, *, again: bool = False) -> None:
         """Note why a point failed; it may be tried again if it is not its own fault."""
         state = "waiting" if again and run.tries < MOST_TRIES else "failed"
         self._end(run, state, None, reason, seconds)
 
-    def _end(self, run: Run, state: str, figures: str | None, reason: str | None, seconds: float) -> None:
+    def release(self, run: PointRun) -> None:
+        """Let a point wait again that was begun and not tried to its end, as if it had not been begun."""
+        with self._writing():
+            self._base.execute(
+                "UPDATE runs SET state = 'waiting', tries = tries - 1, until = NULL "
+                "WHERE key = ? AND fidelity = ? AND state = 'running'",
+                (run.key, run.fidelity),
+            )
+
+    def _end(
+        self, run: PointRun, state: str, figures: str | None, reason: str | None, seconds: float
+    ) -> None:
         with self._writing():
             self._base.execute(
                 "UPDATE runs SET state = ?, figures = ?, reason = ?, seconds = ?, until = NULL "
@@ -165,20 +176,20 @@ class Journal:
                 self._base.execute("UPDATE runs SET state = 'waiting' WHERE state = 'running'").rowcount
             )
 
-    def runs(self, fidelity: str | None = None) -> list[Run]:
+    def runs(self, fidelity: str | None = None) -> list[PointRun]:
         """Return all runs, or those of a fidelity, in the order of their points."""
         if fidelity is None:
             return list(self._runs("", ()))
         return list(self._runs("WHERE fidelity = ?", (fidelity,)))
 
-    def _runs(self, where: str, values: Sequence[Any]) -> Iterator[Run]:
+    def _runs(self, where: str, values: Sequence[Any]) -> Iterator[PointRun]:
         columns = "runs.key, number, choices, fidelity, state, tries, figures, reason, seconds"
         text = f"SELECT {columns} FROM runs JOIN points USING (key) {where} ORDER BY number, fidelity"
         for key, number, choices, fidelity, state, tries, figures, reason, seconds in self._base.execute(
             text, values
         ):
             known = None if figures is None else json.loads(figures)
-            yield Run(key, number, json.loads(choices), fidelity, state, tries, known, reason, seconds)
+            yield PointRun(key, number, json.loads(choices), fidelity, state, tries, known, reason, seconds)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from brainsmith.errors import ExplorationError
-from brainsmith.exploration.journal import FILE, MOST_TRIES, Journal, exploring
+from brainsmith.exploration.point_journal import FILE, MOST_TRIES, PointJournal, exploring
 
 POINTS = [(f"k{at}", {"a": at}) for at in range(5)]
 
@@ -22,7 +22,7 @@ def states(journal):
 
 
 def test_points_are_taken_in_their_order_each_once(tmp_path):
-    journal = Journal(tmp_path)
+    journal = PointJournal(tmp_path)
     assert journal.add(POINTS, "estimates") == 5
     assert journal.add(POINTS[:2], "estimates") == 0
     taken = [journal.begin("estimates", 60) for _ in range(6)]
@@ -38,7 +38,7 @@ def test_points_are_taken_in_their_order_each_once(tmp_path):
 
 
 def test_a_fidelity_is_a_run_of_its_own(tmp_path):
-    journal = Journal(tmp_path)
+    journal = PointJournal(tmp_path)
     journal.add(POINTS[:1], "estimates")
     journal.finish(journal.begin("estimates", 60), {"lut": 7}, 1)
     assert journal.add(POINTS[:1], "simulated") == 1
@@ -49,7 +49,7 @@ def test_a_fidelity_is_a_run_of_its_own(tmp_path):
 
 
 def test_whoever_is_not_heard_of_loses_its_point_and_the_second_time_it_has_failed(tmp_path):
-    journal = Journal(tmp_path)
+    journal = PointJournal(tmp_path)
     journal.add(POINTS[:1], "estimates")
     for _ in range(MOST_TRIES):
         assert journal.begin("estimates", -1).key == "k0"
@@ -59,7 +59,7 @@ def test_whoever_is_not_heard_of_loses_its_point_and_the_second_time_it_has_fail
 
 
 def test_a_late_result_does_not_undo_an_earlier_one(tmp_path):
-    journal = Journal(tmp_path)
+    journal = PointJournal(tmp_path)
     journal.add(POINTS[:1], "estimates")
     first, second = journal.begin("estimates", -1), journal.begin("estimates", 60)
     journal.finish(second, {"lut": 1}, 1)
@@ -68,12 +68,12 @@ def test_a_late_result_does_not_undo_an_earlier_one(tmp_path):
 
 
 def test_one_that_is_resumed_goes_on_where_it_was(tmp_path):
-    journal = Journal(tmp_path)
+    journal = PointJournal(tmp_path)
     journal.add(POINTS, "estimates")
     journal.finish(journal.begin("estimates", 60), {}, 1)
     journal.begin("estimates", 60)
     journal.close()
-    again = Journal(tmp_path)
+    again = PointJournal(tmp_path)
     assert again.resume() == 1
     assert states(again) == [("k0", "done"), *((f"k{at}", "waiting") for at in range(1, 5))]
 
@@ -89,29 +89,29 @@ def test_two_explorations_in_one_folder_are_refused(tmp_path):
 
 
 def test_another_version_and_what_is_no_journal_are_refused(tmp_path):
-    Journal(tmp_path).close()
+    PointJournal(tmp_path).close()
     with sqlite3.connect(tmp_path / FILE) as base:
         base.execute("PRAGMA user_version=9")
     with pytest.raises(ExplorationError, match="a journal of version 9, and this BrainSmith's is 1"):
-        Journal(tmp_path)
+        PointJournal(tmp_path)
     for file in tmp_path.glob(f"{FILE}*"):
         file.unlink()
     (tmp_path / FILE).write_bytes(b"x" * 5000)
     with pytest.raises(ExplorationError, match="the journal cannot be opened: file is not a database"):
-        Journal(tmp_path)
+        PointJournal(tmp_path)
     (tmp_path / "a").write_text("")
     with pytest.raises(ExplorationError, match="the journal cannot be opened"):
-        Journal(tmp_path / "a" / "b")
+        PointJournal(tmp_path / "a" / "b")
 
 
 def work(folder, fidelity):
-    journal = Journal(folder)
+    journal = PointJournal(folder)
     while run := journal.begin(fidelity, 60):
         journal.finish(run, {"by": os.getpid()}, 0)
 
 
 def test_many_processes_share_the_points_and_each_is_run_once(tmp_path):
-    journal = Journal(tmp_path)
+    journal = PointJournal(tmp_path)
     journal.add([(f"k{at}", {}) for at in range(200)], "estimates")
     context = multiprocessing.get_context("spawn")
     workers = [context.Process(target=work, args=(tmp_path, "estimates")) for _ in range(3)]
@@ -124,7 +124,7 @@ def test_many_processes_share_the_points_and_each_is_run_once(tmp_path):
 
 
 def finish_until_killed(folder):
-    journal = Journal(folder)
+    journal = PointJournal(folder)
     for at in range(10**6):
         journal.add([(f"k{at}", {})], "estimates")
         journal.finish(journal.begin("estimates", 60), {"at": at}, 0)
@@ -140,7 +140,7 @@ def test_what_was_finished_stays_when_the_process_is_killed(tmp_path):
     os.kill(worker.pid, signal.SIGKILL)
     worker.join()
     told = (tmp_path / "told").read_text()
-    done = [run.figures["at"] for run in Journal(tmp_path).runs() if run.state == "done"]
+    done = [run.figures["at"] for run in PointJournal(tmp_path).runs() if run.state == "done"]
     assert done == list(range(len(done)))
     assert not told or len(done) > int(told)
 
@@ -154,7 +154,7 @@ class JournalIsATable(RuleBasedStateMachine):
         from pathlib import Path
 
         self.folder = Path(tempfile.mkdtemp(prefix="brainsmith-journal-"))
-        self.journal, self.table, self.held = Journal(self.folder), {}, []
+        self.journal, self.table, self.held = PointJournal(self.folder), {}, []
 
     def teardown(self):
         import shutil
@@ -192,7 +192,7 @@ class JournalIsATable(RuleBasedStateMachine):
     @rule()
     def reopen(self):
         self.journal.close()
-        self.journal = Journal(self.folder)
+        self.journal = PointJournal(self.folder)
 
     @rule()
     def resume(self):

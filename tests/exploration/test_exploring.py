@@ -11,9 +11,9 @@ import pytest
 
 from brainsmith.blueprint.space.space import load_space
 from brainsmith.errors import ExplorationError
-from brainsmith.exploration.explore import Exploration
-from brainsmith.exploration.journal import Journal
-from brainsmith.exploration.worker_process import WorkerLostError, WorkerProcess
+from brainsmith.exploration.exploring import Exploration
+from brainsmith.exploration.point_journal import PointJournal
+from brainsmith.exploration.point_process import WorkerLostError, WorkerProcess
 from tests.cli.command import ROOT
 
 MODEL = ROOT / "examples" / "digits" / "mlp.onnx"
@@ -46,7 +46,7 @@ def test_all_points_are_built_and_a_second_time_none(space, tmp_path):
     again = Exploration(space, tmp_path / "out", str(MODEL), listener=heard.append)
     assert [run.figures for run in again.run(space.points())] == [slow, fast]
     assert len(heard) == 2
-    with pytest.raises(ExplorationError, match="model gone.onnx does not exist"):
+    with pytest.raises(ExplorationError, match=r"model gone\.onnx does not exist"):
         Exploration(space, tmp_path / "out", "gone.onnx").run(space.points())
 
 
@@ -66,21 +66,21 @@ def test_a_worker_that_dies_or_hangs_or_takes_too_long_is_lost_and_the_next_one_
         task = {"model": "gone.onnx", "blueprint": "gone.yaml", "output": "o", "fidelity": "estimates"}
         answer = worker.run(task, 60)
         assert answer["kind"] == "BlueprintError" and "gone.yaml" in answer["reason"]
-        killed = worker._process.pid
+        killed = worker.pid
         os.kill(killed, signal.SIGSTOP)
         with pytest.raises(WorkerLostError, match=r"it takes longer than 0.5 s"):
             worker.run(task, 0.5)
         assert worker.run(task, 60)["kind"] == "BlueprintError"
-        assert worker._process.pid != killed
-        threading.Timer(0.3, os.kill, (worker._process.pid, signal.SIGKILL)).start()
-        os.kill(worker._process.pid, signal.SIGSTOP)
+        assert worker.pid != killed
+        threading.Timer(0.3, os.kill, (worker.pid, signal.SIGKILL)).start()
+        os.kill(worker.pid, signal.SIGSTOP)
         with pytest.raises(WorkerLostError, match="its worker was killed, perhaps because"):
             worker.run(task, 60)
     finally:
         worker.close()
     worker = WorkerProcess(silence=0.5)
-    worker._started()
-    os.kill(worker._process.pid, signal.SIGSTOP)
+    worker.start()
+    os.kill(worker.pid, signal.SIGSTOP)
     with pytest.raises(WorkerLostError, match=r"its worker hangs: no sign of life for 0.5 s"):
         worker.run(task, 60)
 
@@ -88,7 +88,7 @@ def test_a_worker_that_dies_or_hangs_or_takes_too_long_is_lost_and_the_next_one_
 KILLED = """
 import sys
 from brainsmith.blueprint.space.space import load_space
-from brainsmith.exploration.explore import Exploration
+from brainsmith.exploration.exploring import Exploration
 space = load_space(sys.argv[1])
 Exploration(space, __import__("pathlib").Path(sys.argv[2]), sys.argv[3]).run(space.points())
 """
@@ -103,12 +103,12 @@ def test_a_coordinator_that_is_killed_goes_on_where_it_was(tmp_path):
     while time.monotonic() < end:
         time.sleep(0.05)
         if (tmp_path / "out" / "journal.sqlite").exists() and any(
-            run.state == "done" for run in Journal(tmp_path / "out").runs()
+            run.state == "done" for run in PointJournal(tmp_path / "out").runs()
         ):
             break
     process.kill()
     process.wait()
-    before = {run.key: run.figures for run in Journal(tmp_path / "out").runs() if run.state == "done"}
+    before = {run.key: run.figures for run in PointJournal(tmp_path / "out").runs() if run.state == "done"}
     assert before
     space = load_space(tmp_path / "space.yaml")
     runs = Exploration(space, tmp_path / "out", str(MODEL)).run(space.points())

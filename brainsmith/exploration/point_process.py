@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import selectors
-import subprocess
-import sys
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from brainsmith.errors import ExplorationError
-from brainsmith.exploration.worker import HEARTBEAT
+from brainsmith.exploration.point_worker import HEARTBEAT
+from brainsmith.plugin.processes import Child, start_python
 
 SILENCE = 15 * HEARTBEAT
 """Seconds without a sign of life after which a worker hangs."""
@@ -25,6 +24,14 @@ class WorkerLostError(ExplorationError):
     """A worker died, hangs, or takes too long; the point that it had may be tried again."""
 
 
+class _PointPipes(NamedTuple):
+    """A process, and the descriptors that it is asked and answers by."""
+
+    child: Child
+    ask: int
+    hear: int
+
+
 class WorkerProcess:
     """A process that builds points, made when it is first needed, and again after it was lost.
 
@@ -35,8 +42,13 @@ class WorkerProcess:
 
     def __init__(self, megabytes: int = 0, silence: float = SILENCE) -> None:
         self._megabytes, self._silence = megabytes, silence
-        self._process: subprocess.Popen[bytes] | None = None
+        self._running: _PointPipes | None = None
         self._rest = b""
+
+    @property
+    def pid(self) -> int | None:
+        """The number of its process; None if there is no process now."""
+        return self._running and self._running.child.pid
 
     def run(self, task: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """Return what the worker answers to a task: its figures, or the reason why it failed.
@@ -46,37 +58,39 @@ class WorkerProcess:
             seconds: How long it may take.
 
         Raises:
-            WorkerLostError: It died, hangs or takes longer; the process is gone.
+            WorkerLostError: It died, hangs or takes longer; the process, and all that it started, is gone.
         """
         try:
-            process = self._started()
-            assert process.stdin is not None
-            process.stdin.write(json.dumps(dict(task)).encode() + b"\n")
-            process.stdin.flush()
-            return self._answer(process, time.monotonic() + seconds, seconds)
-        except BrokenPipeError:
-            raise self._lost("its process ended before it was asked") from None
+            running = self.start()
+            os.write(running.ask, json.dumps(dict(task)).encode() + b"\n")
+            return self._answer(running, time.monotonic() + seconds, seconds)
+        except OSError:  # it ended before it was asked, or was closed while it was heard
+            raise self._lost("its worker ended") from None
 
     def close(self) -> None:
-        """End the process."""
-        process, self._process, self._rest = self._process, None, b""
-        if process is not None:
-            process.kill()
-            process.communicate()
+        """End the process, and all that it started."""
+        running, self._running, self._rest = self._running, None, b""
+        if running is not None:
+            running.child.end()
+            os.close(running.ask)
+            os.close(running.hear)
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            command = [sys.executable, "-m", "brainsmith.exploration.worker", str(self._megabytes)]
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-            )
-        return self._process
+    def start(self) -> _PointPipes:
+        """Start the process, unless it runs."""
+        if self._running is None:
+            (tasks, ask), (hear, results) = os.pipe(), os.pipe()
+            text = f"from brainsmith.exploration.point_worker import main\nmain({tasks}, {results}, {self._megabytes})"
+            try:
+                self._running = _PointPipes(start_python(text, (tasks, results)), ask, hear)
+            finally:
+                os.close(tasks)
+                os.close(results)
+        return self._running
 
-    def _answer(self, process: subprocess.Popen[bytes], end: float, seconds: float) -> dict[str, Any]:
-        assert process.stdout is not None
+    def _answer(self, running: _PointPipes, end: float, seconds: float) -> dict[str, Any]:
         heard = time.monotonic()
         with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
+            selector.register(running.hear, selectors.EVENT_READ)
             while True:
                 now = time.monotonic()
                 if now > end:
@@ -85,16 +99,16 @@ class WorkerProcess:
                     raise self._lost(f"its worker hangs: no sign of life for {self._silence:g} s")
                 if not selector.select(min(end - now, self._silence, 1.0)):
                     continue
-                data = os.read(process.stdout.fileno(), 1 << 16)
+                data = os.read(running.hear, 1 << 16)
                 if not data:
-                    raise self._lost(_ended(process))
+                    raise self._lost(_ended(running.child))
                 heard = time.monotonic()
                 answer = self._lines(data)
                 if answer is not None:
                     return answer
 
     def _lines(self, data: bytes) -> dict[str, Any] | None:
-        """Return the answer if it is among what came; signs of life are none."""
+        """Return the answer if it has come; signs of life are no answer."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         answers = [found for line in lines if not (found := json.loads(line)).get("alive")]
         return answers[0] if answers else None
@@ -104,12 +118,11 @@ class WorkerProcess:
         return WorkerLostError(reason)
 
 
-def _ended(process: subprocess.Popen[bytes]) -> str:
+def _ended(child: Child) -> str:
     """Say how a process ended."""
-    try:
-        code = process.wait(_LEFT)
-    except subprocess.TimeoutExpired:
+    if not child.has_ended(_LEFT):
         return "its worker closed its output"
+    code = child.end()
     if code == _KILLED:
         return "its worker was killed, perhaps because the machine has too little memory"
     return f"its worker ended with signal {-code}" if code < 0 else f"its worker ended with exit code {code}"

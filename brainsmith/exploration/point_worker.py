@@ -1,0 +1,82 @@
+"""A process that builds points one after the other: tasks come in as lines of JSON, and results go out so.
+
+It may die, hang or run out of memory without harm to whoever started it. What builds print is in their logs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from brainsmith.forks import lock_of
+
+HEARTBEAT = 2.0
+"""Seconds between two signs of life."""
+
+_MEGABYTE = 1 << 20
+
+
+def main(tasks: int, results: int, megabytes: int) -> None:
+    """Build until no more tasks can come.
+
+    Args:
+        tasks: The file descriptor that they come from.
+        results: The one that results go to.
+        megabytes: Of memory that this process may take; 0 for any.
+    """
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    os.dup2(nothing, 2)
+    if megabytes:
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes * _MEGABYTE, megabytes * _MEGABYTE))
+    lock = lock_of()
+
+    def say(**what: Any) -> None:
+        with lock:
+            os.write(results, json.dumps(what).encode() + b"\n")
+
+    threading.Thread(target=_beat, args=(say,), daemon=True).start()
+    with os.fdopen(tasks, encoding="utf-8") as lines:
+        for line in lines:
+            begin = time.perf_counter()
+            answer = _built(json.loads(line))
+            say(**answer, seconds=round(time.perf_counter() - begin, 3))
+    sys.exit()
+
+
+def _beat(say: Any) -> None:
+    while True:
+        time.sleep(HEARTBEAT)
+        try:
+            say(alive=True)
+        except OSError:  # nobody listens any more
+            os._exit(1)
+
+
+def _built(task: dict[str, Any]) -> dict[str, Any]:
+    """Build a point; return its figures, or why it has no figures."""
+    from brainsmith.errors import BrainsmithError
+
+    try:
+        return {"figures": _figures(task)}
+    except MemoryError:
+        return {"reason": "it ran out of memory", "memory": True}
+    except (BrainsmithError, OSError) as error:
+        return {"reason": str(error), "kind": type(error).__name__}
+
+
+def _figures(task: dict[str, Any]) -> dict[str, Any]:
+    from brainsmith.blueprint.loader import load_blueprint
+    from brainsmith.build import build
+    from brainsmith.exploration.point_figures import figures_of
+
+    blueprint = load_blueprint(task["blueprint"])
+    folder = Path(task["output"])
+    result = build(task["model"], blueprint, folder, produce=task["fidelity"], report=False, strict=False)
+    return figures_of(result.report)
