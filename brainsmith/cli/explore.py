@@ -58,7 +58,7 @@ def run(options: Options, terminal: Terminal) -> int:
     runs = exploration.run(points, fidelity)
     keys = {exploration.key(space.point_of(row)) for row in points}
     runs = [one for one in runs if one.key in keys]
-    objectives = _known_objectives(space, runs)
+    objectives = known_objectives(space, runs)
     best = [runs[at] for at in front_of([one.figures or {} for one in runs], objectives)]
     document = _document(space, fidelity, runs, best)
     (folder / DOCUMENT).write_text(json.dumps(document, indent=1) + "\n", "utf-8")
@@ -69,7 +69,7 @@ def run(options: Options, terminal: Terminal) -> int:
     return 0
 
 
-def _known_objectives(space: Space, runs: Sequence[PointRun]) -> dict[str, str]:
+def known_objectives(space: Space, runs: Sequence[PointRun]) -> dict[str, str]:
     """Return the objectives of which a point has the figure; there is a warning of each other one."""
     known = {name for one in runs for name, value in (one.figures or {}).items() if value is not None}
     for name in space.objectives:

@@ -11,7 +11,9 @@ import time
 
 import pytest
 
-from brainsmith.exploration.point_journal import PointJournal
+from brainsmith.blueprint.space.space import load_space
+from brainsmith.cli.explore import known_objectives
+from brainsmith.exploration.point_journal import PointJournal, PointRun
 from tests.cli.command import ROOT, in_this_process
 
 SPACE = """\
@@ -66,6 +68,20 @@ def test_one_that_is_stopped_by_ctrl_c_goes_on_with_the_same_command(space):
     assert {run.state for run in runs} == {"done", "waiting"} and max(run.tries for run in runs) == 1
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
     assert {run.state for run in PointJournal(space / "out").runs()} == {"done"}
+
+
+def test_an_objective_of_which_no_point_has_the_figure_is_left_out_with_a_warning(space, capsys):
+    run = PointRun(
+        "k", 0, {"rate": 0}, "estimates", "done", 1, {"fps": 5, "lut": 7, "accuracy": None}, None, 1.0
+    )
+    assert known_objectives(load_space("space.yaml"), [run]) == {"fps": "max", "lut": "min"}
+    assert capsys.readouterr().err == (
+        "warning: no point has the figure 'accuracy', an objective: it needs verify: {inputs: ..., labels: ...}; "
+        "it is left out\n"
+    )
+    failed = run._replace(state="failed", figures=None)
+    assert known_objectives(load_space("space.yaml"), [failed]) == {}
+    assert capsys.readouterr().err == ""
 
 
 def test_what_is_wrong_is_an_error_before_anything_is_built(space, capsys):
