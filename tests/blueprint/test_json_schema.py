@@ -45,7 +45,7 @@ ONLY_READ = re.compile(
             r"is a choice of|is neither a choice nor a figure|names nothing",
             r"not (null|empty)$|\(as \$\{x\} at",  # null takes away what a blueprint extends
             r"must be a name \(|must be a plain value|the key hw_compiler is missing",
-            r"is empty: write a name|must be named by letters",
+            r"a key in .* must be a string|is empty: write a name|must be named by letters",
             r"for a name with its framework|for arguments, write|It belongs under",
             r"target\.fit\.use must be (more|a share)",
         )

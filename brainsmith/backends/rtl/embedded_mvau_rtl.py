@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from brainsmith.backends.rtl.embedded_matrix import EmbeddedMatrix
-from brainsmith.backends.rtl.embedded_resources import mvau_resources
+from brainsmith.backends.rtl.embedded_resources import mvau_resources, weight_table
 from brainsmith.plugin.core import backend
 from brainsmith.plugin.info import Priority
 
 if TYPE_CHECKING:
     from brainsmith.rtl.synthesis.cells import Resources
+    from brainsmith.rtl.timing.beat_schedule import BeatSchedule
 
 
 @backend(
@@ -32,6 +34,10 @@ class EmbeddedMVAURTL(EmbeddedMatrix):
         "binary_mvau_replay.sv",
         "embedded_vvau_core.sv",
     )
+
+    def beat_schedule(self) -> BeatSchedule:
+        """Return that of a matrix; the first turn waits for the first weights."""
+        return replace(super().beat_schedule(), begin=weight_table(self).begin)
 
     def pipeline(self) -> int:
         """Return a cycle for values and weights, one for their products, the tree of sums, and the sum so far."""
