@@ -74,7 +74,7 @@ class Exploration:
         """End at once: no further point is begun, and those that are built wait for the next exploration of the folder."""
         self._stopped = True
         for worker in self._workers:
-            worker.close()
+            worker.stop()
 
     def key(self, choices: dict[str, int]) -> str:
         """Return what stands for a point: its blueprint and its model, whatever the space is called in which it stands."""
@@ -109,6 +109,7 @@ class Exploration:
             for run in self._waiting(journal, fidelity):
                 self._build(journal, worker, run)
         finally:
+            worker.close()
             journal.close()
 
     def _waiting(self, journal: PointJournal, fidelity: str) -> Iterator[PointRun]:

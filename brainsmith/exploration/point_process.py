@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import selectors
+import signal
 import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from brainsmith.errors import ExplorationError
 from brainsmith.exploration.point_worker import HEARTBEAT
+from brainsmith.forks import lock_of
 from brainsmith.plugin.processes import Child, start_python
 
 SILENCE = 15 * HEARTBEAT
@@ -18,6 +20,8 @@ SILENCE = 15 * HEARTBEAT
 
 _LEFT = 5.0
 _KILLED = -9
+_GRACE = 2.0
+"""Seconds that a worker has, which is not wanted any more, to end what it started: compilers, simulations."""
 
 
 class WorkerLostError(ExplorationError):
@@ -35,6 +39,8 @@ class _PointPipes(NamedTuple):
 class WorkerProcess:
     """A process that builds points, made when it is first needed, and again after it was lost.
 
+    One thread asks it and closes it; any thread may stop it.
+
     Args:
         megabytes: Of memory that it may take; 0 for any.
         silence: Seconds without a sign of life after which it hangs.
@@ -44,6 +50,8 @@ class WorkerProcess:
         self._megabytes, self._silence = megabytes, silence
         self._running: _PointPipes | None = None
         self._rest = b""
+        self._stopped = False
+        self._lock = lock_of()
 
     @property
     def pid(self) -> int | None:
@@ -64,28 +72,48 @@ class WorkerProcess:
             running = self.start()
             os.write(running.ask, json.dumps(dict(task)).encode() + b"\n")
             return self._answer(running, time.monotonic() + seconds, seconds)
-        except OSError:  # it ended before it was asked, or was closed while it was heard
+        except OSError:  # it ended before it was asked
             raise self._lost("its worker ended") from None
+
+    def stop(self) -> None:
+        """Let whoever asks it hear at once that it is lost, and start no other process."""
+        with self._lock:
+            self._stopped = True
+            if (
+                self._running is not None
+            ):  # its thread reads the end of the pipe, and closes it: nobody else may
+                _end(self._running.child)
 
     def close(self) -> None:
         """End the process, and all that it started."""
-        running, self._running, self._rest = self._running, None, b""
-        if running is not None:
-            running.child.end()
-            os.close(running.ask)
-            os.close(running.hear)
+        with self._lock:
+            running, self._running, self._rest = self._running, None, b""
+            if running is not None:
+                _end(running.child)
+                os.close(running.ask)
+                os.close(running.hear)
 
     def start(self) -> _PointPipes:
-        """Start the process, unless it runs."""
-        if self._running is None:
-            (tasks, ask), (hear, results) = os.pipe(), os.pipe()
-            text = f"from brainsmith.exploration.point_worker import main\nmain({tasks}, {results}, {self._megabytes})"
-            try:
-                self._running = _PointPipes(start_python(text, (tasks, results)), ask, hear)
-            finally:
-                os.close(tasks)
-                os.close(results)
-        return self._running
+        """Start the process, unless it runs.
+
+        Raises:
+            WorkerLostError: It was stopped.
+        """
+        with self._lock:
+            if self._stopped:
+                raise WorkerLostError("its worker was stopped")
+            if self._running is None:
+                (tasks, ask), (hear, results) = os.pipe(), os.pipe()
+                text = (
+                    "from brainsmith.exploration.point_worker import main\n"
+                    f"main({tasks}, {results}, {self._megabytes})"
+                )
+                try:
+                    self._running = _PointPipes(start_python(text, (tasks, results)), ask, hear)
+                finally:
+                    os.close(tasks)
+                    os.close(results)
+            return self._running
 
     def _answer(self, running: _PointPipes, end: float, seconds: float) -> dict[str, Any]:
         heard = time.monotonic()
@@ -116,6 +144,14 @@ class WorkerProcess:
     def _lost(self, reason: str) -> WorkerLostError:
         self.close()
         return WorkerLostError(reason)
+
+
+def _end(child: Child) -> None:
+    """End a process as Ctrl-C would, so that it ends what it started; if that takes too long, at once."""
+    if not child.has_ended(0):  # nobody has its number but it, until it is waited for
+        os.kill(child.pid, signal.SIGINT)
+        child.has_ended(_GRACE)
+    child.end()
 
 
 def _ended(child: Child) -> str:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,9 @@ from brainsmith.forks import lock_of
 
 HEARTBEAT = 2.0
 """Seconds between two signs of life."""
+
+_GRACE = 5.0
+"""Seconds to end what was started, once nobody listens."""
 
 _MEGABYTE = 1 << 20
 
@@ -30,6 +35,8 @@ def main(tasks: int, results: int, megabytes: int) -> None:
         results: The one that results go to.
         megabytes: Of memory that this process may take; 0 for any.
     """
+    # Ctrl-C is ignored where the coordinator runs in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)
@@ -42,7 +49,7 @@ def main(tasks: int, results: int, megabytes: int) -> None:
             os.write(results, json.dumps(what).encode() + b"\n")
 
     threading.Thread(target=_beat, args=(say,), daemon=True).start()
-    with os.fdopen(tasks, encoding="utf-8") as lines:
+    with suppress(KeyboardInterrupt), os.fdopen(tasks, encoding="utf-8") as lines:
         for line in lines:
             begin = time.perf_counter()
             answer = _built(json.loads(line))
@@ -55,7 +62,9 @@ def _beat(say: Any) -> None:
         time.sleep(HEARTBEAT)
         try:
             say(alive=True)
-        except OSError:  # nobody listens any more
+        except OSError:  # nobody listens any more: end what was started, as Ctrl-C does
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(_GRACE)
             os._exit(1)
 
 

@@ -85,6 +85,25 @@ def test_a_worker_that_dies_or_hangs_or_takes_too_long_is_lost_and_the_next_one_
         worker.run(task, 60)
 
 
+@pytest.mark.parametrize("moment", [0.0, 0.02, 0.3])
+def test_one_that_is_stopped_is_lost_at_once_and_starts_no_other_process(moment):
+    task = {"model": "gone.onnx", "blueprint": "gone.yaml", "output": "o", "fidelity": "estimates"}
+    worker = WorkerProcess()
+    timer = threading.Timer(moment, worker.stop)
+    timer.start()
+    begin = time.monotonic()
+    try:
+        with pytest.raises(WorkerLostError):
+            while True:
+                worker.run(task, 60)
+        with pytest.raises(WorkerLostError, match="its worker was stopped"):
+            worker.run(task, 60)
+    finally:
+        timer.join()
+        worker.close()
+    assert worker.pid is None and time.monotonic() - begin < 20  # and not when its silence is too long
+
+
 KILLED = """
 import sys
 from brainsmith.blueprint.space.space import load_space
