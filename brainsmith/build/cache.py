@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from brainsmith.build.keys import key_of
 from brainsmith.build.messages import Said
 from brainsmith.build.side_files import SideChanges
 from brainsmith.errors import OutputError
+from brainsmith.progress import Task, tick
 from brainsmith.store.files import read_json_table
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.folders import KeptFolders
@@ -28,10 +30,14 @@ from brainsmith.store.reads import Reads
 from brainsmith.store.values import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from brainsmith.store.about import About
 
+LEASE = 1800.0
+"""Seconds that a build waits at most for another one that runs the same step."""
+
+_PAUSE = 0.02
 _FORMAT = 6
 DAMAGED = "its cache entry was damaged, and dropped"
 
@@ -118,6 +124,28 @@ class BuildCache:
                 continue
             return _load(entry, meta)
         return CacheAnswer(None, reason or first_difference(self._latest(parts["step"]).load(None), parts))
+
+    @contextmanager
+    def running(self, parts: Mapping[str, str]) -> Iterator[bool]:
+        """Let one build at a time run a step on the same input; gives whether another one may have run it meanwhile.
+
+        A build that ends, however it ends, lets the next one run; one that hangs keeps it waiting for `LEASE` seconds.
+        """
+        began = time.monotonic()
+        task = Task(f"waiting for another build, which runs {parts['step']}")
+        waited = False
+
+        def wait() -> bool:
+            nonlocal waited
+            waited = True
+            tick()
+            time.sleep(_PAUSE)
+            return time.monotonic() - began < LEASE
+
+        with ExitStack() as held:
+            with task:
+                held.enter_context(self._entries.working(key_of(dict(parts)), wait))
+            yield waited
 
     def store(self, parts: Mapping[str, str], outcome: Outcome) -> None:
         """Keep what a step made.

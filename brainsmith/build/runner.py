@@ -125,15 +125,30 @@ class StepRunner:
             raise error
         self.warnings += unmatched_inputs(step)
         parts, why = self._parts(step, model)
-        if parts is not None and self.cache is not None:
-            found = self.cache.find(parts, self.config if self._given is None else self._given)
-            reused = self._reuse(found)
-            if reused is not None:
-                self.log.repeat(step.name, found.said, shown=step.framework not in FRAMEWORKS)
-                seconds = time.perf_counter() - started
-                self._note(step, found.said, seconds, True, found.reason, found.seconds)
-                return reused
-            why = found.reason if found.model is None else DAMAGED
+        if parts is None or self.cache is None:
+            return self._run_noted(step, model, None, why, started)
+        reused, why = self._kept(step, parts, started)
+        if reused is not None:
+            return reused
+        with self.cache.running(parts) as waited:
+            if waited:
+                reused, why = self._kept(step, parts, started)
+            return self._run_noted(step, model, parts, why, started) if reused is None else reused
+
+    def _kept(self, step: BuildStep, parts: dict[str, str], started: float) -> tuple[Artifact | None, str]:
+        """Return a step's result from the cache, or why it has to run."""
+        assert self.cache is not None
+        found = self.cache.find(parts, self.config if self._given is None else self._given)
+        reused = self._reuse(found)
+        if reused is None:
+            return None, found.reason if found.model is None else DAMAGED
+        self.log.repeat(step.name, found.said, shown=step.framework not in FRAMEWORKS)
+        self._note(step, found.said, time.perf_counter() - started, True, found.reason, found.seconds)
+        return reused, ""
+
+    def _run_noted(
+        self, step: BuildStep, model: Artifact, parts: dict[str, str] | None, why: str, started: float
+    ) -> Artifact:
         # Loading every step may take seconds: they count for the first one that has to run.
         with self.log.taken(f"loading the steps, for {step.name}"):
             function = self._load(len(self.results))

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from brainsmith.forks import in_children, lock_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 RECENT = 32
 """How many entries that a process obtained last count as in use; beyond them, what an object of its own still uses."""
@@ -46,8 +46,12 @@ class EntryLocks:
         self.path = path
 
     @contextlib.contextmanager
-    def making(self, name: str) -> Iterator[None]:
+    def making(self, name: str, waits: Callable[[], bool] | None = None) -> Iterator[None]:
         """Let one thread of one process at a time make an entry.
+
+        Args:
+            waits: Is asked again and again while somebody else makes it, and ends the wait by False: it only saves work.
+                None waits as long as it takes.
 
         Raises:
             OSError: The file of the locks cannot be written.
@@ -56,7 +60,9 @@ class EntryLocks:
         _PROCESS.opened.add(descriptor)
         try:
             with contextlib.suppress(OSError):
-                _lock(descriptor, fcntl.F_WRLCK, _byte(name), wait=True)
+                while not _lock(descriptor, fcntl.F_WRLCK, _byte(name), wait=waits is None):
+                    if waits is not None and not waits():
+                        break
             yield
         finally:
             _PROCESS.let_go(descriptor, _byte(name))

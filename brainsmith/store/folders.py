@@ -124,6 +124,19 @@ class KeptFolders:
                 self._make(key, make, about)
         return entry
 
+    @contextlib.contextmanager
+    def working(self, group: str, waits: Callable[[], bool]) -> Iterator[None]:
+        """Let one thread of one process at a time work out what entries of a group are made of.
+
+        Args:
+            waits: As for `EntryLocks.making`.
+        """
+        with contextlib.ExitStack() as held:
+            with contextlib.suppress(OSError):  # the folder cannot be written: two work out the same
+                make_private(str(self.folder))
+                held.enter_context(self._locks.making(group, waits))
+            yield
+
     def drop(self, key: str) -> None:
         """Remove an entry at once for all readers, then its files."""
         self._drop(self.entry(key))

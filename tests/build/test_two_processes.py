@@ -2,8 +2,11 @@
 
 import subprocess
 import sys
+import time
 
 import pytest
+
+from tests.cli.command import ROOT
 
 CODE = """
 import sys
@@ -41,3 +44,58 @@ def test_both_succeed_and_end_with_reused_steps(tmp_path, monkeypatch):
     models = {path.read_bytes() for path in tmp_path.glob("*/*/model.onnx")}
     assert len(models) == 1
     assert len(list(tmp_path.glob("*/*/report/x.json"))) == 8
+
+
+LONG = """
+import sys, time
+from pathlib import Path
+from brainsmith.build import build
+from tests.build import graphs
+
+def long(model, cfg):
+    (cfg.get_report_directory() / "begun").write_text("")
+    time.sleep({seconds})
+    return model
+
+result = build(graphs.quant_mlp(), output=sys.argv[1], steps=[long], report=False)
+print([step.reused for step in result.steps], [step.reason for step in result.steps])
+"""
+
+
+def started(tmp_path, name, seconds):
+    file = tmp_path / "long.py"
+    file.write_text(LONG.format(seconds=seconds))
+    command = [sys.executable, str(file), str(tmp_path / name)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_until_it_runs(tmp_path):
+    end = time.monotonic() + 60
+    while not list(tmp_path.rglob("begun")) and time.monotonic() < end:
+        time.sleep(0.02)
+
+
+@pytest.mark.slow
+def test_a_step_that_runs_elsewhere_is_waited_for_and_not_run_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    first = started(tmp_path, "a", 3)
+    wait_until_it_runs(tmp_path)
+    others = [started(tmp_path, name, 3) for name in ("b", "c")]
+    texts = [process.communicate(timeout=120) for process in (first, *others)]
+    assert [errors for _, errors in texts] == ["", "", ""]
+    assert [output.split()[0] for output, _ in texts] == ["[False]", "[True]", "[True]"]
+
+
+@pytest.mark.slow
+def test_one_that_waits_for_a_process_that_is_killed_runs_the_step(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    first = started(tmp_path, "a", 5)
+    wait_until_it_runs(tmp_path)
+    second = started(tmp_path, "b", 5)
+    time.sleep(1)
+    first.kill()
+    first.communicate()
+    output, errors = second.communicate(timeout=120)
+    assert (output.split()[0], errors) == ("[False]", "")
