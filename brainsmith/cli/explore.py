@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import json
+import re
+import time
 from pathlib import Path
 
 from brainsmith import TYPE_CHECKING
-from brainsmith.blueprint.schema import FIGURES
 from brainsmith.blueprint.space.space import load_space
 from brainsmith.cli.terminal import complain
-from brainsmith.errors import ExplorationError
+from brainsmith.errors import ExplorationError, OutputError, UsageError
 from brainsmith.exploration.exploring import POINT_SECONDS, Exploration
-from brainsmith.exploration.pareto import front_of
+from brainsmith.exploration.ladder import BUDGET, explore
+from brainsmith.exploration.results import choices_of, document_of, write_table
 from brainsmith.exploration.space_plan import check_names
+from brainsmith.exploration.words import MODELS
 from brainsmith.figures import plural
 from brainsmith.plugin.manager import get_plugin_manager
 
@@ -21,28 +23,30 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from brainsmith.blueprint.space.space import Points, Space
+    from brainsmith.blueprint.space.space import Space
     from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
+    from brainsmith.exploration.ladder import Explored
     from brainsmith.exploration.point_journal import PointRun
 
-TABLE, DOCUMENT = "points.csv", "explore.json"
+TABLE, DOCUMENT, PAGE = "points.csv", "explore.json", "explore.html"
 _SHOWN = ("fps", "latency_cycles", "lut", "bram18", "dsp", "accuracy")
-_MOST_REASONS = 5
+_MOST_REASONS, _MOST_BEST = 5, 12
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def run(options: Options, terminal: Terminal) -> int:
     """Build points; each is printed when it is done, and the front at the end."""
     space = load_space(options.texts("--blueprint"), options.texts("--set"))
     check_names(space, get_plugin_manager().registry)
-    points = _drawn(space.points(), options.whole("--points", None, 1), options.whole("--seed", 0))
     folder = Path(options.required("--output"))
+    count, seconds = _budget(options.text("--budget"))
     done = 0
 
     def show(ended: PointRun) -> None:
         nonlocal done
         done += 1
-        terminal.write(f"[{done}/{len(points)}] {_said(space, ended)}")
+        terminal.write(f"[{done}] {ended.fidelity}: {_said(space, ended)}")
         terminal.flush()
 
     exploration = Exploration(
@@ -52,57 +56,78 @@ def run(options: Options, terminal: Terminal) -> int:
         jobs=options.whole("--jobs", 1, 1),
         megabytes=options.whole("--memory", 0, 64),
         seconds=options.number("--seconds", POINT_SECONDS),
+        end=time.monotonic() + seconds,
         listener=show,
     )
-    fidelity = options.text("--produce") or "estimates"
-    runs = exploration.run(points, fidelity)
-    keys = {exploration.key(space.point_of(row)) for row in points}
-    runs = [one for one in runs if one.key in keys]
-    objectives = known_objectives(space, runs)
-    best = [runs[at] for at in front_of([one.figures or {} for one in runs], objectives)]
-    document = _document(space, fidelity, runs, best)
-    (folder / DOCUMENT).write_text(json.dumps(document, indent=1) + "\n", "utf-8")
-    _write_table(folder / TABLE, space, runs)
-    terminal.give(lambda: {**document, "error": None}, lambda: _show(space, runs, best, folder, terminal))
-    if not any(one.state == "done" for one in runs):
-        raise ExplorationError(f"none of {plural(len(runs), 'point')} could be built: {runs[0].reason}")
+    produce, strategy = options.text("--produce") or "estimates", options.text("--strategy") or "grid"
+    explored = explore(exploration, produce, strategy, count, options.whole("--seed", 0))
+    document = document_of(explored)
+    try:
+        (folder / DOCUMENT).write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+        write_table(folder / TABLE, explored)
+    except OSError as error:
+        raise OutputError(f"{folder}: the tables cannot be written: {error.strerror}") from error
+    _warn(explored)
+    terminal.give(lambda: {**document, "error": None}, lambda: _show(explored, folder, terminal))
+    if not any(one.state == "done" for one in explored.runs):
+        _refuse(explored)
     return 0
 
 
-def known_objectives(space: Space, runs: Sequence[PointRun]) -> dict[str, str]:
-    """Return the objectives of which a point has the figure; there is a warning of each other one."""
-    known = {name for one in runs for name, value in (one.figures or {}).items() if value is not None}
-    for name in space.objectives:
-        if name not in known and any(one.state == "done" for one in runs):
-            need = (
-                "verify: {inputs: ..., labels: ...}"
-                if name == "accuracy"
-                else "a device, target: {part: ...}"
-            )
+def _budget(text: str | None) -> tuple[int, float]:
+    """Return how many points may be built, and within how many seconds points are begun.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    found = re.fullmatch(r"(\d+)([smh]?)", text or str(BUDGET))
+    if found is None or not int(found[1]):
+        raise UsageError(
+            f"--budget must be a number of points or a time, such as 100, 90s, 30m or 2h, not {text!r}"
+        )
+    number, unit = int(found[1]), found[2]
+    return (BUDGET, number * _UNITS[unit]) if unit else (number, float("inf"))
+
+
+def _refuse(explored: Explored) -> None:
+    """Say why nothing was built.
+
+    Raises:
+        ExplorationError: Always.
+    """
+    reasons = [run.reason for run in explored.runs if run.reason] or list(explored.unmodelled)
+    if not explored.runs or all(run.state == "waiting" for run in explored.runs):
+        raise ExplorationError(
+            "no point was built within the budget: give more, and the same command goes on"
+        )
+    reason = reasons[0] if reasons else "by the models none fits, see the table"
+    raise ExplorationError(f"none of {plural(len(explored.runs), 'point')} could be built: {reason}")
+
+
+def _warn(explored: Explored) -> None:
+    """Warn of objectives of which no point has the figure, and of front ends without models."""
+    built = any(run.state == "done" for run in explored.runs)
+    for name in explored.space.objectives:
+        if name not in explored.objectives and built:
             complain(
-                f"warning: no point has the figure {name!r}, an objective: it needs {need}; it is left out"
+                f"warning: no point has the figure {name!r}, an objective: {_need(name, explored.fidelity)}"
             )
-    return {name: wanted for name, wanted in space.objectives.items() if name in known}
+    for reason in explored.unmodelled[:_MOST_REASONS]:
+        complain(f"warning: points are not known by the models: {reason.splitlines()[0]}")
 
 
-def _drawn(points: Points, many: int | None, seed: int) -> Points:
-    if many is None or many >= len(points):
-        return points
-    import numpy as np
-
-    return points[np.sort(np.random.default_rng(seed).choice(len(points), many, replace=False))]
-
-
-def _choices(space: Space, one: PointRun) -> dict[str, object]:
-    return {
-        each.name: each.values[one.choices[each.name]]
-        for each in space.dimensions
-        if each.name in one.choices
-    }
+def _need(name: str, fidelity: str) -> str:
+    if fidelity == MODELS and name in ("accuracy", "latency_cycles"):
+        return "the models do not give it; --produce estimates does. It is left out"
+    if name == "accuracy":
+        return "it needs verify: {inputs: ..., labels: ...}; it is left out"
+    return "it needs a device, target: {part: ...}; it is left out"
 
 
 def _said(space: Space, one: PointRun) -> str:
-    where = ", ".join(f"{name}={value}" for name, value in _choices(space, one).items())
+    where = ", ".join(f"{name}={value}" for name, value in choices_of(space, one.choices).items())
+    if one.state == "done" and one.fidelity == MODELS and "points" in (one.figures or {}):
+        return f"{where}: a front of {plural(len((one.figures or {})['points']), 'circuit')}"
     if one.state == "done":
         return f"{where}: {_figures(one.figures or {})}"
     reason = (one.reason or "").splitlines()[0] if one.reason else ""
@@ -114,21 +139,21 @@ def _figures(figures: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {value:,.6g}" for name, value in known if value is not None)
 
 
-def _show(
-    space: Space, runs: Sequence[PointRun], best: Sequence[PointRun], folder: Path, terminal: Terminal
-) -> None:
-    states = [one.state for one in runs]
-    failed = [one for one in runs if one.state == "failed"]
-    lines = [f"{_said(space, one)}\n  {folder / 'points' / one.key[:16] / 'blueprint.yaml'}" for one in best]
-    reasons = [_said(space, one) for one in failed[:_MOST_REASONS]]
+def _show(explored: Explored, folder: Path, terminal: Terminal) -> None:
+    space = explored.space
+    failed = [run for run in explored.runs if run.state == "failed"]
+    waiting = [run for run in explored.runs if run.state == "waiting"]
+    reasons = [_said(space, run) for run in failed[:_MOST_REASONS]]
     if len(failed) > _MOST_REASONS:
         reasons.append(f"... {len(failed) - _MOST_REASONS} more, in {folder / TABLE}")
+    waits = f"{plural(len(waiting), 'point')}: the budget is used up, and the same command with more goes on"
     terminal.write("")
     terminal.pairs(
         [
-            ("points", f"{states.count('done')} of {len(runs)} are built"),
-            *([("failed", "\n".join(reasons))] if failed else []),
-            ("front", "\n".join(lines) or "the blueprint states no objectives"),
+            ("points", _counted(explored)),
+            *([("failed", "\n".join(reasons))] if failed and explored.fidelity != MODELS else []),
+            *([("waiting", waits)] if waiting else []),
+            ("front", "\n".join(_front(explored, folder)) or "the blueprint states no objectives"),
             ("table", str(folder / TABLE)),
             ("document", str(folder / DOCUMENT)),
         ],
@@ -136,35 +161,27 @@ def _show(
     )
 
 
-def _document(
-    space: Space, fidelity: str, runs: Sequence[PointRun], best: Sequence[PointRun]
-) -> dict[str, Any]:
-    front = {one.key for one in best}
-    return {
-        "blueprint": space.file,
-        "fidelity": fidelity,
-        "objectives": dict(space.objectives),
-        "points": [
-            {
-                "choices": _choices(space, one),
-                "state": one.state,
-                "front": one.key in front,
-                "figures": one.figures,
-                "reason": one.reason,
-                "seconds": one.seconds,
-                "folder": f"points/{one.key[:16]}",
-            }
-            for one in runs
-        ],
-    }
+def _counted(explored: Explored) -> str:
+    """Return how many points were considered, and how many are done at which fidelity."""
+    by: dict[str, int] = {}
+    for run in explored.runs:
+        if run.state == "done" and run.fidelity != MODELS:
+            by[run.fidelity] = by.get(run.fidelity, 0) + 1
+    modelled = len(explored.points) if explored.table else 0
+    parts = [
+        *([f"{modelled:,} by the models"] if modelled else []),
+        *(f"{n} {name}" for name, n in by.items()),
+    ]
+    return f"{explored.count:,}: {', '.join(parts) or 'none is built'}"
 
 
-def _write_table(file: Path, space: Space, runs: Sequence[PointRun]) -> None:
-    names = [each.name for each in space.dimensions]
-    with file.open("w", encoding="utf-8", newline="") as stream:
-        table = csv.writer(stream)
-        table.writerow([*names, "state", *FIGURES, "reason"])
-        for one in runs:
-            choices, figures = _choices(space, one), one.figures or {}
-            row = [choices.get(name) for name in names]
-            table.writerow([*row, one.state, *(figures.get(name) for name in FIGURES), one.reason])
+def _front(explored: Explored, folder: Path) -> Sequence[str]:
+    from brainsmith.exploration.exploring import folder_of
+
+    lines = []
+    for run in explored.best[:_MOST_BEST]:
+        where = f"\n  {folder / folder_of(run.key) / 'blueprint.yaml'}" if run.key else ""
+        lines.append(f"{_said(explored.space, run)}{where}")
+    if len(explored.best) > _MOST_BEST:
+        lines.append(f"... {len(explored.best) - _MOST_BEST} more, in {folder / TABLE}")
+    return lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from brainsmith.blueprint.outputs import OUTPUTS
 from brainsmith.cli.command_line import LOG_FILE, QUIET, VERBOSE, Argument, Verb
+from brainsmith.exploration.words import MODELS, STRATEGIES
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.store.kinds import KINDS
 
@@ -157,9 +158,15 @@ VERBS = (
         ),
         Argument("--output", "DIR", "the folder for the journal, the builds and the tables", required=True),
         _SET,
-        Argument("--produce", "OUTPUT", "how far each point is built; estimates by default", choices=OUTPUTS),
-        Argument("--points", "N", "only N points, drawn at random; all by default"),
-        Argument("--seed", "N", "of the drawing; 0 by default"),
+        Argument(
+            "--produce",
+            "FIDELITY",
+            "how far the best are built; estimates by default",
+            choices=(MODELS, *OUTPUTS),
+        ),
+        Argument("--strategy", "WAY", "which points are tried; grid by default", choices=STRATEGIES),
+        Argument("--budget", "N|TIME", "how many points are built, or how long: 100, 30m; 64 by default"),
+        Argument("--seed", "N", "of random numbers; 0 by default"),
         Argument("--jobs", "N", "how many are built at once; 1 by default"),
         Argument("--memory", "MB", "of each worker; without a limit by default"),
         Argument("--seconds", "S", "how long a point may take; 3600 by default"),

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-_BLOCK = 1024
 
 
 def front_of(figures: Sequence[Mapping[str, Any]], objectives: Mapping[str, str]) -> list[int]:
@@ -18,22 +16,45 @@ def front_of(figures: Sequence[Mapping[str, Any]], objectives: Mapping[str, str]
         figures: Of each point, by name.
         objectives: Figures, each with `max` or `min`.
     """
-    rows = [[_number(one.get(name)) for name in objectives] for one in figures]
-    table = np.array(rows, float).reshape(len(rows), len(objectives))
-    table *= [-1.0 if wanted == "max" else 1.0 for wanted in objectives.values()]
-    known = np.flatnonzero(~np.isnan(table).any(axis=1)) if objectives else np.arange(0)
-    return [int(at) for at in known[_unbeaten(table[known])]]
+    columns = {name: np.array([_number(one.get(name)) for one in figures], float) for name in objectives}
+    return [int(at) for at in next(fronts_of(columns, objectives), ())]
+
+
+def fronts_of(
+    columns: Mapping[str, NDArray[np.float64]], objectives: Mapping[str, str]
+) -> Iterator[NDArray[np.intp]]:
+    """Yield the front, that of all points but those, and so on, each in the order of the points.
+
+    Args:
+        columns: By figure, a value for each point; one that is not a number is in no front.
+        objectives: Figures, each with `max` or `min`.
+    """
+    if not objectives:
+        return
+    table = np.stack(
+        [columns[name] * (-1.0 if wanted == "max" else 1.0) for name, wanted in objectives.items()], axis=1
+    )
+    known = np.flatnonzero(~np.isnan(table).any(axis=1))
+    rows, which = np.unique(table[known], axis=0, return_inverse=True)
+    which, left = which.reshape(-1), np.arange(len(rows))
+    while len(left):
+        best = left[_unbeaten(rows[left])]
+        yield known[np.isin(which, best)]
+        left = np.setdiff1d(left, best)
 
 
 def _number(value: Any) -> float:
     return float("nan") if value is None else float(value)
 
 
-def _unbeaten(table: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell of each row whether no other one is as small everywhere and smaller somewhere."""
-    kept = np.ones(len(table), bool)
-    for begin in range(0, len(table), _BLOCK):
-        rows = table[begin : begin + _BLOCK, None, :]
-        beaten = np.all(table[None] <= rows, axis=2) & np.any(table[None] < rows, axis=2)
-        kept[begin : begin + _BLOCK] = ~np.any(beaten, axis=1)
-    return kept
+def _unbeaten(rows: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the places of the rows than which no other one is as small everywhere; no two are alike.
+
+    They are in the order of their first values, so that what beats one stands before it.
+    """
+    left, found = np.arange(len(rows)), []
+    while len(left):
+        first, left = left[0], left[1:]
+        found.append(first)
+        left = left[(rows[left] < rows[first]).any(axis=1)]
+    return np.array(found, np.intp)

@@ -7,7 +7,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -115,8 +115,13 @@ class PointJournal:
     def _count(self) -> int:
         return int(self._base.execute("SELECT COUNT(*) FROM runs").fetchone()[0])
 
-    def begin(self, fidelity: str, seconds: float) -> PointRun | None:
+    def begin(self, fidelity: str, seconds: float, keys: Container[str] | None = None) -> PointRun | None:
         """Take the next point that waits for a fidelity, for so many seconds; None if none does.
+
+        Args:
+            fidelity: It.
+            seconds: How long it may take.
+            keys: Those of the points that are meant; None for all.
 
         One whose time is over waits again: whoever took it was killed, or hangs. After `MOST_TRIES` it has failed.
         """
@@ -128,11 +133,12 @@ class PointJournal:
                 "WHERE state = 'running' AND until < ?",
                 (MOST_TRIES, MOST_TRIES, now),
             )
-            found = self._base.execute(
+            waiting = self._base.execute(
                 "SELECT runs.key FROM runs JOIN points USING (key) WHERE fidelity = ? AND state = 'waiting' "
-                "ORDER BY number LIMIT 1",
+                "ORDER BY number",
                 (fidelity,),
-            ).fetchone()
+            )
+            found = next((row for row in waiting if keys is None or row[0] in keys), None)
             if found is None:
                 return None
             self._base.execute(

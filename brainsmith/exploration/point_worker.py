@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from brainsmith.exploration.words import FOLDING, MODELS
 from brainsmith.forks import lock_of
 
 HEARTBEAT = 2.0
@@ -73,11 +74,38 @@ def _built(task: dict[str, Any]) -> dict[str, Any]:
     from brainsmith.errors import BrainsmithError
 
     try:
-        return {"figures": _figures(task)}
+        return {"figures": _front(task) if task["fidelity"] == MODELS else _figures(task)}
     except MemoryError:
         return {"reason": "it ran out of memory", "memory": True}
     except (BrainsmithError, OSError) as error:
         return {"reason": str(error), "kind": type(error).__name__}
+
+
+def _front(task: dict[str, Any]) -> dict[str, Any]:
+    """Return what the step `rate_front` reports in place of the step `fold`; the point's own rate does not matter."""
+    from dataclasses import replace
+
+    from brainsmith.blueprint.loader import load_blueprint
+    from brainsmith.blueprint.schema import DEFAULT_STEPS, PHASES, PluginName, StepEntry
+    from brainsmith.build import build
+
+    blueprint = load_blueprint(task["blueprint"])
+    order = blueprint.steps or [
+        StepEntry("phase" if name in PHASES else "step", PluginName(name)) for name in DEFAULT_STEPS
+    ]
+    names = [entry.name.name for entry in order]
+    before = order[: names.index(FOLDING)]
+    listed = replace(
+        blueprint,
+        steps=(*before, StepEntry("step", PluginName("rate_front"))),
+        args={name: given for name, given in blueprint.args.items() if name in names[: len(before)]},
+        goal=replace(blueprint.goal, fps=None, fit=None),
+        output=None,
+    )
+    folder = Path(task["output"])
+    build(task["model"], listed, folder, verify=False, report=False, strict=False)
+    found: dict[str, Any] = json.loads((folder / "report" / "front.json").read_text("utf-8"))
+    return found
 
 
 def _figures(task: dict[str, Any]) -> dict[str, Any]:

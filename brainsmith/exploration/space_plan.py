@@ -124,8 +124,8 @@ def planned(space: Space) -> SpacePlan:
         BlueprintError: There are too many points to list, or none.
     """
     points = space.points()
-    order = _order_of(space)
-    depths = [_depth(each.keys, order) for each in space.dimensions]
+    order = order_of(space)
+    depths = depths_of(space, order)
     code: NDArray[np.int64] = np.zeros(len(points), np.int64)
     steps = []
     for number, alternatives in enumerate(order):
@@ -156,7 +156,7 @@ def check_names(space: Space, registry: Registry, files: bool = True) -> None:
         raise BlueprintError(problems)
 
 
-def _order_of(space: Space) -> list[Alternatives]:
+def order_of(space: Space) -> list[Alternatives]:
     """Return what each place in the order of steps may hold, those included that the outputs add."""
     blueprints = [space.blueprint(point) for point in space.alternatives()]
     order = space.steps() or [(_entry(name),) for name in DEFAULT_STEPS]
@@ -173,6 +173,17 @@ def _output(blueprint: Blueprint) -> str:
     return blueprint.output or OUTPUTS[0]
 
 
+def depths_of(space: Space, order: Sequence[Alternatives]) -> list[int]:
+    """Return of each dimension the place of the first step whose result it can change; beyond all for none."""
+    return [min(_depth(keys, order) for keys in each.places) for each in space.dimensions]
+
+
+def fields_of(keys: tuple[str, ...]) -> frozenset[str]:
+    """Return the parts of the config that follow from a key of a blueprint; none for what is no part of it."""
+    longest = (KEYS_OF[keys[:size]] for size in range(len(keys), 0, -1) if keys[:size] in KEYS_OF)
+    return frozenset(next(longest, ()))
+
+
 def _depth(keys: tuple[str, ...], order: Sequence[Alternatives]) -> int:
     """Return the place of the first step whose result a dimension can change."""
     first, *rest = keys
@@ -186,12 +197,10 @@ def _depth(keys: tuple[str, ...], order: Sequence[Alternatives]) -> int:
         return _place([first], order)
     if first == "output":
         return len(order) - 1
-    fields = next((KEYS_OF[keys[:size]] for size in range(len(keys), 0, -1) if keys[:size] in KEYS_OF), None)
-    if fields is None:  # the model and its inputs; or how results are judged
+    fields = fields_of(keys)
+    if not fields:  # the model and its inputs; or how results are judged
         return _NEVER if first in ("strict", "verify") else 0
-    readers = (
-        at for at, entries in enumerate(order) if any(_reads(entry) & set(fields) for entry in entries)
-    )
+    readers = (at for at, entries in enumerate(order) if any(_reads(entry) & fields for entry in entries))
     return next(readers, _NEVER)
 
 

@@ -50,6 +50,7 @@ class EntryLocks:
         """Let one thread of one process at a time make an entry.
 
         Args:
+            name: The entry's.
             waits: Is asked again and again while somebody else makes it, and ends the wait by False: it only saves work.
                 None waits as long as it takes.
 

@@ -129,6 +129,7 @@ class KeptFolders:
         """Let one thread of one process at a time work out what entries of a group are made of.
 
         Args:
+            group: Its name.
             waits: As for `EntryLocks.making`.
         """
         with contextlib.ExitStack() as held:

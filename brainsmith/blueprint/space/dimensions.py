@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -26,14 +26,15 @@ class Dimension:
             what is optional is there.
         within: The dimension, by its place in the list of all, and the alternative under which alone it matters; None
             if it always does.
-        keys: Those that lead to it, from ``hw_compiler`` on; an index in brackets for an item of a list.
+        places: The keys that lead to it, from ``hw_compiler`` on, with an index in brackets for an item of a list; of a
+            name or a variable that stands in several places, all of them.
         position: Where it is written.
     """
 
     name: str
     values: tuple[object, ...]
     within: tuple[int, int] | None
-    keys: tuple[str, ...]
+    places: tuple[tuple[str, ...], ...]
     position: Position = field(compare=False)
 
 
@@ -68,9 +69,9 @@ class Choices:
         known = self._number.get(name)
         if known is None:
             known = self._number[name] = len(self.dimensions)
-            self.dimensions.append(Dimension(name, labels, within, keys, self._doc.position(node)))
+            self.dimensions.append(Dimension(name, labels, within, (keys,), self._doc.position(node)))
         else:
-            self._meet_again(known, labels, within, node)
+            self._meet_again(known, labels, keys, within, node)
         for at, each in enumerate(alternatives):
             self.find(each, (*keys, f"[{at}]"), (known, at))
 
@@ -90,15 +91,21 @@ class Choices:
         return tuple(stated)
 
     def _meet_again(
-        self, known: int, labels: tuple[object, ...], within: tuple[int, int] | None, node: Node
+        self,
+        known: int,
+        labels: tuple[object, ...],
+        keys: tuple[str, ...],
+        within: tuple[int, int] | None,
+        node: Node,
     ) -> None:
         """Check that a name means one dimension; where it stands under several alternatives it always matters."""
         first = self.dimensions[known]
         if len(labels) != len(first.values):
             text = f"{first.name} has {plural(len(labels), 'value')} here, and {len(first.values)} at {first.position}"
             self._doc.report(node, f"{text}: two choices of one name are one choice")
-        elif within != first.within:
-            self.dimensions[known] = Dimension(first.name, first.values, None, first.keys, first.position)
+        elif keys not in first.places:
+            always = None if within != first.within else within
+            self.dimensions[known] = replace(first, within=always, places=(*first.places, keys))
 
     def _name_of(self, node: Node) -> str:
         given = [value for key, value in node.value if key.value == "name"]
@@ -112,7 +119,7 @@ class Choices:
     def unmade(self) -> Iterator[Problem]:
         """Yield a problem for each choice, which a build finds unmade."""
         for each in self.dimensions:
-            key = _path(each.keys)
+            key = _path(each.places[0])
             given = "write one in its place" if "[" in key else f"--set {key}=VALUE"
             text = f"{each.name} is a choice of {plural(len(each.values), 'value')}, and a build needs one"
             yield each.position.problem(f"{text}: {given}; brainsmith explore tries them")

@@ -111,6 +111,37 @@ class Space:
             points = points[held]
         return points
 
+    def admits(self, points: Points, figures: Mapping[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
+        """Tell of each point whether the constraints hold that name figures.
+
+        Args:
+            points: Rows of `points`.
+            figures: By name, a value for each point; one that is not a number is not known, and breaks no constraint.
+        """
+        held = np.ones(len(points), bool)
+        for one in self.constraints:
+            named = [name for name in one.names if name in FIGURES]
+            if not named or not set(named) <= set(figures):
+                continue
+            known = ~np.isnan([figures[name] for name in named]).any(axis=0)
+            chosen = [at for at, each in enumerate(self.dimensions) if each.name in one.names]
+            known &= (points[:, chosen] != ABSENT).all(axis=1)
+            values = {**self._values, **self.columns(points[known], one.names)}
+            held[known] &= one({**values, **{name: figures[name][known] for name in named}})
+        return held
+
+    def holds(self, row: Points, figures: Mapping[str, float | None] | None = None) -> bool:
+        """Tell whether the constraints hold for one point: those that name choices alone, or figures that are known."""
+        points = row.reshape(1, -1)
+        if not len(
+            self._allowed(points, [one for one in self.constraints if not set(FIGURES) & set(one.names)])
+        ):
+            return False
+        known = {
+            name: np.array([value], float) for name, value in (figures or {}).items() if value is not None
+        }
+        return bool(self.admits(points, known)[0])
+
     def columns(self, points: Points, names: Iterable[str] | None = None) -> dict[str, NDArray[np.object_]]:
         """Return the values of points by the dimension's name; None where it does not matter."""
         wanted = None if names is None else set(names)
@@ -161,6 +192,10 @@ class Space:
         """Return a row of `points` by names."""
         numbers = zip(self.dimensions, row, strict=True)
         return {each.name: int(chosen) for each, chosen in numbers if chosen != ABSENT}
+
+    def row_of(self, point: Mapping[str, int]) -> Points:
+        """Return a point as a row of `points`."""
+        return np.array([point.get(each.name, ABSENT) for each in self.dimensions], np.int32)
 
     def _read(self, point: Mapping[str, int]) -> tuple[Blueprint, list[Problem]]:
         doc = Document(self.file)

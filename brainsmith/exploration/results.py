@@ -1,0 +1,97 @@
+"""What is known of an exploration, as a document and as a table."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from brainsmith.blueprint.schema import FIGURES
+from brainsmith.blueprint.space.space import Space
+from brainsmith.exploration.exploring import folder_of
+from brainsmith.exploration.importance import importance_of
+from brainsmith.exploration.ladder import Explored
+from brainsmith.exploration.point_journal import PointRun
+from brainsmith.exploration.words import MODELS
+
+SCHEMA = "brainsmith.exploration/1"
+
+
+def choices_of(space: Space, choices: Mapping[str, int]) -> dict[str, Any]:
+    """Return the values of a point's choices, by name."""
+    return {each.name: each.values[choices[each.name]] for each in space.dimensions if each.name in choices}
+
+
+def document_of(explored: Explored) -> dict[str, Any]:
+    """Return what `explore.json` holds."""
+    space, best = explored.space, {id(run) for run in explored.best}
+    return {
+        "schema": SCHEMA,
+        "blueprint": space.file,
+        "fidelity": explored.fidelity,
+        "considered": explored.count,
+        "choices": {each.name: list(each.values) for each in space.dimensions},
+        "objectives": dict(space.objectives),
+        "constraints": [one.text for one in space.constraints],
+        "unmodelled": list(explored.unmodelled),
+        "importance": importance_of(explored),
+        "points": [_point(space, run, id(run) in best) for run in explored.runs],
+    }
+
+
+def _point(space: Space, run: PointRun, best: bool) -> dict[str, Any]:
+    return {
+        "choices": choices_of(space, run.choices),
+        "fidelity": run.fidelity,
+        "state": run.state,
+        "front": best,
+        "figures": run.figures,
+        "reason": run.reason,
+        "seconds": run.seconds,
+        "folder": None if run.fidelity == MODELS else folder_of(run.key),
+    }
+
+
+def write_table(file: Path, explored: Explored) -> None:
+    """Write a row for each point: those that were built, and all that the models know."""
+    space = explored.space
+    names = [each.name for each in space.dimensions]
+    best = {id(run) for run in explored.best}
+    built = [run for run in explored.runs if run.fidelity != MODELS]
+    known = {tuple(map(int, space.row_of(run.choices))) for run in built}
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        table = csv.writer(stream)
+        table.writerow([*names, "fidelity", "state", "front", *FIGURES, "reason"])
+        for run in built:
+            choices, figures = choices_of(space, run.choices), run.figures or {}
+            row = [choices.get(name) for name in names]
+            state = (run.fidelity, run.state, int(id(run) in best))
+            table.writerow([*row, *state, *(figures.get(name) for name in FIGURES), run.reason])
+        front = {run.number for run in explored.best if run.fidelity == MODELS}
+        table.writerows(_by_models(explored, known, front))
+
+
+def _by_models(
+    explored: Explored, known: set[tuple[int, ...]], front: set[int]
+) -> Iterator[Sequence[object]]:
+    """Yield the rows of points that only the models know."""
+    if not explored.table:
+        return
+    chosen = explored.space.columns(explored.points)
+    figures = [explored.table.get(name) for name in FIGURES]
+    columns = [
+        [""] * len(explored.points)
+        if column is None
+        else ["" if np.isnan(value) else value for value in column]
+        for column in figures
+    ]
+    for at, (row, *values) in enumerate(
+        zip(explored.points.tolist(), *chosen.values(), *columns, strict=True)
+    ):
+        if tuple(row) not in known:
+            split = len(chosen)
+            state = "done" if values[split] != "" else ""
+            yield [*values[:split], MODELS, state, int(at in front), *values[split:], ""]
