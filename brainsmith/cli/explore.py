@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from brainsmith import TYPE_CHECKING
@@ -12,8 +13,8 @@ from brainsmith.blueprint.space.space import load_space
 from brainsmith.cli.terminal import complain
 from brainsmith.errors import ExplorationError, OutputError, UsageError
 from brainsmith.exploration.exploring import POINT_SECONDS, Exploration
-from brainsmith.exploration.ladder import BUDGET, explore
-from brainsmith.exploration.results import choices_of, document_of, write_table
+from brainsmith.exploration.ladder import BUDGET, explore, so_far
+from brainsmith.exploration.results import choices_of, document_of, write_page, write_table
 from brainsmith.exploration.space_plan import check_names
 from brainsmith.exploration.words import MODELS
 from brainsmith.figures import plural
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 TABLE, DOCUMENT, PAGE = "points.csv", "explore.json", "explore.html"
 _SHOWN = ("fps", "latency_cycles", "lut", "bram18", "dsp", "accuracy")
 _MOST_REASONS, _MOST_BEST = 5, 12
+_LIVE = 2.0
+"""Seconds between two pages while it runs, at least."""
+
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -41,13 +45,19 @@ def run(options: Options, terminal: Terminal) -> int:
     check_names(space, get_plugin_manager().registry)
     folder = Path(options.required("--output"))
     count, seconds = _budget(options.text("--budget"))
-    done = 0
+    ended: list[PointRun] = []
+    written = time.monotonic()
 
-    def show(ended: PointRun) -> None:
-        nonlocal done
-        done += 1
-        terminal.write(f"[{done}] {ended.fidelity}: {_said(space, ended)}")
+    def show(one: PointRun) -> None:
+        nonlocal written
+        ended.append(one)
+        terminal.write(f"[{len(ended)}] {one.fidelity}: {_said(space, one)}")
         terminal.flush()
+        if time.monotonic() > written + _LIVE:
+            with suppress(OSError):  # what is written at the end says so
+                now = so_far(space, ended)
+                write_page(folder / PAGE, document_of(now, exploration), now, live=True)
+            written = time.monotonic()
 
     exploration = Exploration(
         space,
@@ -61,12 +71,13 @@ def run(options: Options, terminal: Terminal) -> int:
     )
     produce, strategy = options.text("--produce") or "estimates", options.text("--strategy") or "grid"
     explored = explore(exploration, produce, strategy, count, options.whole("--seed", 0))
-    document = document_of(explored)
+    document = document_of(explored, exploration)
     try:
+        write_page(folder / PAGE, document, explored)
         (folder / DOCUMENT).write_text(json.dumps(document, indent=1) + "\n", "utf-8")
         write_table(folder / TABLE, explored)
     except OSError as error:
-        raise OutputError(f"{folder}: the tables cannot be written: {error.strerror}") from error
+        raise OutputError(f"{folder}: the results cannot be written: {error.strerror}") from error
     _warn(explored)
     terminal.give(lambda: {**document, "error": None}, lambda: _show(explored, folder, terminal))
     if not any(one.state == "done" for one in explored.runs):
@@ -156,6 +167,7 @@ def _show(explored: Explored, folder: Path, terminal: Terminal) -> None:
             ("front", "\n".join(_front(explored, folder)) or "the blueprint states no objectives"),
             ("table", str(folder / TABLE)),
             ("document", str(folder / DOCUMENT)),
+            ("page", str(folder / PAGE)),
         ],
         "",
     )

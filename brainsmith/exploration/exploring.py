@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from brainsmith.blueprint.space.space import Space
 from brainsmith.errors import ExplorationError
@@ -20,6 +21,9 @@ from brainsmith.store.fingerprint import digest
 
 POINT_SECONDS = 3600.0
 """How long a point may take at one fidelity."""
+
+BLUEPRINT = "blueprint.yaml"
+"""A point's, in its folder."""
 
 _LEASE = 60.0
 """Seconds beyond that, after which a point waits again whose coordinator was killed."""
@@ -37,7 +41,7 @@ class Exploration:
         megabytes: Of memory for each worker; 0 for any.
         seconds: How long a point may take.
         end: The time of `time.monotonic` from which on no point is begun.
-        listener: Is called with each run that ended.
+        listener: Is called with each run that ended, by one thread at a time.
     """
 
     space: Space
@@ -50,6 +54,7 @@ class Exploration:
     listener: Callable[[PointRun], None] | None = None
     _stopped: bool = field(default=False, repr=False)
     _workers: list[WorkerProcess] = field(default_factory=list, repr=False)
+    _telling: Any = field(default_factory=lock_of, repr=False)
 
     def run(
         self,
@@ -89,11 +94,16 @@ class Exploration:
 
     def key(self, choices: Mapping[str, int]) -> str:
         """Return what stands for a point: its blueprint and its model, whatever the space is called in which it stands."""
-        model = self._model_of(choices)
+        model = self.model_of(choices)
         content = digest(Path(model).read_bytes())
         return digest(json.dumps([content, self.space.text(choices)]))
 
-    def _model_of(self, choices: Mapping[str, int]) -> str:
+    def model_of(self, choices: Mapping[str, int]) -> str:
+        """Return the file of a point's model.
+
+        Raises:
+            ExplorationError: There is none.
+        """
         model = self.space.model(choices) or self.model
         if model is None:
             raise ExplorationError(
@@ -110,8 +120,9 @@ class Exploration:
             try:
                 for done in building:
                     done.result()
-            finally:  # one that fails, or Ctrl-C, ends the others
+            except BaseException:  # one that fails, or Ctrl-C, ends the others
                 self.stop()
+                raise
 
     def _build_all(self, asked: _Asked, worker: WorkerProcess) -> None:
         """Build one waiting point after the other."""
@@ -129,10 +140,10 @@ class Exploration:
     def _build(self, journal: PointJournal, worker: WorkerProcess, run: PointRun) -> None:
         folder = self.folder / folder_of(run.key)
         folder.mkdir(parents=True, exist_ok=True)
-        blueprint = folder / "blueprint.yaml"
+        blueprint = folder / BLUEPRINT
         blueprint.write_text(self.space.text(run.choices), "utf-8")
         task = {
-            "model": str(self._model_of(run.choices)),
+            "model": str(self.model_of(run.choices)),
             "blueprint": str(blueprint),
             "output": str(folder / run.fidelity),
             "fidelity": run.fidelity,
@@ -154,7 +165,7 @@ class Exploration:
 
     def _tell(self, journal: PointJournal, run: PointRun) -> None:
         if self.listener is not None:
-            with suppress(StopIteration):
+            with suppress(StopIteration), self._telling:
                 self.listener(next(one for one in journal.runs(run.fidelity) if one.key == run.key))
 
 

@@ -120,6 +120,16 @@ def explore(
     )
 
 
+def so_far(space: Space, runs: Sequence[PointRun]) -> Explored:
+    """Return what is known while an exploration runs: runs that ended, of each point the last one."""
+    found = list({run.key: run for run in runs if run.fidelity != MODELS}.values())
+    done = [run.fidelity for run in found if run.state == "done"]
+    fidelity = max(done, key=OUTPUTS.index, default=OUTPUTS[0])
+    best, objectives = _best(space, found, fidelity), known_objectives(space, found)
+    nothing = np.zeros((0, len(space.dimensions)), np.int32)
+    return Explored(space, fidelity, len(found), found, best, objectives, nothing, {})
+
+
 def known_objectives(space: Space, runs: Sequence[PointRun]) -> dict[str, str]:
     """Return the objectives of which a point has the figure."""
     known = {name for run in runs for name, value in (run.figures or {}).items() if value is not None}

@@ -115,5 +115,5 @@ def _figures(task: dict[str, Any]) -> dict[str, Any]:
 
     blueprint = load_blueprint(task["blueprint"])
     folder = Path(task["output"])
-    result = build(task["model"], blueprint, folder, produce=task["fidelity"], report=False, strict=False)
+    result = build(task["model"], blueprint, folder, produce=task["fidelity"], strict=False)
     return figures_of(result.report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,16 @@ import numpy as np
 
 from brainsmith.blueprint.schema import FIGURES
 from brainsmith.blueprint.space.space import Space
-from brainsmith.exploration.exploring import folder_of
+from brainsmith.exploration.exploring import BLUEPRINT, Exploration, folder_of
 from brainsmith.exploration.importance import importance_of
 from brainsmith.exploration.ladder import Explored
+from brainsmith.exploration.page import exploration_page
 from brainsmith.exploration.point_journal import PointRun
+from brainsmith.exploration.promising import thinned
 from brainsmith.exploration.words import MODELS
+
+CLOUD = 1500
+"""How many points that only the models know the page shows."""
 
 SCHEMA = "brainsmith.exploration/1"
 
@@ -25,7 +31,7 @@ def choices_of(space: Space, choices: Mapping[str, int]) -> dict[str, Any]:
     return {each.name: each.values[choices[each.name]] for each in space.dimensions if each.name in choices}
 
 
-def document_of(explored: Explored) -> dict[str, Any]:
+def document_of(explored: Explored, exploration: Exploration) -> dict[str, Any]:
     """Return what `explore.json` holds."""
     space, best = explored.space, {id(run) for run in explored.best}
     return {
@@ -38,21 +44,47 @@ def document_of(explored: Explored) -> dict[str, Any]:
         "constraints": [one.text for one in space.constraints],
         "unmodelled": list(explored.unmodelled),
         "importance": importance_of(explored),
-        "points": [_point(space, run, id(run) in best) for run in explored.runs],
+        "points": [_point(exploration, run, id(run) in best) for run in explored.runs],
     }
 
 
-def _point(space: Space, run: PointRun, best: bool) -> dict[str, Any]:
+def _point(exploration: Exploration, run: PointRun, best: bool) -> dict[str, Any]:
+    folder = None if run.fidelity == MODELS else folder_of(run.key)
     return {
-        "choices": choices_of(space, run.choices),
+        "choices": choices_of(exploration.space, run.choices),
         "fidelity": run.fidelity,
         "state": run.state,
         "front": best,
         "figures": run.figures,
         "reason": run.reason,
         "seconds": run.seconds,
-        "folder": None if run.fidelity == MODELS else folder_of(run.key),
+        "folder": folder,
+        "command": folder and command_of(exploration, run),
     }
+
+
+def command_of(exploration: Exploration, run: PointRun) -> str:
+    """Return the command that builds a point."""
+    blueprint = exploration.folder / folder_of(run.key) / BLUEPRINT
+    words = [
+        *("brainsmith", "build", exploration.model_of(run.choices)),
+        *("--blueprint", str(blueprint), "--output", f"out/{run.key[:16]}", "--produce", run.fidelity),
+    ]
+    return shlex.join(words)
+
+
+def write_page(file: Path, document: Mapping[str, Any], explored: Explored, live: bool = False) -> None:
+    """Write `explore.html`; the points of the models' table, evenly drawn, are its background."""
+    file.write_text(exploration_page(document, list(_cloud(explored)), live), "utf-8")
+
+
+def _cloud(explored: Explored) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    if not explored.table:
+        return
+    known = np.flatnonzero(~np.isnan(explored.table["fps"]))
+    for at in thinned(known, CLOUD):
+        figures = {name: round(float(column[at]), 6) for name, column in explored.table.items()}
+        yield choices_of(explored.space, explored.space.point_of(explored.points[at])), figures
 
 
 def write_table(file: Path, explored: Explored) -> None:

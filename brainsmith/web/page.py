@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +16,7 @@ from brainsmith.rtl.drawing.theme import arrow
 from brainsmith.web import header, page_sections
 from brainsmith.web.circuit import circuit_section
 from brainsmith.web.design_layers import DesignLayer, read_fifos, read_layers
+from brainsmith.web.document import html_document
 from brainsmith.web.graph import Drawing, draw
 from brainsmith.web.graph_data import read_graph
 from brainsmith.web.integers_section import integers_section
@@ -29,9 +28,6 @@ from brainsmith.web.summary import summary
 from brainsmith.web.synthesis import synthesis_section
 from brainsmith.web.targets_section import targets_section
 from brainsmith.web.verdict import judge
-
-# An empty icon: without one a browser asks the server for /favicon.ico.
-_ICON = "data:,"
 
 
 def render(report: Mapping[str, Any], output: Path, wave: str = "") -> Path:
@@ -95,22 +91,8 @@ def _drawing(graphs: Fields, key: str, layers: tuple[DesignLayer, ...], title: s
 
 def _document(name: str, body: Markup, details: dict[str, dict[str, object]]) -> str:
     style, script = _resource("report.css") + STYLE, _resource("report.js")
-    # Even if a text ever escaped its element, the browser would run and load nothing but these two.
-    policy = (
-        f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'"
-    )
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("title", f"{name} · BrainSmith build report"),
-        tag("link", rel="icon", href=_ICON),
-        tag("style", Markup(style)),
-    )
-    content = tag("body", _patterns(), body, embed_json(details, "graph-data"), tag("script", Markup(script)))
-    return f"<!doctype html>\n{tag('html', head, content, lang='en')}\n"
+    title = f"{name} · BrainSmith build report"
+    return html_document(title, style, script, _patterns(), body, embed_json(details, "graph-data"))
 
 
 def _patterns() -> Markup:
@@ -124,7 +106,3 @@ def _patterns() -> Markup:
 
 def _resource(name: str) -> str:
     return files("brainsmith.web").joinpath(name).read_text("utf-8")
-
-
-def _digest(source: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
