@@ -132,18 +132,20 @@ class BuildCache:
         A build that ends, however it ends, lets the next one run; one that hangs keeps it waiting for `LEASE` seconds.
         """
         began = time.monotonic()
-        task = Task(f"waiting for another build, which runs {parts['step']}")
-        waited = False
-
-        def wait() -> bool:
-            nonlocal waited
-            waited = True
-            tick()
-            time.sleep(_PAUSE)
-            return time.monotonic() - began < LEASE
-
         with ExitStack() as held:
-            with task:
+            waiting = ExitStack()
+            waited = False
+
+            def wait() -> bool:
+                nonlocal waited
+                if not waited:
+                    waiting.enter_context(Task(f"waiting for another build, which runs {parts['step']}"))
+                waited = True
+                tick()
+                time.sleep(_PAUSE)
+                return time.monotonic() - began < LEASE
+
+            with waiting:
                 held.enter_context(self._entries.working(key_of(dict(parts)), wait))
             yield waited
 

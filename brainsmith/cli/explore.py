@@ -16,7 +16,7 @@ from brainsmith.exploration.exploring import POINT_SECONDS, Exploration
 from brainsmith.exploration.ladder import BUDGET, explore, so_far
 from brainsmith.exploration.results import choices_of, document_of, write_page, write_table
 from brainsmith.exploration.space_plan import check_names
-from brainsmith.exploration.words import MODELS
+from brainsmith.exploration.vocabulary import MODELS
 from brainsmith.figures import plural
 from brainsmith.plugin.manager import get_plugin_manager
 
@@ -78,10 +78,10 @@ def run(options: Options, terminal: Terminal) -> int:
         write_table(folder / TABLE, explored)
     except OSError as error:
         raise OutputError(f"{folder}: the results cannot be written: {error.strerror}") from error
-    _warn(explored)
+    warn(explored)
     terminal.give(lambda: {**document, "error": None}, lambda: _show(explored, folder, terminal))
     if not any(one.state == "done" for one in explored.runs):
-        _refuse(explored)
+        refuse(explored)
     return 0
 
 
@@ -100,7 +100,7 @@ def _budget(text: str | None) -> tuple[int, float]:
     return (BUDGET, number * _UNITS[unit]) if unit else (number, float("inf"))
 
 
-def _refuse(explored: Explored) -> None:
+def refuse(explored: Explored) -> None:
     """Say why nothing was built.
 
     Raises:
@@ -115,7 +115,7 @@ def _refuse(explored: Explored) -> None:
     raise ExplorationError(f"none of {plural(len(explored.runs), 'point')} could be built: {reason}")
 
 
-def _warn(explored: Explored) -> None:
+def warn(explored: Explored) -> None:
     """Warn of objectives of which no point has the figure, and of front ends without models."""
     built = any(run.state == "done" for run in explored.runs)
     for name in explored.space.objectives:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brainsmith.blueprint.outputs import OUTPUTS
 from brainsmith.cli.command_line import LOG_FILE, QUIET, VERBOSE, Argument, Verb
-from brainsmith.exploration.words import MODELS, STRATEGIES
+from brainsmith.exploration.vocabulary import MODELS, STRATEGIES
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.store.kinds import KINDS
 
@@ -165,7 +165,7 @@ VERBS = (
             choices=(MODELS, *OUTPUTS),
         ),
         Argument("--strategy", "WAY", "which points are tried; grid by default", choices=STRATEGIES),
-        Argument("--budget", "N|TIME", "how many points are built, or how long: 100, 30m; 64 by default"),
+        Argument("--budget", "AMOUNT", "how many points are built, or how long: 100, 30m; 64 by default"),
         Argument("--seed", "N", "of random numbers; 0 by default"),
         Argument("--jobs", "N", "how many are built at once; 1 by default"),
         Argument("--memory", "MB", "of each worker; without a limit by default"),

@@ -17,7 +17,7 @@ from brainsmith.exploration.pareto import front_of
 from brainsmith.exploration.point_journal import PointRun
 from brainsmith.exploration.promising import Rows, promising, thinned
 from brainsmith.exploration.strategies import Sampler, drawn
-from brainsmith.exploration.words import GRID, MODELS, RANDOM
+from brainsmith.exploration.vocabulary import GRID, MODELS, RANDOM
 
 BUDGET = 64
 """How many points are built to `estimates` unless a budget says another number."""

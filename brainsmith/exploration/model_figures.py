@@ -17,7 +17,7 @@ from brainsmith.blueprint.schema import Goal
 from brainsmith.blueprint.space.space import Points, Space
 from brainsmith.exploration.space_plan import depths_of, fields_of, order_of
 from brainsmith.exploration.step_reads import FIT, RATE
-from brainsmith.exploration.words import FOLDING
+from brainsmith.exploration.vocabulary import FOLDING
 from brainsmith.rtl.fitting.fit import USE
 
 FIGURES_BY_MODELS = ("fps", "interval_cycles", "lut", "ff", "bram18", "uram", "dsp", "cost")

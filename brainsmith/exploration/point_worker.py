@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from brainsmith.exploration.words import FOLDING, MODELS
+from brainsmith.exploration.vocabulary import FOLDING, MODELS
 from brainsmith.forks import lock_of
 
 HEARTBEAT = 2.0

@@ -12,13 +12,13 @@ import numpy as np
 
 from brainsmith.blueprint.schema import FIGURES
 from brainsmith.blueprint.space.space import Space
+from brainsmith.exploration.exploration_page import exploration_page
 from brainsmith.exploration.exploring import BLUEPRINT, Exploration, folder_of
 from brainsmith.exploration.importance import importance_of
 from brainsmith.exploration.ladder import Explored
-from brainsmith.exploration.page import exploration_page
 from brainsmith.exploration.point_journal import PointRun
 from brainsmith.exploration.promising import thinned
-from brainsmith.exploration.words import MODELS
+from brainsmith.exploration.vocabulary import MODELS
 
 CLOUD = 1500
 """How many points that only the models know the page shows."""

@@ -12,7 +12,7 @@ from brainsmith.blueprint.space.dimensions import Dimension
 from brainsmith.blueprint.space.space import MOST_POINTS, Points, Space
 from brainsmith.errors import ExplorationError
 from brainsmith.exploration.point_journal import PointRun
-from brainsmith.exploration.words import NSGA2, TPE
+from brainsmith.exploration.vocabulary import NSGA2, TPE
 
 _MOST_TRIES = 1000
 """How often a point is asked for that is not known yet and meets the constraints."""

@@ -16,9 +16,9 @@ from brainsmith.rtl.drawing.theme import arrow
 from brainsmith.web import header, page_sections
 from brainsmith.web.circuit import circuit_section
 from brainsmith.web.design_layers import DesignLayer, read_fifos, read_layers
-from brainsmith.web.document import html_document
 from brainsmith.web.graph import Drawing, draw
 from brainsmith.web.graph_data import read_graph
+from brainsmith.web.html_file import html_document
 from brainsmith.web.integers_section import integers_section
 from brainsmith.web.layers_section import layers_section
 from brainsmith.web.step_result import read_steps

@@ -3,16 +3,20 @@
 import csv
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from brainsmith.blueprint.space.space import load_space
-from brainsmith.cli.explore import known_objectives
+from brainsmith.cli.explore import refuse, warn
+from brainsmith.errors import ExplorationError
+from brainsmith.exploration.ladder import Explored, known_objectives
 from brainsmith.exploration.point_journal import PointJournal, PointRun
 from tests.cli.command import ROOT, in_this_process
 
@@ -37,13 +41,26 @@ def test_points_are_built_and_the_front_is_shown(space, capsys):
     assert done.returncode == 0
     assert "warning: no point has the figure 'accuracy', an objective" in done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("[1/2] rate=1000: fps ") and lines[1].startswith("[2/2] rate=100000: fps ")
-    assert "points    2 of 2 are built" in lines and "table     out/points.csv" in lines
+    assert lines[0].startswith("[1] estimates: rate=1000: fps ")
+    assert lines[1].startswith("[2] estimates: rate=100000: fps ")
+    assert {"points    2: 2 estimates", "table     out/points.csv", "page      out/explore.html"} <= set(
+        lines
+    )
     rows = list(csv.DictReader((space / "out" / "points.csv").read_text().splitlines()))
     assert [(row["rate"], row["state"]) for row in rows] == [("1000", "done"), ("100000", "done")]
     known = json.loads((space / "out" / "explore.json").read_text())
     assert [one["front"] for one in known["points"]] == [True, True]
-    assert (space / "out" / known["points"][0]["folder"] / "estimates" / "report.json").is_file()
+    assert (space / "out" / known["points"][0]["folder"] / "estimates" / "report.html").is_file()
+    assert shlex.split(known["points"][1]["command"]) == [
+        *("brainsmith", "build", str(space / "mlp.onnx")),
+        *("--blueprint", f"out/{known['points'][1]['folder']}/blueprint.yaml"),
+        *(
+            "--output",
+            f"out/{known['points'][1]['folder'].removeprefix('points/')}",
+            "--produce",
+            "estimates",
+        ),
+    ]
     again = in_this_process(capsys, *words, "--json")
     assert json.loads(again.stdout)["points"] == known["points"]
 
@@ -70,25 +87,65 @@ def test_one_that_is_stopped_by_ctrl_c_goes_on_with_the_same_command(space):
     assert {run.state for run in PointJournal(space / "out").runs()} == {"done"}
 
 
-def test_an_objective_of_which_no_point_has_the_figure_is_left_out_with_a_warning(space, capsys):
+def explored_with(runs, fidelity="estimates", unmodelled=()):
+    space = load_space("space.yaml")
+    points = np.zeros((0, 1), np.int32)
+    objectives = known_objectives(space, runs)
+    return Explored(space, fidelity, len(runs), runs, [], objectives, points, {}, unmodelled)
+
+
+def test_there_is_a_warning_of_each_objective_that_no_point_has(space, capsys):
     run = PointRun(
         "k", 0, {"rate": 0}, "estimates", "done", 1, {"fps": 5, "lut": 7, "accuracy": None}, None, 1.0
     )
     assert known_objectives(load_space("space.yaml"), [run]) == {"fps": "max", "lut": "min"}
+    warn(explored_with([run]))
     assert capsys.readouterr().err == (
         "warning: no point has the figure 'accuracy', an objective: it needs verify: {inputs: ..., labels: ...}; "
         "it is left out\n"
     )
+    warn(explored_with([run._replace(fidelity="models")], "models", ["no layer\nmore"]))
+    assert capsys.readouterr().err == (
+        "warning: no point has the figure 'accuracy', an objective: the models do not give it; --produce estimates "
+        "does. It is left out\nwarning: points are not known by the models: no layer\n"
+    )
+    warn(explored_with([run._replace(figures={"fps": 5, "lut": None, "accuracy": 1})]))
+    assert capsys.readouterr().err == (
+        "warning: no point has the figure 'lut', an objective: it needs a device, target: {part: ...}; it is left out\n"
+    )
     failed = run._replace(state="failed", figures=None)
-    assert known_objectives(load_space("space.yaml"), [failed]) == {}
+    warn(explored_with([failed]))
     assert capsys.readouterr().err == ""
+
+
+def test_where_nothing_was_built_there_is_the_reason(space):
+    run = PointRun("k", 0, {"rate": 0}, "estimates", "failed", 1, None, "no layer", 1.0)
+    with pytest.raises(ExplorationError, match=r"^none of 2 points could be built: no layer$"):
+        refuse(explored_with([run, run]))
+    with pytest.raises(
+        ExplorationError, match=r"^no point was built within the budget: give more, and the same"
+    ):
+        refuse(explored_with([run._replace(state="waiting", reason=None)]))
+    nan = run._replace(fidelity="models", reason=None)
+    with pytest.raises(
+        ExplorationError, match=r"^none of 1 point could be built: by the models none fits, see"
+    ):
+        refuse(explored_with([nan], "models"))
 
 
 def test_what_is_wrong_is_an_error_before_anything_is_built(space, capsys):
     words = ["explore", "--blueprint", "space.yaml", "--output", "out"]
     for more, message in (
         (["--set", "explore.model=gone.onnx"], "space.yaml: model .*gone.onnx does not exist"),
-        (["--set", "explore=null", "--points", "0"], "--points must be a whole number, 1 or more, not '0'"),
+        (
+            ["--budget", "0"],
+            "--budget must be a number of points or a time, such as 100, 90s, 30m or 2h, not '0'",
+        ),
+        (
+            ["--budget", "2 days"],
+            "--budget must be a number of points or a time, such as 100, 90s, 30m or 2h",
+        ),
+        (["--strategy", "luck"], "--strategy must be grid, random, tpe or nsga2, not 'luck'"),
         (["--jobs", "many"], "--jobs must be a whole number, 1 or more, not 'many'"),
         (["--set", "target.fps=many"], "target.fps must be a positive whole number, not 'many'"),
     ):

@@ -9,8 +9,8 @@ from typing import Any
 from brainsmith import figures
 from brainsmith.blueprint.schema import FIGURES
 from brainsmith.markup import Markup, embed_json, tag
-from brainsmith.web.document import html_document
 from brainsmith.web.elements import cell, section, table
+from brainsmith.web.html_file import html_document
 
 _NONE = "none"
 
