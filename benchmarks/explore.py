@@ -1,4 +1,6 @@
-"""Print how fast a design space is planned: the whole process, beside that of `brainsmith --version`.
+"""Print how fast a design space is planned and known by the models, and what shared steps save.
+
+Whole processes with empty caches, beside that of `brainsmith --version`.
 
 python benchmarks/explore.py
 """
@@ -12,7 +14,8 @@ from pathlib import Path
 from measure import Figures, compile_package, environment, row, run_once
 
 ROOT = Path(__file__).parents[1]
-POINTS, SECONDS = 100_000, 2.0
+POINTS, SECONDS, SECONDS_BY_MODELS = 100_000, 2.0, 60.0
+FASTER = 3.3
 AGAIN = 5
 
 SPACE = """\
@@ -32,10 +35,41 @@ hw_compiler:
     - {insert: {optional: {transform: qonnx:GiveReadableTensorNames}, name: readable}, after: cleanup}
 """
 
+MODELLED = """\
+explore:
+  model: MODEL
+  objectives: {fps: max, cost: min}
+hw_compiler:
+  target:
+    part: {choice: [pynq-z2, kv260, zcu104, ultra96], name: board}
+    fps: {range: [1, 12500], name: rate}
+    clock: {choice: [5 ns, 10 ns], name: clock}
+"""
+
+# Sixteen points that share their front ends: 4 front ends, 4 rates.
+SHARED = """\
+explore:
+  model: MODEL
+  objectives: {fps: max, cost: min}
+hw_compiler:
+  target:
+    part: {choice: [pynq-z2, kv260], name: board}
+    fps: {choice: [1000, 10000, 50000, 100000], name: rate}
+    clock: 5 ns
+  kernels: {finn:MVAU: {choice: [rtl, EmbeddedMVAURTL], name: unit}}
+  verify: {inputs: INPUTS, labels: LABELS}
+"""
+
 
 def main() -> None:
     """Print a row for each number."""
     compile_package()
+    _plan()
+    _by_models()
+    _shared()
+
+
+def _plan() -> None:
     with tempfile.TemporaryDirectory(prefix="brainsmith-bench-") as folder:
         (Path(folder) / "space.yaml").write_text(SPACE)
         env = environment(Path(folder) / "cache", PYTHONPATH=str(ROOT))
@@ -56,6 +90,59 @@ def main() -> None:
         reached=seconds <= SECONDS,
     )
     print(f"  the start of a process alone takes {started.median_s:.2f} s")
+
+
+def _space(folder: str, text: str) -> list[str]:
+    """Write a space of the digits CNN, and return the command that explores it."""
+    digits = ROOT / "examples" / "digits"
+    files = {"MODEL": "cnn.onnx", "INPUTS": "digits_cnn_x.npy", "LABELS": "digits_y.npy"}
+    for word, name in files.items():
+        text = text.replace(word, str(digits / name))
+    (Path(folder) / "space.yaml").write_text(text)
+    return [
+        *(sys.executable, "-m", "brainsmith", "explore", "--blueprint", f"{folder}/space.yaml"),
+        "--output",
+    ]
+
+
+def _by_models() -> None:
+    with tempfile.TemporaryDirectory(prefix="brainsmith-bench-") as folder:
+        command = [*_space(folder, MODELLED), f"{folder}/out", "--produce", "models"]
+        found = Figures()
+        run_once(command, environment(Path(folder) / "cache", PYTHONPATH=str(ROOT)), found, Path(folder))
+        seconds = found.median_s
+        row(
+            f"{POINTS:,} points of the digits CNN by models alone, 8 front ends",
+            f"{seconds:.1f} s",
+            f"{SECONDS_BY_MODELS:g} s",
+            reached=seconds <= SECONDS_BY_MODELS,
+        )
+
+
+def _shared() -> None:
+    """Compare two workers that share steps with one after another that share nothing."""
+    with tempfile.TemporaryDirectory(prefix="brainsmith-bench-") as folder:
+        command = _space(folder, SHARED)
+        alone, shared = Figures(), Figures()
+        run_once(
+            [*command, f"{folder}/alone", "--no-cache"],
+            environment(Path(folder) / "none", PYTHONPATH=str(ROOT)),
+            alone,
+            Path(folder),
+        )
+        run_once(
+            [*command, f"{folder}/shared", "--jobs", "2"],
+            environment(Path(folder) / "cache", PYTHONPATH=str(ROOT)),
+            shared,
+            Path(folder),
+        )
+        times = alone.median_s / shared.median_s
+        row(
+            "16 points, 2 workers with shared steps over one after another without",
+            f"{times:.1f} x ({alone.median_s:.1f} s, {shared.median_s:.1f} s)",
+            f"{FASTER:g} x",
+            reached=times >= FASTER,
+        )
 
 
 if __name__ == "__main__":

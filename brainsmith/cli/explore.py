@@ -67,6 +67,7 @@ def run(options: Options, terminal: Terminal) -> int:
         megabytes=options.whole("--memory", 0, 64),
         seconds=options.number("--seconds", POINT_SECONDS),
         end=time.monotonic() + seconds,
+        use_cache=not options.flag("--no-cache"),
         listener=show,
     )
     produce, strategy = options.text("--produce") or "estimates", options.text("--strategy") or "grid"

@@ -133,6 +133,16 @@ VERBS = (
         *_HOW_MUCH,
     ),
     Verb(
+        "diff",
+        "say what differs between two builds",
+        "From the model and the blueprint to layers, figures and how far they are verified, by the reports of both; of"
+        " numbers also by how much.",
+        "brainsmith diff out/before out/after",
+        Argument("DIR1", about="a build's folder"),
+        Argument("DIR2", about="another build's folder"),
+        _JSON,
+    ),
+    Verb(
         "plan",
         "say what a design space holds, and what its points share",
         "Prints what the blueprint leaves open, how many points there are, how often each step would run, and the tree of"
@@ -170,6 +180,7 @@ VERBS = (
         Argument("--jobs", "N", "how many are built at once; 1 by default"),
         Argument("--memory", "MB", "of each worker; without a limit by default"),
         Argument("--seconds", "S", "how long a point may take; 3600 by default"),
+        Argument("--no-cache", about="neither share steps between points, nor reuse those of earlier builds"),
         _JSON,
     ),
     Verb(

@@ -41,6 +41,7 @@ class Exploration:
         megabytes: Of memory for each worker; 0 for any.
         seconds: How long a point may take.
         end: The time of `time.monotonic` from which on no point is begun.
+        use_cache: Whether points share steps, and reuse those of earlier builds.
         listener: Is called with each run that ended, by one thread at a time.
     """
 
@@ -51,6 +52,7 @@ class Exploration:
     megabytes: int = 0
     seconds: float = POINT_SECONDS
     end: float = inf
+    use_cache: bool = True
     listener: Callable[[PointRun], None] | None = None
     _stopped: bool = field(default=False, repr=False)
     _workers: list[WorkerProcess] = field(default_factory=list, repr=False)
@@ -147,6 +149,7 @@ class Exploration:
             "blueprint": str(blueprint),
             "output": str(folder / run.fidelity),
             "fidelity": run.fidelity,
+            "use_cache": self.use_cache,
         }
         begin = time.perf_counter()
         try:

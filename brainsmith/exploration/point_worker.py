@@ -103,7 +103,15 @@ def _front(task: dict[str, Any]) -> dict[str, Any]:
         output=None,
     )
     folder = Path(task["output"])
-    build(task["model"], listed, folder, verify=False, report=False, strict=False)
+    build(
+        task["model"],
+        listed,
+        folder,
+        verify=False,
+        report=False,
+        strict=False,
+        use_cache=task.get("use_cache", True),
+    )
     found: dict[str, Any] = json.loads((folder / "report" / "front.json").read_text("utf-8"))
     return found
 
@@ -111,9 +119,16 @@ def _front(task: dict[str, Any]) -> dict[str, Any]:
 def _figures(task: dict[str, Any]) -> dict[str, Any]:
     from brainsmith.blueprint.loader import load_blueprint
     from brainsmith.build import build
-    from brainsmith.exploration.point_figures import figures_of
+    from brainsmith.build.report_figures import figures_of
 
     blueprint = load_blueprint(task["blueprint"])
     folder = Path(task["output"])
-    result = build(task["model"], blueprint, folder, produce=task["fidelity"], strict=False)
+    result = build(
+        task["model"],
+        blueprint,
+        folder,
+        produce=task["fidelity"],
+        strict=False,
+        use_cache=task.get("use_cache", True),
+    )
     return figures_of(result.report)

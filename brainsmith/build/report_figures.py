@@ -1,4 +1,4 @@
-"""The figures of a point, from the report of its build: measured and synthesised ones before estimates."""
+"""The figures of a build, from its report: measured and synthesised ones before estimates."""
 
 from __future__ import annotations
 

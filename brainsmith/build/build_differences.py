@@ -1,0 +1,120 @@
+"""What differs between two builds, by their reports: from the model and the blueprint to layers and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from brainsmith.build.report_figures import figures_of
+
+SECTIONS = ("model", "blueprint", "plugins", "steps", "layers", "figures", "verification")
+"""In the order in which one follows from the others."""
+
+_NOTHING: Mapping[str, Any] = {}
+_UNTOLD = ("file", "files", "seconds", "name")
+"""What two builds may differ in without being different."""
+
+_COUNTS = {"cycles": "cycles", "lut": "LUT", "bram18": "BRAM18", "dsp": "DSP"}
+
+
+class BuildDifference(NamedTuple):
+    """One thing that is not the same.
+
+    Attributes:
+        what: Such as ``target.part``, or ``MVAU_rtl_0: lut``.
+        before: Its value in the first build; None if it is not there.
+        after: In the second.
+    """
+
+    what: str
+    before: Any
+    after: Any
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, list[BuildDifference]]:
+    """Return what differs between two builds, by section, in the order of the first one.
+
+    Args:
+        before: The report of a build, as in `report.json`.
+        after: That of another one.
+    """
+    reads = (_model, _blueprint, _plugins, _steps, figures_of, _verification)
+    plain = [list(_between(read(before), read(after))) for read in reads]
+    return dict(zip(SECTIONS, [*plain[:4], list(_layers(before, after)), *plain[4:]], strict=True))
+
+
+def _between(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[BuildDifference]:
+    for what in dict.fromkeys([*before, *after]):
+        if before.get(what) != after.get(what):
+            yield BuildDifference(what, before.get(what), after.get(what))
+
+
+def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield plain values with the keys that lead to them; lists count as a whole."""
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _flat(each, f"{name}.{key}" if name else str(key))
+    else:
+        yield name, value
+
+
+def _model(report: Mapping[str, Any]) -> dict[str, Any]:
+    model = report.get("model") or _NOTHING
+    return {name: value for name, value in _flat(dict(model)) if name not in _UNTOLD}
+
+
+def _blueprint(report: Mapping[str, Any]) -> dict[str, Any]:
+    blueprint = report.get("blueprint") or _NOTHING
+    found = {name: value for name, value in _flat(dict(blueprint)) if name not in _UNTOLD}
+    return {**found, "strict": report.get("strict")}
+
+
+def _plugins(report: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        f"{one['type']} {one['framework']}:{one['name']}": one["version"]
+        for one in report.get("plugins") or ()
+    }
+
+
+def _steps(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the place of each step; one that runs several times counts each time."""
+    found: dict[str, Any] = {}
+    for place, step in enumerate(report.get("steps") or (), start=1):
+        name = f"{step['framework']}:{step['name']}"
+        again = sum(other == name or other.startswith(f"{name} (") for other in found)
+        found[f"{name} ({again + 1})" if again else name] = place
+    return found
+
+
+def _layers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[BuildDifference]:
+    """Yield what differs in layers of one name, and each layer that one build has alone, as one difference."""
+    first, second = (
+        {layer["name"]: layer for layer in report.get("layers") or ()} for report in (before, after)
+    )
+    for name in dict.fromkeys([*first, *second]):
+        one, other = first.get(name), second.get(name)
+        if one is None or other is None:
+            yield BuildDifference(name, _in_short(one), _in_short(other))
+            continue
+        fields = [{key: value for key, value in _flat(layer) if key not in _UNTOLD} for layer in (one, other)]
+        for each in _between(*fields):
+            yield each._replace(what=f"{name}: {each.what.removeprefix('attributes.')}")
+
+
+def _in_short(layer: Mapping[str, Any] | None) -> str | None:
+    if layer is None:
+        return None
+    said = (f"{layer[name]:,} {unit}" for name, unit in _COUNTS.items() if layer.get(name))
+    return ", ".join([str(layer.get("op_type")), *said])
+
+
+def _verification(report: Mapping[str, Any]) -> dict[str, Any]:
+    circuit = report.get("rtl") or _NOTHING
+    golden = report.get("golden") or _NOTHING
+    shortfalls = {one["text"]: True for one in report.get("shortfalls") or ()}
+    return {
+        **{f"golden {name}": golden.get(name) for name in ("samples", "random", "generated")},
+        **{f"circuit {name}": circuit.get(name) for name in ("frames", "mismatches", "stalled_mismatches")},
+        "error": report.get("error"),
+        **{f"shortfall: {text}": True for text in shortfalls},
+    }
