@@ -22,7 +22,7 @@ class BuildDifference(NamedTuple):
 
     Attributes:
         what: Such as ``target.part``, or ``MVAU_rtl_0: lut``.
-        before: Its value in the first build; None if it is not there.
+        before: Its value in the first build; None if it does not exist.
         after: In the second.
     """
 
