@@ -45,6 +45,9 @@ def share_of(chosen: NDArray[np.int32], values: NDArray[np.float64]) -> float:
     """Return the share of the variance of values that goes with what was chosen; 0 where they are all alike."""
     if not len(values) or np.ptp(values) == 0:
         return 0.0
+    values = (values - values.min()) / np.ptp(
+        values
+    )  # from 0 to 1, so that no square is too small or too large
     _, which, count = np.unique(chosen, return_inverse=True, return_counts=True)
     means = np.bincount(which.reshape(-1), values) / count
     between = float(np.sum(count * (means - values.mean()) ** 2))

@@ -24,3 +24,4 @@ def test_what_decides_has_all_and_what_does_not_matter_has_nothing():
     assert share_of(other, values) == pytest.approx(0)
     assert share_of(chosen, values + 5 * other) == pytest.approx(0.5)
     assert share_of(chosen, np.ones(9)) == 0
+    assert share_of(other, np.where(other == 0, 3.9e-293, 0.0)) == pytest.approx(1)  # whose square is 0
