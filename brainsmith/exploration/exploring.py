@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -76,17 +77,23 @@ class Exploration:
             ExplorationError: Another exploration runs in the folder, its journal is of another version, or there is no
                 model.
         """
-        with exploring(self.folder):
-            journal = PointJournal(self.folder)
-            try:
-                journal.resume()
-                asked = _Asked(self, journal, fidelity, propose)
-                asked.add(map(self.space.point_of, points))
-                self._work(asked)
-                known = {one.key: one for one in journal.runs(fidelity)}
-                return [known[key] for key in asked.keys]
-            finally:
-                journal.close()
+        try:
+            with exploring(self.folder):
+                journal = PointJournal(self.folder)
+                try:
+                    journal.resume()
+                    asked = _Asked(self, journal, fidelity, propose)
+                    asked.add(map(self.space.point_of, points))
+                    self._work(asked)
+                    known = {one.key: one for one in journal.runs(fidelity)}
+                    return [known[key] for key in asked.keys]
+                finally:
+                    journal.close()
+        except (OSError, sqlite3.Error) as error:
+            raise ExplorationError(
+                f"{self.folder}: the exploration cannot write here: {error}\n"
+                "  make the folder writable, free space, or name another folder with --output; no finished point is lost"
+            ) from error
 
     def stop(self) -> None:
         """End at once: no further point is begun, and those that are built wait for the next exploration of the folder."""

@@ -76,7 +76,10 @@ class PointJournal:
                         self._base.execute(statement)
                     self._base.execute(f"PRAGMA user_version={VERSION}")
         except (OSError, sqlite3.Error) as error:
-            raise ExplorationError(f"{self._file}: the journal cannot be opened: {error}") from error
+            raise ExplorationError(
+                f"{self._file}: the journal cannot be opened: {error}\n"
+                "  make the folder writable, free space, or name another folder with --output"
+            ) from error
         if version not in (0, VERSION):
             raise ExplorationError(
                 f"{self._file}: a journal of version {version}, and this BrainSmith's is {VERSION}: explore in another "

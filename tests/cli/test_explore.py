@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import resource
 import shlex
 import shutil
 import signal
@@ -152,3 +153,32 @@ def test_what_is_wrong_is_an_error_before_anything_is_built(space, capsys):
         done = in_this_process(capsys, *words, *more)
         assert done.returncode in (1, 2) and done.stderr.startswith("error: "), done.stderr
         assert message.replace(".*", str(space) + "/") in done.stderr
+
+
+def test_an_output_that_is_a_file_or_cannot_be_made_is_an_error(space, capsys):
+    (space / "taken").write_text("")
+    for output in ("taken", "/proc/none"):
+        done = in_this_process(capsys, "explore", "--blueprint", "space.yaml", "--output", output)
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"error: {output}: the exploration cannot write here: [Errno ")
+        assert done.stderr.endswith("or name another folder with --output; no finished point is lost\n")
+
+
+@pytest.mark.slow
+def test_a_full_disk_ends_it_with_a_message_and_it_goes_on_later(space):
+    """No file may grow beyond some bytes, as if the disk were full: SQLite's journal is the first that does."""
+    command = [sys.executable, "-m", "brainsmith", "explore", "--blueprint", "space.yaml", "--output", "out"]
+    full = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000)),
+    )
+    assert full.returncode == 1 and "Traceback" not in full.stderr
+    assert full.stderr.endswith(
+        "make the folder writable, free space, or name another folder with --output\n"
+    )
+    assert subprocess.run(command, capture_output=True, check=False, timeout=120).returncode == 0
+    assert {run.state for run in PointJournal(space / "out").runs()} == {"done"}

@@ -97,8 +97,13 @@ def test_another_version_and_what_is_no_journal_are_refused(tmp_path):
     for file in tmp_path.glob(f"{FILE}*"):
         file.unlink()
     (tmp_path / FILE).write_bytes(b"x" * 5000)
-    with pytest.raises(ExplorationError, match="the journal cannot be opened: file is not a database"):
+    with pytest.raises(
+        ExplorationError, match="the journal cannot be opened: file is not a database"
+    ) as caught:
         PointJournal(tmp_path)
+    assert str(caught.value).endswith(
+        "\n  make the folder writable, free space, or name another folder with --output"
+    )
     (tmp_path / "a").write_text("")
     with pytest.raises(ExplorationError, match="the journal cannot be opened"):
         PointJournal(tmp_path / "a" / "b")
