@@ -167,6 +167,9 @@ class Exploration:
                 return
             journal.fail(run, str(error), time.perf_counter() - begin, again=True)
         else:
+            if answer.get("full"):
+                journal.release(run)
+                raise OSError(answer["reason"])
             if "figures" in answer:
                 journal.finish(run, answer["figures"], answer["seconds"])
             else:

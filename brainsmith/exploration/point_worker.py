@@ -5,6 +5,7 @@ It may die, hang or run out of memory without harm to whoever started it. What b
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
@@ -18,6 +19,8 @@ from typing import Any
 
 from brainsmith.exploration.vocabulary import FOLDING, MODELS
 from brainsmith.forks import lock_of
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 
 HEARTBEAT = 2.0
 """Seconds between two signs of life."""
@@ -78,7 +81,16 @@ def _built(task: dict[str, Any]) -> dict[str, Any]:
     except MemoryError:
         return {"reason": "it ran out of memory", "memory": True}
     except (BrainsmithError, OSError) as error:
-        return {"reason": str(error), "kind": type(error).__name__}
+        return {"reason": str(error), "kind": type(error).__name__, "full": _is_full(error)}
+
+
+def _is_full(error: BaseException | None) -> bool:
+    """Tell whether the disk is why: then nothing is said of the point."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _front(task: dict[str, Any]) -> dict[str, Any]:
