@@ -85,7 +85,7 @@ def _built(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_full(error: BaseException | None) -> bool:
-    """Tell whether the disk is why: then nothing is said of the point."""
+    """Tell whether the disk is the cause: the point itself may be fine."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in _FULL:
             return True
