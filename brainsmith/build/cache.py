@@ -61,6 +61,7 @@ class CacheAnswer:
     side: Mapping[str, Any] = field(default_factory=dict)
     said: Said = field(default_factory=Said)
     seconds: float | None = None
+    outside: Reads = field(default_factory=Reads)
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class BuildCache:
             if changed:
                 reason = reason or changed
                 continue
-            return _load(entry, meta)
+            return _load(entry, meta, outside)
         return CacheAnswer(None, reason or first_difference(self._latest(parts["step"]).load(None), parts))
 
     @contextmanager
@@ -207,7 +208,7 @@ def _changed_reads(reads: Mapping[str, str], config: Any) -> str:
     return ""
 
 
-def _load(entry: Path, meta: Mapping[str, Any]) -> CacheAnswer:
+def _load(entry: Path, meta: Mapping[str, Any], outside: Reads) -> CacheAnswer:
     return CacheAnswer(
         Artifact((entry / "model.onnx").read_bytes()),
         reused(key_of(meta["parts"]), time.time() - meta["time"], meta["made"]),
@@ -215,4 +216,5 @@ def _load(entry: Path, meta: Mapping[str, Any]) -> CacheAnswer:
         meta["side"],
         Said([(stream, text) for stream, text in meta["printed"]]),
         meta["seconds"],
+        outside,
     )

@@ -190,7 +190,9 @@ class BuildJob:
         _state_proof(staging, content)
         steps, warnings = tuple(self.runner.results), tuple(content["warnings"])
         explanations = tuple(f"{step.name}: {step.cache}" for step in steps)
-        return BuildResult(output, output / "model.onnx", content, steps, warnings, explanations)
+        return BuildResult(
+            output, output / "model.onnx", content, steps, warnings, explanations, self.runner.outside
+        )
 
     def _compare_targets(self, last: Artifact) -> dict[str, Any] | None:
         """Compare the model on the targets, or take the comparison that is kept; None if nothing is verified."""

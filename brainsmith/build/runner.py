@@ -85,6 +85,7 @@ class StepRunner:
         log: What they say.
         made: Which build it is, for those that reuse its results: `model`, `blueprint` and `output`.
         results: One for each step so far.
+        outside: What they read from outside, also those whose results are reused.
         warnings: What the user should know.
     """
 
@@ -109,6 +110,7 @@ class StepRunner:
         self.made: dict[str, str] = {"output": str(self.staging)}
         self.results: list[StepResult] = []
         self.warnings: list[str] = []
+        self.outside = Reads()
         self._unusable = _without_finn(self.steps)
 
     def apply(self, step: BuildStep, model: Artifact) -> Artifact:
@@ -143,6 +145,7 @@ class StepRunner:
         if reused is None:
             return None, found.reason if found.model is None else DAMAGED
         self.log.repeat(step.name, found.said, shown=step.framework not in FRAMEWORKS)
+        self.outside.add(found.outside)
         self._note(step, found.said, time.perf_counter() - started, True, found.reason, found.seconds)
         return reused, ""
 
@@ -260,6 +263,8 @@ class StepRunner:
         note_imported(recorder.imported)
         writes = writes_of(view)
         self._changed.update(writes)
+        outside = self._outside(step, recorder)
+        self.outside.add(outside)
         if parts is None or self.cache is None:
             return result, ""
         after = self._side.state()
@@ -275,7 +280,7 @@ class StepRunner:
         outcome = Outcome(
             Artifact(self._portable(_MODEL, result.data)),
             self._reads(view),
-            self._outside(step, recorder),
+            outside,
             self._side.changes(before, after),
             said,
             self.made,

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.blueprint.outputs import OUTPUTS, wrong_output
+from brainsmith.build.keys import plugin_places
 from brainsmith.build.step_list import arranged, steps_from, steps_of
 from brainsmith.errors import BuildError
-from brainsmith.plugin.read_rules import FRAMEWORKS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from brainsmith.plugin.plugin_registry import Registry
     from brainsmith.rtl.devices.device import FpgaDevice
     from brainsmith.rtl.fitting.fit import Fit
-    from brainsmith.settings import Settings
 
 
 _COMPARED = ("reference", "numpy", "onnxruntime")
@@ -136,7 +135,7 @@ def task_of(arguments: BuildArguments) -> BuildTask:
         description=_description(blueprint, output),
         registry=registry,
         cache_folder=Path(settings.cache_dir) / "builds",
-        folders=_plugin_sources(settings, registry),
+        folders=plugin_places(settings, registry),
         targets=targets,
         targets_named=chosen.targets is not None,
         strict=blueprint.strict if arguments.strict is None else arguments.strict,
@@ -282,15 +281,3 @@ def _description(blueprint: Blueprint, output: str) -> dict[str, Any]:
         "target": {"part": goal.part, "clock_ns": goal.clock_ns, "fps": fps},
         "output": output,
     }
-
-
-def _plugin_sources(settings: Settings, registry: Registry) -> tuple[Path, ...]:
-    own = [Path(settings.project) / "plugins"] if settings.project else []
-    found = [*own, *map(Path, settings.plugin_folders)]
-    for info in registry.records():
-        if info.framework not in (*FRAMEWORKS, "project") and info.file:
-            file = Path(info.file)
-            # The whole package of the plugin, or the one file where it is no package.
-            depth = info.module.count(".") + (file.name == "__init__.py")
-            found.append(file if depth == 0 else file.parents[depth - 1])
-    return tuple(dict.fromkeys(path for path in found if path.exists()))

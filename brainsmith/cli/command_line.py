@@ -12,7 +12,7 @@ from brainsmith.errors import UsageError
 from brainsmith.structs import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import TypeVar
 
     T = TypeVar("T")
@@ -187,6 +187,20 @@ class Options:
     def says_how_much(self) -> bool:
         """Whether an option was given that states how much is printed."""
         return QUIET in self._flags or VERBOSE in self._flags or LOG_FILE in self._texts
+
+    def to_plain(self) -> dict[str, list[str]]:
+        """Return what was given, by name: values, or an empty list for a switch."""
+        return {**{name: [] for name in sorted(self._flags)}, **self._many}
+
+    def over(self, plain: Mapping[str, list[str]]) -> Options:
+        """Return these options, and of those that were given before, as `to_plain` returned them, what these leave open."""
+        both = Options()
+        for name, values in {**plain, **self.to_plain()}.items():
+            if values:
+                both._texts[name], both._many[name] = values[-1], [*values]
+            else:
+                both._flags.add(name)
+        return both
 
     def set(self, argument: Argument, value: str | None) -> None:
         """Note a value, or a switch (None)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from contextlib import suppress
+from contextlib import chdir, suppress
 from pathlib import Path
 
 from brainsmith import TYPE_CHECKING
@@ -14,6 +14,7 @@ from brainsmith.cli.terminal import complain
 from brainsmith.errors import ExplorationError, OutputError, UsageError
 from brainsmith.exploration.exploring import POINT_SECONDS, Exploration
 from brainsmith.exploration.ladder import BUDGET, explore, so_far
+from brainsmith.exploration.point_journal import note_command, noted_command
 from brainsmith.exploration.results import choices_of, document_of, write_page, write_table
 from brainsmith.exploration.space_plan import check_names
 from brainsmith.exploration.vocabulary import MODELS
@@ -41,9 +42,38 @@ _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 def run(options: Options, terminal: Terminal) -> int:
     """Build points; each is printed when it is done, and the front at the end."""
+    folder = Path(options.required("--output"))
+    if not options.flag("--resume"):
+        return _explore(options, folder, terminal)
+    options, where = _resumed(options, folder)
+    folder = folder.absolute()
+    try:
+        with chdir(where):
+            return _explore(options, folder, terminal)
+    except FileNotFoundError:
+        raise UsageError(f"{where}, where the exploration was begun, does not exist any more") from None
+
+
+def _resumed(options: Options, folder: Path) -> tuple[Options, str]:
+    """Return the options with those that were given last, and the folder in which they were given."""
+    noted = noted_command(folder)
+    if not noted:
+        raise UsageError(f"{folder} holds no exploration that --resume could go on with")
+    return options.over(noted["options"]), noted["folder"]
+
+
+def _explore(options: Options, folder: Path, terminal: Terminal) -> int:
+    if not options.texts("--blueprint"):
+        raise UsageError(
+            "brainsmith explore needs --blueprint FILE: a blueprint with choices\n"
+            "  or --resume, to go on with the exploration in --output DIR"
+        )
+    if options.text("--on") and options.text("--jobs"):
+        raise UsageError(
+            "--jobs is for this machine alone: on a cluster each worker builds one point at a time"
+        )
     space = load_space(options.texts("--blueprint"), options.texts("--set"))
     check_names(space, get_plugin_manager().registry)
-    folder = Path(options.required("--output"))
     count, seconds = _budget(options.text("--budget"))
     ended: list[PointRun] = []
     written = time.monotonic()
@@ -69,9 +99,13 @@ def run(options: Options, terminal: Terminal) -> int:
         end=time.monotonic() + seconds,
         use_cache=not options.flag("--no-cache"),
         listener=show,
+        cluster=options.text("--on") or "",
+        warn=lambda text: complain(f"warning: {text}"),
     )
     produce, strategy = options.text("--produce") or "estimates", options.text("--strategy") or "grid"
-    explored = explore(exploration, produce, strategy, count, options.whole("--seed", 0))
+    note_command(folder, {"options": options.to_plain(), "folder": str(Path.cwd())})
+    with exploration:
+        explored = explore(exploration, produce, strategy, count, options.whole("--seed", 0))
     document = document_of(explored, exploration)
     try:
         write_page(folder / PAGE, document, explored)

@@ -156,14 +156,14 @@ VERBS = (
         "explore",
         "build the points of a design space, and show the best",
         "Points that are known in DIR are not built again, so an exploration that was stopped goes on. Points share what"
-        " they have in common through the build cache. The blueprint's objectives say what is best.",
+        " they have in common through the build cache. The blueprint's objectives say what is best. --resume takes from DIR"
+        " how it was asked last, so that nothing else needs to be given.",
         "brainsmith explore --blueprint examples/explore/space.yaml --output out/explore --jobs 2",
         Argument("MODEL", about="a quantised ONNX model, unless the blueprint names it", required=False),
         Argument(
             "--blueprint",
             "FILE",
             "a blueprint with choices; later ones go over earlier ones",
-            required=True,
             many=True,
         ),
         Argument("--output", "DIR", "the folder for the journal, the builds and the tables", required=True),
@@ -178,9 +178,14 @@ VERBS = (
         Argument("--budget", "AMOUNT", "how many points are built, or how long: 100, 30m; 64 by default"),
         Argument("--seed", "N", "of random numbers; 0 by default"),
         Argument("--jobs", "N", "how many are built at once; 1 by default"),
+        Argument("--on", "dask://HOST:PORT", "the scheduler of a Dask cluster, whose workers build"),
         Argument("--memory", "MB", "of each worker; without a limit by default"),
         Argument("--seconds", "S", "how long a point may take; 3600 by default"),
         Argument("--no-cache", about="neither share steps between points, nor reuse those of earlier builds"),
+        Argument(
+            "--resume",
+            about="go on with the exploration in DIR; what is given goes before what was given then",
+        ),
         _JSON,
     ),
     Verb(

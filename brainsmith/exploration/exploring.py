@@ -2,48 +2,48 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import inf
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from brainsmith.blueprint.space.space import Space
 from brainsmith.errors import ExplorationError
+from brainsmith.exploration.point_crew import Crew, LocalCrew, PointWorker
 from brainsmith.exploration.point_journal import PointJournal, PointRun, exploring
-from brainsmith.exploration.point_process import WorkerLostError, WorkerProcess
-from brainsmith.forks import lock_of
-from brainsmith.store.fingerprint import digest
+from brainsmith.exploration.point_process import WorkerLostError
+from brainsmith.exploration.point_task import BLUEPRINT, PointFiles, PointTask, files_of
 
 POINT_SECONDS = 3600.0
 """How long a point may take at one fidelity."""
-
-BLUEPRINT = "blueprint.yaml"
-"""A point's, in its folder."""
-
-_LEASE = 60.0
-"""Seconds beyond that, after which a point waits again whose coordinator was killed."""
 
 
 @dataclass
 class Exploration:
     """A design space that is being explored.
 
+    As a context manager it keeps its workers from one `run` to the next, and ends them at last.
+
     Attributes:
         space: What is explored.
         folder: Where its journal is, and its builds.
         model: Which is built, unless the space names one.
-        jobs: How many points are built at once.
+        jobs: How many points are built at once; on a cluster, as many as it has workers.
         megabytes: Of memory for each worker; 0 for any.
         seconds: How long a point may take.
         end: The time of `time.monotonic` from which on no point is begun.
         use_cache: Whether points share steps, and reuse those of earlier builds.
-        listener: Is called with each run that ended, by one thread at a time.
+        listener: Is called with each run that ended, by the thread that called `run`.
+        cluster: The address of a Dask scheduler whose workers build, `dask://host:8786`; empty for this machine alone.
+        warn: Is called with what the user should know: a worker of the cluster that is refused, and why.
     """
 
     space: Space
@@ -55,9 +55,21 @@ class Exploration:
     end: float = inf
     use_cache: bool = True
     listener: Callable[[PointRun], None] | None = None
+    cluster: str = ""
+    warn: Callable[[str], None] | None = None
     _stopped: bool = field(default=False, repr=False)
-    _workers: list[WorkerProcess] = field(default_factory=list, repr=False)
-    _telling: Any = field(default_factory=lock_of, repr=False)
+    _crew: Crew | None = field(default=None, repr=False)
+    _keeps: bool = field(default=False, repr=False)
+
+    def __enter__(self) -> Exploration:
+        self._keeps = True
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._keeps = False
+        self._dismiss()
 
     def run(
         self,
@@ -74,38 +86,45 @@ class Exploration:
                 point it says that there are no more.
 
         Raises:
-            ExplorationError: Another exploration runs in the folder, its journal is of another version, or there is no
-                model.
+            ExplorationError: Another exploration runs in the folder, its journal is of another version, there is no
+                model, or no worker of the cluster is left.
         """
-        try:
-            with exploring(self.folder):
-                journal = PointJournal(self.folder)
-                try:
-                    journal.resume()
-                    asked = _Asked(self, journal, fidelity, propose)
-                    asked.add(map(self.space.point_of, points))
-                    self._work(asked)
-                    known = {one.key: one for one in journal.runs(fidelity)}
-                    return [known[key] for key in asked.keys]
-                finally:
-                    journal.close()
-        except (OSError, sqlite3.Error) as error:
-            raise ExplorationError(
-                f"{self.folder}: the exploration cannot write here: {error}\n"
-                "  make the folder writable, free space, or name another folder with --output; no finished point is lost"
-            ) from error
+        asked = _Asked(self, fidelity, propose)
+        with closing(self._ended(asked, points)) as ended:
+            for run in ended:
+                if self.listener is not None:
+                    self.listener(run)
+        return asked.known
+
+    def iterate(
+        self, points: Iterable[Iterable[int]], fidelity: str = "estimates"
+    ) -> Generator[PointRun, None, None]:
+        """Build points as `run` does, and yield each run when it ends; points that were known are not among them.
+
+        Who stops asking ends the builds that run; their points wait for the next time.
+        """
+        return self._ended(_Asked(self, fidelity, None), points)
 
     def stop(self) -> None:
         """End at once: no further point is begun, and those that are built wait for the next exploration of the folder."""
         self._stopped = True
-        for worker in self._workers:
-            worker.stop()
+        if self._crew is not None:
+            self._crew.stop()
 
     def key(self, choices: Mapping[str, int]) -> str:
-        """Return what stands for a point: its blueprint and its model, whatever the space is called in which it stands."""
-        model = self.model_of(choices)
-        content = digest(Path(model).read_bytes())
-        return digest(json.dumps([content, self.space.text(choices)]))
+        """Return what stands for a point: the contents of its blueprint and its files, and what builds it."""
+        return self.files(choices).key(self.environment)
+
+    def files(self, choices: Mapping[str, int]) -> PointFiles:
+        """Return what a point is built from."""
+        return files_of(self.space, choices, self.model_of(choices))
+
+    @cached_property
+    def environment(self) -> str:
+        """What stands for the packages, tools and plugins that build."""
+        from brainsmith.exploration.environment import fingerprint
+
+        return fingerprint()
 
     def model_of(self, choices: Mapping[str, int]) -> str:
         """Return the file of a point's model.
@@ -122,64 +141,77 @@ class Exploration:
             raise ExplorationError(f"{self.space.file}: model {model} does not exist")
         return model
 
-    def _work(self, asked: _Asked) -> None:
-        self._workers = [WorkerProcess(self.megabytes) for _ in range(self.jobs)]
-        with ThreadPoolExecutor(self.jobs) as threads:
-            building = [threads.submit(self._build_all, asked, worker) for worker in self._workers]
-            try:
-                for done in building:
-                    done.result()
-            except BaseException:  # one that fails, or Ctrl-C, ends the others
-                self.stop()
-                raise
-
-    def _build_all(self, asked: _Asked, worker: WorkerProcess) -> None:
-        """Build one waiting point after the other."""
-        journal = PointJournal(self.folder)
+    def _ended(self, asked: _Asked, points: Iterable[Iterable[int]]) -> Generator[PointRun, None, None]:
+        """Build, and yield each run when it ends."""
         try:
-            while not self._stopped and time.monotonic() < self.end:
-                run = asked.next(journal)
-                if run is None:
-                    return
-                self._build(journal, worker, run)
-        finally:
-            worker.close()
-            journal.close()
+            with exploring(self.folder), ExitStack() as last:
+                journal = PointJournal(self.folder)
+                last.callback(journal.close)
+                journal.resume()
+                asked.begin(journal, map(self.space.point_of, points))
+                last.callback(asked.end)
+                if not self._keeps:
+                    last.callback(self._dismiss)
+                yield from self._built(asked)
+        except (OSError, sqlite3.Error) as error:
+            raise ExplorationError(
+                f"{self.folder}: the exploration cannot write here: {error}\n"
+                "  make the folder writable, free space, or name another folder with --output; no finished point is lost"
+            ) from error
 
-    def _build(self, journal: PointJournal, worker: WorkerProcess, run: PointRun) -> None:
-        folder = self.folder / folder_of(run.key)
-        folder.mkdir(parents=True, exist_ok=True)
-        blueprint = folder / BLUEPRINT
-        blueprint.write_text(self.space.text(run.choices), "utf-8")
-        task = {
-            "model": str(self.model_of(run.choices)),
-            "blueprint": str(blueprint),
-            "output": str(folder / run.fidelity),
-            "fidelity": run.fidelity,
-            "use_cache": self.use_cache,
-        }
-        begin = time.perf_counter()
+    def _built(self, asked: _Asked) -> Iterator[PointRun]:
+        """Give each idle worker the next point that waits, as long as there are any."""
+        crew = self._gathered(asked)
+        idle: deque[PointWorker] = deque()
+        running: dict[Future[dict[str, Any]], _Begun] = {}
         try:
-            answer = worker.run(task, self.seconds)
-        except WorkerLostError as error:
-            if self._stopped:
-                journal.release(run)
-                return
-            journal.fail(run, str(error), time.perf_counter() - begin, again=True)
-        else:
-            if answer.get("full"):
-                journal.release(run)
-                raise OSError(answer["reason"])
-            if "figures" in answer:
-                journal.finish(run, answer["figures"], answer["seconds"])
-            else:
-                journal.fail(run, answer["reason"], answer["seconds"], again=bool(answer.get("memory")))
-        self._tell(journal, run)
+            with ExitStack() as last:
+                last.callback(lambda: asked.leave(running))  # when all threads have ended
+                threads = last.enter_context(ThreadPoolExecutor(crew.most))
+                try:
+                    while self._goes_on(asked, crew, idle, bool(running)):
+                        while idle and (begun := asked.next(idle[0])) is not None:
+                            idle.popleft()
+                            running[threads.submit(begun.worker.run, begun.task, self.seconds)] = begun
+                        for done in wait(running, crew.patience, FIRST_COMPLETED).done:
+                            begun = running.pop(done)
+                            run = asked.note(begun, done)
+                            if begun.worker.usable:
+                                idle.append(begun.worker)
+                            if run is not None:
+                                yield run
+                except BaseException:  # one that fails, Ctrl-C, or nobody asks any more: it ends the others
+                    crew.stop()
+                    raise
+            crew.give_back(idle)
+        except BaseException:
+            self._dismiss()
+            raise
 
-    def _tell(self, journal: PointJournal, run: PointRun) -> None:
-        if self.listener is not None:
-            with suppress(StopIteration), self._telling:
-                self.listener(next(one for one in journal.runs(run.fidelity) if one.key == run.key))
+    def _goes_on(self, asked: _Asked, crew: Crew, idle: deque[PointWorker], running: bool) -> bool:
+        """Tell whether a point runs or can be begun, once there is a worker."""
+        idle.extend(crew.arrivals())
+        if self._stopped or time.monotonic() >= self.end:
+            asked.close()
+        while not (running or idle) and asked.waiting:
+            crew.wait()
+            idle.extend(crew.arrivals())
+        return running or asked.waiting
+
+    def _gathered(self, asked: _Asked) -> Crew:
+        """Return the workers; of a cluster only where a point waits."""
+        if self._crew is None and self.cluster and asked.waiting:
+            from brainsmith.exploration.cluster import ClusterCrew
+
+            self._crew = ClusterCrew(self.cluster, self.megabytes, self.warn)
+        elif self._crew is None:
+            self._crew = LocalCrew(self.jobs, self.megabytes)
+        return self._crew
+
+    def _dismiss(self) -> None:
+        crew, self._crew = self._crew, None
+        if crew is not None:
+            crew.close()
 
 
 def folder_of(key: str) -> str:
@@ -187,40 +219,135 @@ def folder_of(key: str) -> str:
     return f"points/{key[:16]}"
 
 
+@dataclass
+class _Begun:
+    """A point that a worker has."""
+
+    run: PointRun
+    task: PointTask
+    worker: PointWorker
+    since: float
+
+
 class _Asked:
-    """The points of one call, and those that are proposed as it goes on."""
+    """The points of one call, and those that are proposed as it goes on; it alone writes the journal."""
 
     def __init__(
         self,
         exploration: Exploration,
-        journal: PointJournal,
         fidelity: str,
         propose: Callable[[Sequence[PointRun]], Iterable[Mapping[str, int]]] | None,
     ) -> None:
         self._exploration, self._fidelity, self._propose = exploration, fidelity, propose
-        self._lock = lock_of()
-        self._told: set[str] = set()
-        self._journal = journal
-        self.keys: dict[str, None] = {}
+        self._journal: PointJournal
+        self._closed = False
+        self._ended: list[PointRun] = []
+        self._files: dict[str, PointFiles] = {}
+        self._queue: deque[str] = deque()
+        self._keys: dict[str, None] = {}
+        self.known: list[PointRun] = []
 
-    def add(self, points: Iterable[Mapping[str, int]], journal: PointJournal | None = None) -> None:
+    def begin(self, journal: PointJournal, points: Iterable[Mapping[str, int]]) -> None:
         """Let points wait that are not known yet."""
-        found = [(self._exploration.key(choices), choices) for choices in points]
-        (journal or self._journal).add(found, self._fidelity)
-        self.keys.update(dict.fromkeys(key for key, _ in found))
+        self._journal = journal
+        self._add(points)
 
-    def next(self, journal: PointJournal) -> PointRun | None:
-        """Take the next of these points that waits; None if there are no more."""
-        seconds = self._exploration.seconds + _LEASE
-        with self._lock:
-            while True:
-                run = journal.begin(self._fidelity, seconds, self.keys)
-                if run is not None or self._propose is None:
-                    return run
-                runs = [one for one in journal.runs(self._fidelity) if one.key in self.keys]
-                ended = [one for one in runs if one.state in ("done", "failed") and one.key not in self._told]
-                self._told.update(one.key for one in ended)
-                more = list(self._propose(ended))
-                if not more:
-                    return None
-                self.add(more, journal)
+    def end(self) -> None:
+        """Note what is known of all points now."""
+        known = {one.key: one for one in self._journal.runs(self._fidelity)}
+        self.known = [known[key] for key in self._keys]
+
+    def _add(self, points: Iterable[Mapping[str, int]]) -> None:
+        found = []
+        for choices in points:
+            files = self._exploration.files(choices)
+            key = files.key(self._exploration.environment)
+            self._files[key] = files
+            found.append((key, choices))
+        if not found:
+            return
+        self._journal.add(found, self._fidelity)
+        new = dict.fromkeys(key for key, _ in found if key not in self._keys)
+        self._keys |= new
+        waiting = self._journal.waiting(self._fidelity)
+        self._queue.extend(key for key in waiting if key in new)
+        if self._propose is not None:  # what was known before counts for what is proposed
+            runs = [self._journal.run(key, self._fidelity) for key in new]
+            self._ended += [run for run in runs if run is not None and run.state in ("done", "failed")]
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there may be a point to build."""
+        return not self._closed and (bool(self._queue) or self._propose is not None)
+
+    def close(self) -> None:
+        """Begin no further point."""
+        self._closed = True
+
+    def next(self, worker: PointWorker) -> _Begun | None:
+        """Take the next point that waits, for a worker; None if there is none now."""
+        if self._closed:
+            return None
+        while not self._queue and self._propose is not None:
+            ended, self._ended = self._ended, []
+            more = list(self._propose(ended))
+            if not more:
+                self._propose = None
+            self._add(more)
+        while self._queue:
+            key = self._queue.popleft()
+            run = self._journal.begin(key, self._fidelity)
+            if run is not None:
+                return _Begun(run, self._task(run), worker, time.perf_counter())
+        return None
+
+    def _task(self, run: PointRun) -> PointTask:
+        exploration = self._exploration
+        folder = exploration.folder / folder_of(run.key)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / BLUEPRINT).write_text(exploration.space.text(run.choices), "utf-8")
+        return PointTask(run.key, self._files[run.key], folder, run.fidelity, exploration.use_cache)
+
+    def note(self, begun: _Begun, done: Future[dict[str, Any]]) -> PointRun | None:
+        """Note how a run ended, and return it; None if it was not tried to its end.
+
+        Raises:
+            OSError: The disk is full, which says nothing of the point: it waits.
+        """
+        run, seconds = begun.run, time.perf_counter() - begun.since
+        try:
+            answer = done.result()
+        except WorkerLostError as error:
+            if self._exploration._stopped or error.blameless:
+                self._journal.release(run)
+                self._queue.append(run.key)
+                return None
+            self._journal.fail(run, str(error), seconds, again=True)
+        else:
+            if answer.get("full"):
+                self._journal.release(run)
+                raise OSError(answer["reason"])
+            if "figures" in answer:
+                self._journal.finish(run, answer["figures"], answer["seconds"], answer.get("outside"))
+            else:
+                self._journal.fail(run, answer["reason"], answer["seconds"], again=bool(answer.get("memory")))
+        ended = self._journal.run(run.key, run.fidelity)
+        assert ended is not None
+        if ended.state == "waiting":
+            self._queue.append(ended.key)
+        else:
+            self._ended.append(ended)
+        return ended
+
+    def leave(self, running: Mapping[Future[dict[str, Any]], _Begun]) -> None:
+        """Note those whose end nobody waited for: what is done is done, the others wait."""
+        for done, begun in running.items():
+            if (
+                done.done()
+                and not done.cancelled()
+                and done.exception() is None
+                and "figures" in done.result()
+            ):
+                self.note(begun, done)
+            else:
+                self._journal.release(begun.run)

@@ -94,7 +94,7 @@ def explore(
         runs = _built(exploration, points[chosen])
     else:
         seeds = modelled.seeds(budget // _NARROWER)
-        sampler = Sampler(space, strategy, budget, seed, seeds, exploration.jobs)
+        sampler = Sampler(space, strategy, budget, seed, seeds)
         runs = exploration.run([], OUTPUTS[0], sampler)
         count = len(runs)
     known = {run.key: run for run in runs}

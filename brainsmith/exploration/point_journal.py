@@ -6,15 +6,15 @@ import fcntl
 import json
 import os
 import sqlite3
-import time
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from brainsmith.errors import ExplorationError
+from brainsmith.store.reads import Reads
 
-VERSION = 1
+VERSION = 2
 FILE, LOCK = "journal.sqlite", "exploring"
 MOST_TRIES = 2
 """How often a point is tried whose worker dies or hangs."""
@@ -23,8 +23,9 @@ _TABLES = """
 CREATE TABLE points (key TEXT PRIMARY KEY, number INTEGER NOT NULL, choices TEXT NOT NULL);
 CREATE TABLE runs (
     key TEXT NOT NULL REFERENCES points, fidelity TEXT NOT NULL, state TEXT NOT NULL, tries INTEGER NOT NULL DEFAULT 0,
-    until REAL, figures TEXT, reason TEXT, seconds REAL, PRIMARY KEY (key, fidelity)
+    figures TEXT, reason TEXT, seconds REAL, outside TEXT, PRIMARY KEY (key, fidelity)
 );
+CREATE TABLE command (options TEXT NOT NULL);
 """
 
 
@@ -55,7 +56,7 @@ class PointRun(NamedTuple):
 
 
 class PointJournal:
-    """The points of one exploration; each process and each thread opens its own."""
+    """The points of one exploration, for the one thread that opened it. Who writes holds the folder by `exploring`."""
 
     def __init__(self, folder: Path) -> None:
         """Open the journal of a folder, or make one.
@@ -118,41 +119,40 @@ class PointJournal:
     def _count(self) -> int:
         return int(self._base.execute("SELECT COUNT(*) FROM runs").fetchone()[0])
 
-    def begin(self, fidelity: str, seconds: float, keys: Container[str] | None = None) -> PointRun | None:
-        """Take the next point that waits for a fidelity, for so many seconds; None if none does.
+    def waiting(self, fidelity: str) -> list[str]:
+        """Return the points that wait for a fidelity, by their keys and in their order."""
+        found = self._base.execute(
+            "SELECT key FROM runs JOIN points USING (key) WHERE fidelity = ? AND state = 'waiting' ORDER BY number",
+            (fidelity,),
+        )
+        return [key for (key,) in found]
 
-        Args:
-            fidelity: It.
-            seconds: How long it may take.
-            keys: Those of the points that are meant; None for all.
-
-        One whose time is over waits again: whoever took it was killed, or hangs. After `MOST_TRIES` it has failed.
-        """
-        now = time.time()
+    def begin(self, key: str, fidelity: str) -> PointRun | None:
+        """Take a point; None if it does not wait for this fidelity."""
         with self._writing():
-            self._base.execute(
-                "UPDATE runs SET state = CASE WHEN tries < ? THEN 'waiting' ELSE 'failed' END, "
-                "reason = CASE WHEN tries < ? THEN reason ELSE 'its worker died or hung, each time' END "
-                "WHERE state = 'running' AND until < ?",
-                (MOST_TRIES, MOST_TRIES, now),
-            )
-            waiting = self._base.execute(
-                "SELECT runs.key FROM runs JOIN points USING (key) WHERE fidelity = ? AND state = 'waiting' "
-                "ORDER BY number",
-                (fidelity,),
-            )
-            found = next((row for row in waiting if keys is None or row[0] in keys), None)
-            if found is None:
-                return None
-            self._base.execute(
-                "UPDATE runs SET state = 'running', tries = tries + 1, until = ? WHERE key = ? AND fidelity = ?",
-                (now + seconds, found[0], fidelity),
-            )
-        return next(iter(self._runs("WHERE runs.key = ? AND fidelity = ?", (found[0], fidelity))))
+            taken = self._base.execute(
+                "UPDATE runs SET state = 'running', tries = tries + 1 "
+                "WHERE key = ? AND fidelity = ? AND state = 'waiting'",
+                (key, fidelity),
+            ).rowcount
+        return self.run(key, fidelity) if taken else None
 
-    def finish(self, run: PointRun, figures: Mapping[str, Any], seconds: float) -> None:
-        """Note what is known of a point now."""
-        self._end(run, "done", json.dumps(dict(figures)), None, seconds)
+    def finish(
+        self,
+        run: PointRun,
+        figures: Mapping[str, Any],
+        seconds: float,
+        outside: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Note what is known of a point now, and what its steps read from outside, as `Reads.plain` gives it."""
+        self._end(
+            run,
+            "done",
+            json.dumps(dict(figures)),
+            None,
+            seconds,
+            json.dumps(dict(outside)) if outside else None,
+        )
 
     def fail(self, run: PointRun, reason: str, seconds: float, *, again: bool = False) -> None:
         """Note why a point failed; it may be tried again if it is not its own fault."""
@@ -163,27 +163,57 @@ class PointJournal:
         """Let a point wait again that was begun and not tried to its end, as if it had not been begun."""
         with self._writing():
             self._base.execute(
-                "UPDATE runs SET state = 'waiting', tries = tries - 1, until = NULL "
+                "UPDATE runs SET state = 'waiting', tries = tries - 1 "
                 "WHERE key = ? AND fidelity = ? AND state = 'running'",
                 (run.key, run.fidelity),
             )
 
     def _end(
-        self, run: PointRun, state: str, figures: str | None, reason: str | None, seconds: float
+        self,
+        run: PointRun,
+        state: str,
+        figures: str | None,
+        reason: str | None,
+        seconds: float,
+        outside: str | None = None,
     ) -> None:
         with self._writing():
             self._base.execute(
-                "UPDATE runs SET state = ?, figures = ?, reason = ?, seconds = ?, until = NULL "
+                "UPDATE runs SET state = ?, figures = ?, reason = ?, seconds = ?, outside = ? "
                 "WHERE key = ? AND fidelity = ? AND state != 'done'",
-                (state, figures, reason, seconds, run.key, run.fidelity),
+                (state, figures, reason, seconds, outside, run.key, run.fidelity),
             )
 
     def resume(self) -> int:
-        """Let what was running when a coordinator ended wait again; return how many these are."""
+        """Let those wait again that ran when a coordinator ended, and those whose steps read what is no longer as it was.
+
+        Returns:
+            How many these are.
+        """
+        read: dict[str, list[tuple[str, str]]] = {}
+        for key, fidelity, outside in self._base.execute(
+            "SELECT key, fidelity, outside FROM runs WHERE state = 'done' AND outside IS NOT NULL"
+        ):
+            read.setdefault(outside, []).append((key, fidelity))  # most points read the same
+        changed = [
+            run
+            for outside, runs in read.items()
+            if Reads.from_plain(json.loads(outside)).has_changed()
+            for run in runs
+        ]
         with self._writing():
-            return int(
-                self._base.execute("UPDATE runs SET state = 'waiting' WHERE state = 'running'").rowcount
+            waiting = self._base.execute(
+                "UPDATE runs SET state = 'waiting', tries = tries - 1 WHERE state = 'running'"
+            ).rowcount
+            self._base.executemany(
+                "UPDATE runs SET state = 'waiting', tries = 0, figures = NULL WHERE key = ? AND fidelity = ?",
+                changed,
             )
+        return int(waiting) + len(changed)
+
+    def run(self, key: str, fidelity: str) -> PointRun | None:
+        """Return one run; None if it is not known."""
+        return next(self._runs("WHERE runs.key = ? AND fidelity = ?", (key, fidelity)), None)
 
     def runs(self, fidelity: str | None = None) -> list[PointRun]:
         """Return all runs, or those of a fidelity, in the order of their points."""
@@ -227,3 +257,27 @@ def _note_process(lock: IO[str]) -> None:
     lock.truncate()
     lock.write(str(os.getpid()))
     lock.flush()
+
+
+def note_command(folder: Path, command: Mapping[str, Any]) -> None:
+    """Note how an exploration was asked for last: plain values by name.
+
+    Raises:
+        ExplorationError: Another one runs in the folder, or its journal cannot be written.
+    """
+    with exploring(folder), closing(PointJournal(folder)) as journal, journal._writing():
+        journal._base.execute("DELETE FROM command")
+        journal._base.execute("INSERT INTO command VALUES (?)", (json.dumps(dict(command)),))
+
+
+def noted_command(folder: Path) -> dict[str, Any]:
+    """Return what was noted so; nothing where there is no exploration.
+
+    Raises:
+        ExplorationError: Its journal is of another version, or cannot be read.
+    """
+    if not (folder / FILE).is_file():
+        return {}
+    with closing(PointJournal(folder)) as journal:
+        found = journal._base.execute("SELECT options FROM command").fetchone()
+    return json.loads(found[0]) if found else {}

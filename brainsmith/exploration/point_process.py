@@ -25,7 +25,15 @@ _GRACE = 2.0
 
 
 class WorkerLostError(ExplorationError):
-    """A worker died, hangs, or takes too long; the point that it had may be tried again."""
+    """A worker died, hangs, or takes too long; the point that it had may be tried again.
+
+    Attributes:
+        blameless: Whether the point had certainly no part in it.
+    """
+
+    def __init__(self, message: str, blameless: bool = False) -> None:
+        super().__init__(message)
+        self.blameless = blameless
 
 
 class _PointPipes(NamedTuple):
@@ -57,6 +65,11 @@ class WorkerProcess:
     def pid(self) -> int | None:
         """The number of its process; None if there is no process now."""
         return self._running and self._running.child.pid
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was stopped, and starts no other process."""
+        return self._stopped
 
     def run(self, task: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """Return what the worker answers to a task: its figures, or the reason why it failed.

@@ -73,11 +73,15 @@ def _beat(say: Any) -> None:
 
 
 def _built(task: dict[str, Any]) -> dict[str, Any]:
-    """Build a point; return its figures, or why it has no figures."""
+    """Build a point; return its figures, or why it has no figures. Or return what points are built with here."""
     from brainsmith.errors import BrainsmithError
 
     try:
-        return {"figures": _front(task) if task["fidelity"] == MODELS else _figures(task)}
+        if task.get("environment"):
+            from brainsmith.exploration.environment import environment
+
+            return {"environment": environment()}
+        return _front(task) if task["fidelity"] == MODELS else _figures(task)
     except MemoryError:
         return {"reason": "it ran out of memory", "memory": True}
     except (BrainsmithError, OSError) as error:
@@ -94,7 +98,7 @@ def _is_full(error: BaseException | None) -> bool:
 
 
 def _front(task: dict[str, Any]) -> dict[str, Any]:
-    """Return what the step `rate_front` reports in place of the step `fold`; the point's own rate does not matter."""
+    """Return as figures what the step `rate_front` reports in place of `fold`; the point's own rate does not matter."""
     from dataclasses import replace
 
     from brainsmith.blueprint.loader import load_blueprint
@@ -115,7 +119,7 @@ def _front(task: dict[str, Any]) -> dict[str, Any]:
         output=None,
     )
     folder = Path(task["output"])
-    build(
+    result = build(
         task["model"],
         listed,
         folder,
@@ -124,8 +128,8 @@ def _front(task: dict[str, Any]) -> dict[str, Any]:
         strict=False,
         use_cache=task.get("use_cache", True),
     )
-    found: dict[str, Any] = json.loads((folder / "report" / "front.json").read_text("utf-8"))
-    return found
+    front = json.loads((folder / "report" / "front.json").read_text("utf-8"))
+    return {"figures": front, "outside": result.outside.plain()}
 
 
 def _figures(task: dict[str, Any]) -> dict[str, Any]:
@@ -143,4 +147,4 @@ def _figures(task: dict[str, Any]) -> dict[str, Any]:
         strict=False,
         use_cache=task.get("use_cache", True),
     )
-    return figures_of(result.report)
+    return {"figures": figures_of(result.report), "outside": result.outside.plain()}

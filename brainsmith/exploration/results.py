@@ -13,10 +13,11 @@ import numpy as np
 from brainsmith.blueprint.schema import FIGURES
 from brainsmith.blueprint.space.space import Space
 from brainsmith.exploration.exploration_page import exploration_page
-from brainsmith.exploration.exploring import BLUEPRINT, Exploration, folder_of
+from brainsmith.exploration.exploring import Exploration, folder_of
 from brainsmith.exploration.importance import importance_of
 from brainsmith.exploration.ladder import Explored
 from brainsmith.exploration.point_journal import PointRun
+from brainsmith.exploration.point_task import BLUEPRINT
 from brainsmith.exploration.promising import thinned
 from brainsmith.exploration.vocabulary import MODELS
 

@@ -49,7 +49,6 @@ class Sampler:
         budget: How many points it proposes.
         seed: Of its random numbers.
         seeds: Points that it begins with.
-        at_once: How many it proposes before it must be told of one.
 
     Raises:
         ExplorationError: Optuna is missing, or the space names no objectives.
@@ -62,7 +61,6 @@ class Sampler:
         budget: int,
         seed: int = 0,
         seeds: Sequence[Mapping[str, int]] = (),
-        at_once: int = 1,
     ) -> None:
         if not space.objectives:
             raise ExplorationError(
@@ -86,7 +84,7 @@ class Sampler:
             directions=directions, sampler=samplers[strategy](seed=seed, **more)
         )
         self._failed, self._space = optuna.trial.TrialState.FAIL, space
-        self._left, self._at_once = budget, at_once
+        self._left = budget
         self._open: dict[tuple[int, ...], Any] = {}
         self._known: set[tuple[int, ...]] = set()
         for point in seeds:
@@ -94,15 +92,12 @@ class Sampler:
             self._study.enqueue_trial({name: chosen for name, chosen in point.items() if name in several})
 
     def __call__(self, ended: Sequence[PointRun]) -> Iterator[Mapping[str, int]]:
-        """Learn of runs that ended, and propose points; none once the budget is used up."""
+        """Learn of runs that ended, and propose a point; none once the budget is used up."""
         for run in ended:
             self._learn(run)
-        for _ in range(min(self._left, self._at_once)):
-            point = self._new()
-            if point is None:
-                self._left = 0
-                return
-            self._left -= 1
+        point = self._new() if self._left else None
+        self._left = self._left - 1 if point is not None else 0
+        if point is not None:
             yield point
 
     def _learn(self, run: PointRun) -> None:

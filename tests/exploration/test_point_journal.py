@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from brainsmith.errors import ExplorationError
-from brainsmith.exploration.point_journal import FILE, MOST_TRIES, PointJournal, exploring
+from brainsmith.exploration.point_journal import (
+    FILE,
+    MOST_TRIES,
+    PointJournal,
+    exploring,
+    note_command,
+    noted_command,
+)
+from brainsmith.store.reads import Reads, file_digest
 
 POINTS = [(f"k{at}", {"a": at}) for at in range(5)]
 
@@ -21,15 +29,23 @@ def states(journal):
     return [(run.key, run.state) for run in journal.runs("estimates")]
 
 
+def begin(journal, fidelity="estimates"):
+    """Take the next point that waits."""
+    waiting = journal.waiting(fidelity)
+    return journal.begin(waiting[0], fidelity) if waiting else None
+
+
 def test_points_are_taken_in_their_order_each_once(tmp_path):
     journal = PointJournal(tmp_path)
     assert journal.add(POINTS, "estimates") == 5
     assert journal.add(POINTS[:2], "estimates") == 0
-    taken = [journal.begin("estimates", 60) for _ in range(6)]
+    assert journal.waiting("estimates") == [key for key, _ in POINTS]
+    taken = [begin(journal) for _ in range(6)]
     assert [run and (run.key, run.choices, run.tries) for run in taken] == [
         *((key, choices, 1) for key, choices in POINTS),
         None,
     ]
+    assert journal.begin("k0", "estimates") is None and journal.begin("other", "estimates") is None
     journal.finish(taken[1], {"lut": 7}, 0.5)
     journal.fail(taken[2], "no layer", 0.1)
     assert [run.state for run in journal.runs()] == ["running", "done", "failed", "running", "running"]
@@ -40,7 +56,7 @@ def test_points_are_taken_in_their_order_each_once(tmp_path):
 def test_a_fidelity_is_a_run_of_its_own(tmp_path):
     journal = PointJournal(tmp_path)
     journal.add(POINTS[:1], "estimates")
-    journal.finish(journal.begin("estimates", 60), {"lut": 7}, 1)
+    journal.finish(begin(journal), {"lut": 7}, 1)
     assert journal.add(POINTS[:1], "simulated") == 1
     assert [(run.fidelity, run.state) for run in journal.runs()] == [
         ("estimates", "done"),
@@ -48,34 +64,53 @@ def test_a_fidelity_is_a_run_of_its_own(tmp_path):
     ]
 
 
-def test_whoever_is_not_heard_of_loses_its_point_and_the_second_time_it_has_failed(tmp_path):
+def test_one_that_is_tried_again_has_failed_the_second_time(tmp_path):
     journal = PointJournal(tmp_path)
     journal.add(POINTS[:1], "estimates")
     for _ in range(MOST_TRIES):
-        assert journal.begin("estimates", -1).key == "k0"
-    assert journal.begin("estimates", 60) is None
+        journal.fail(begin(journal), "its worker died", 1, again=True)
+    assert begin(journal) is None
     (run,) = journal.runs()
-    assert (run.state, run.tries, run.reason) == ("failed", MOST_TRIES, "its worker died or hung, each time")
+    assert (run.state, run.tries, run.reason) == ("failed", MOST_TRIES, "its worker died")
 
 
-def test_a_late_result_does_not_undo_an_earlier_one(tmp_path):
+def test_a_late_failure_does_not_undo_a_result(tmp_path):
     journal = PointJournal(tmp_path)
     journal.add(POINTS[:1], "estimates")
-    first, second = journal.begin("estimates", -1), journal.begin("estimates", 60)
-    journal.finish(second, {"lut": 1}, 1)
-    journal.fail(first, "killed", 9)
+    run = begin(journal)
+    journal.finish(run, {"lut": 1}, 1)
+    journal.fail(run, "killed", 9)
     assert states(journal) == [("k0", "done")]
 
 
 def test_one_that_is_resumed_goes_on_where_it_was(tmp_path):
     journal = PointJournal(tmp_path)
     journal.add(POINTS, "estimates")
-    journal.finish(journal.begin("estimates", 60), {}, 1)
-    journal.begin("estimates", 60)
+    journal.finish(begin(journal), {}, 1)
+    begin(journal)
+    note_command(tmp_path, {"budget": "3"})
+    note_command(tmp_path, {"budget": "4"})
     journal.close()
     again = PointJournal(tmp_path)
     assert again.resume() == 1
     assert states(again) == [("k0", "done"), *((f"k{at}", "waiting") for at in range(1, 5))]
+    assert noted_command(tmp_path) == {"budget": "4"} and noted_command(tmp_path / "other") == {}
+
+
+def test_one_whose_steps_read_what_changed_meanwhile_waits_again(tmp_path):
+    weights = tmp_path / "weights.csv"
+    weights.write_text("1, 2")
+    journal = PointJournal(tmp_path)
+    journal.add(POINTS[:3], "estimates")
+    outside = Reads({str(weights): file_digest(str(weights))}).plain()
+    journal.finish(begin(journal), {"lut": 1}, 1, outside)
+    journal.finish(begin(journal), {"lut": 2}, 1, Reads().plain())
+    journal.finish(begin(journal), {"lut": 3}, 1)
+    assert journal.resume() == 0
+    weights.write_text("1, 3")
+    assert journal.resume() == 1
+    assert states(journal) == [("k0", "waiting"), ("k1", "done"), ("k2", "done")]
+    assert begin(journal).tries == 1 and journal.runs()[0].figures is None
 
 
 def test_two_explorations_in_one_folder_are_refused(tmp_path):
@@ -92,7 +127,7 @@ def test_another_version_and_what_is_no_journal_are_refused(tmp_path):
     PointJournal(tmp_path).close()
     with sqlite3.connect(tmp_path / FILE) as base:
         base.execute("PRAGMA user_version=9")
-    with pytest.raises(ExplorationError, match="a journal of version 9, and this BrainSmith's is 1"):
+    with pytest.raises(ExplorationError, match="a journal of version 9, and this BrainSmith's is 2"):
         PointJournal(tmp_path)
     for file in tmp_path.glob(f"{FILE}*"):
         file.unlink()
@@ -109,30 +144,11 @@ def test_another_version_and_what_is_no_journal_are_refused(tmp_path):
         PointJournal(tmp_path / "a" / "b")
 
 
-def work(folder, fidelity):
-    journal = PointJournal(folder)
-    while run := journal.begin(fidelity, 60):
-        journal.finish(run, {"by": os.getpid()}, 0)
-
-
-def test_many_processes_share_the_points_and_each_is_run_once(tmp_path):
-    journal = PointJournal(tmp_path)
-    journal.add([(f"k{at}", {}) for at in range(200)], "estimates")
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=work, args=(tmp_path, "estimates")) for _ in range(3)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(60)
-    runs = journal.runs()
-    assert {run.state for run in runs} == {"done"} and {run.tries for run in runs} == {1}
-
-
 def finish_until_killed(folder):
     journal = PointJournal(folder)
     for at in range(10**6):
         journal.add([(f"k{at}", {})], "estimates")
-        journal.finish(journal.begin("estimates", 60), {"at": at}, 0)
+        journal.finish(journal.begin(f"k{at}", "estimates"), {"at": at}, 0)
         (folder / "told").write_text(str(at))
 
 
@@ -175,7 +191,7 @@ class JournalIsATable(RuleBasedStateMachine):
 
     @rule()
     def begin(self):
-        run = self.journal.begin("estimates", 600)
+        run = begin(self.journal)
         waiting = [key for key, state in self.table.items() if state == "waiting"]
         assert (run and run.key) == (waiting[0] if waiting else None)
         if run:

@@ -54,10 +54,10 @@ def figures_of(space, point):
 
 @pytest.mark.parametrize("strategy", ["tpe", "nsga2"])
 def test_a_sampler_proposes_new_points_within_its_budget_seeds_first(space, strategy):
-    sampler = Sampler(space, strategy, 30, seeds=[{"clock": 1, "rate": 6, "unit": 1}], at_once=2)
+    sampler = Sampler(space, strategy, 30, seeds=[{"clock": 1, "rate": 6, "unit": 1}])
     seen, ended = [], []
     while more := list(sampler(ended)):
-        assert len(more) <= 2
+        assert len(more) == 1
         seen += more
         ended = [
             PointRun(str(point), 0, point, "estimates", "done", 1, figures_of(space, point), None, 1.0)
@@ -81,8 +81,8 @@ def test_points_that_failed_or_break_a_constraint_are_told_as_such(space):
 def test_a_space_that_is_used_up_ends_it(tmp_path):
     text = SPACE.replace("[1000, 1000000, 1000]", "[1000, 2000, 1000]").replace("[5, 10]", "[5]")
     (tmp_path / "space.yaml").write_text(text)
-    sampler = Sampler(load_space(tmp_path / "space.yaml"), "tpe", 99, at_once=10)
-    assert len(list(sampler([]))) == 4
+    sampler = Sampler(load_space(tmp_path / "space.yaml"), "tpe", 99)
+    assert [len(list(sampler([]))) for _ in range(6)] == [1, 1, 1, 1, 0, 0]
 
 
 def test_without_objectives_or_without_optuna_there_is_an_error(space, tmp_path, monkeypatch):

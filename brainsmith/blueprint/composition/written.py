@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -72,7 +73,12 @@ def _scalar(doc: Document, node: Node) -> str:
         return "~"
     value = str(doc.files.get(id(node), node.value))
     style = None if node.tag != _TEXT or (node.style is None and _PLAIN.fullmatch(value)) else '"'
-    plain = ScalarNode(node.tag, value, style=style)
+    return _as_yaml(node.tag, value, style)
+
+
+@lru_cache(1024)  # the points of a space have most of their values in common
+def _as_yaml(tag: str, value: str, style: str | None) -> str:
+    plain = ScalarNode(tag, value, style=style)
     text: str = yaml.serialize(plain, Dumper=yaml.SafeDumper, width=10**9, allow_unicode=True)
     return text.removesuffix("\n").removesuffix("\n...")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 
@@ -167,8 +167,12 @@ class Space:
             raise BlueprintError(in_order(self.file, problems))
         return blueprint
 
-    def text(self, point: Mapping[str, int]) -> str:
+    def text(self, point: Mapping[str, int], named: Callable[[str], str] | None = None) -> str:
         """Return the blueprint of a point as a file, which may stand anywhere.
+
+        Args:
+            point: The alternative of each dimension, by name.
+            named: Gives what stands there for each file that the blueprint names, by its absolute name; without it this.
 
         Raises:
             BlueprintError: All problems of the point.
@@ -178,6 +182,8 @@ class Space:
         read_blueprint(doc, body)  # which finds the files that it names
         if doc.problems:
             raise BlueprintError(in_order(self.file, doc.problems))
+        if named is not None:
+            doc.files = {node: named(file) for node, file in doc.files.items()}
         return written(doc, body, origins=False) + "\n"
 
     def model(self, point: Mapping[str, int]) -> str | None:
