@@ -9,13 +9,22 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import time
 from pathlib import Path
+from typing import Any
 
 from measure import Figures, compile_package, environment, row, run_once
+
+from brainsmith.blueprint.space.space import load_space
+from brainsmith.exploration.exploring import Exploration
+from brainsmith.exploration.point_crew import LocalCrew
+from brainsmith.exploration.point_task import PointTask
+from brainsmith.store.reads import Reads
 
 ROOT = Path(__file__).parents[1]
 POINTS, SECONDS, SECONDS_BY_MODELS = 100_000, 2.0, 60.0
 FASTER = 3.3
+WORKERS, SECONDS_OF_POINT = 1000, 3.0
 AGAIN = 5
 
 SPACE = """\
@@ -67,6 +76,7 @@ def main() -> None:
     _plan()
     _by_models()
     _shared()
+    _coordinated()
 
 
 def _plan() -> None:
@@ -90,6 +100,47 @@ def _plan() -> None:
         reached=seconds <= SECONDS,
     )
     print(f"  the start of a process alone takes {started.median_s:.2f} s")
+
+
+class _AtOnce:
+    """A worker that answers at once."""
+
+    usable = True
+
+    def run(self, task: PointTask, seconds: float) -> dict[str, Any]:
+        """Return some figures."""
+        del task, seconds
+        return {"figures": {"fps": 1.0, "lut": 1.0}, "seconds": 0.0, "outside": Reads().plain()}
+
+
+class _Thousand(LocalCrew):
+    """So many workers that answer at once."""
+
+    def __init__(self) -> None:
+        super().__init__(WORKERS, 0)
+        self.arrivals()
+        self.give_back([_AtOnce() for _ in range(WORKERS)])
+
+
+def _coordinated() -> None:
+    """Let one coordinator give all points to workers that answer at once: what it takes is what it costs."""
+    with tempfile.TemporaryDirectory(prefix="brainsmith-bench-") as name:
+        folder = Path(name)
+        _space(name, MODELLED)
+        space = load_space(folder / "space.yaml")
+        begin = time.perf_counter()
+        runs = Exploration(space, folder / "out", crew=_Thousand).run(space.points())
+        each = (time.perf_counter() - begin) / len(runs)
+    assert all(run.state == "done" for run in runs)
+    row(
+        f"{len(runs):,} points given to {WORKERS:,} workers that answer at once, for each",
+        f"{each * 1e3:.1f} ms",
+        f"{SECONDS_OF_POINT / WORKERS * 1e3:g} ms",
+        reached=each <= SECONDS_OF_POINT / WORKERS,
+    )
+    print(
+        f"  so one coordinator keeps {SECONDS_OF_POINT / each:,.0f} workers busy whose points take {SECONDS_OF_POINT:g} s"
+    )
 
 
 def _space(folder: str, text: str) -> list[str]:

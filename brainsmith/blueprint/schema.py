@@ -77,6 +77,7 @@ FIGURES: Mapping[str, str] = {
     "uram": "UltraRAMs",
     "dsp": "DSP slices",
     "cost": "the sum of the device's shares of LUT, block RAM and DSP",
+    "fmax_mhz": "the clock that it reaches on an ECP5, where the step rtl_synthesise is asked to place it",
     "accuracy": "share of the samples whose class is right, from 0 to 1",
 }
 

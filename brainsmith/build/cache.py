@@ -127,8 +127,8 @@ class BuildCache:
         return CacheAnswer(None, reason or first_difference(self._latest(parts["step"]).load(None), parts))
 
     @contextmanager
-    def running(self, parts: Mapping[str, str]) -> Iterator[bool]:
-        """Let one build at a time run a step on the same input; gives whether another one may have run it meanwhile.
+    def running(self, parts: Mapping[str, str]) -> Iterator[None]:
+        """Let one build at a time run a step on the same input. Another one may have run it meanwhile: look it up again.
 
         A build that ends, however it ends, lets the next one run; one that hangs keeps it waiting for `LEASE` seconds.
         """
@@ -148,7 +148,7 @@ class BuildCache:
 
             with waiting:
                 held.enter_context(self._entries.working(key_of(dict(parts)), wait))
-            yield waited
+            yield
 
     def store(self, parts: Mapping[str, str], outcome: Outcome) -> None:
         """Keep what a step made.

@@ -21,6 +21,7 @@ def figures_of(report: Mapping[str, Any]) -> dict[str, float | None]:
         "latency_cycles": rtl.get("latency_cycles") or estimate.get("latency_cycles"),
         **{name: resources.get(name) for name in ("lut", "ff", "bram18", "uram", "dsp")},
         "cost": _cost(report.get("device") or {}),
+        "fmax_mhz": (synthesis.get("place") or {}).get("fmax_mhz"),
         "accuracy": (report.get("accuracy") or {}).get("after"),
     }
     return {name: found[name] for name in FIGURES}

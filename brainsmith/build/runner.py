@@ -132,9 +132,8 @@ class StepRunner:
         reused, why = self._kept(step, parts, started)
         if reused is not None:
             return reused
-        with self.cache.running(parts) as waited:
-            if waited:
-                reused, why = self._kept(step, parts, started)
+        with self.cache.running(parts):
+            reused, why = self._kept(step, parts, started)  # it may have been made since
             return self._run_noted(step, model, parts, why, started) if reused is None else reused
 
     def _kept(self, step: BuildStep, parts: dict[str, str], started: float) -> tuple[Artifact | None, str]:

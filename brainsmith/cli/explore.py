@@ -6,6 +6,7 @@ import json
 import re
 import time
 from contextlib import chdir, suppress
+from functools import partial
 from pathlib import Path
 
 from brainsmith import TYPE_CHECKING
@@ -22,13 +23,14 @@ from brainsmith.figures import plural
 from brainsmith.plugin.manager import get_plugin_manager
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from brainsmith.blueprint.space.space import Space
     from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
     from brainsmith.exploration.ladder import Explored
+    from brainsmith.exploration.point_crew import Crew
     from brainsmith.exploration.point_journal import PointRun
 
 TABLE, DOCUMENT, PAGE = "points.csv", "explore.json", "explore.html"
@@ -54,6 +56,26 @@ def run(options: Options, terminal: Terminal) -> int:
         raise UsageError(f"{where}, where the exploration was begun, does not exist any more") from None
 
 
+def _cluster(options: Options) -> Callable[[], Crew] | None:
+    """Return what connects to the cluster; None for this machine.
+
+    Raises:
+        UsageError: How many points are built at once was stated too, which is up to the cluster.
+    """
+    address = options.text("--on")
+    if address is None:
+        return None
+    if options.text("--jobs"):
+        raise UsageError(
+            "--jobs is for this machine alone: on a cluster each worker builds one point at a time"
+        )
+    from brainsmith.exploration.cluster import ClusterCrew, address_of
+
+    address_of(address)
+    megabytes = options.whole("--memory", 0, 64)
+    return partial(ClusterCrew, address, megabytes, lambda text: complain(f"warning: {text}"))
+
+
 def _resumed(options: Options, folder: Path) -> tuple[Options, str]:
     """Return the options with those that were given last, and the folder in which they were given."""
     noted = noted_command(folder)
@@ -67,10 +89,6 @@ def _explore(options: Options, folder: Path, terminal: Terminal) -> int:
         raise UsageError(
             "brainsmith explore needs --blueprint FILE: a blueprint with choices\n"
             "  or --resume, to go on with the exploration in --output DIR"
-        )
-    if options.text("--on") and options.text("--jobs"):
-        raise UsageError(
-            "--jobs is for this machine alone: on a cluster each worker builds one point at a time"
         )
     space = load_space(options.texts("--blueprint"), options.texts("--set"))
     check_names(space, get_plugin_manager().registry)
@@ -99,8 +117,7 @@ def _explore(options: Options, folder: Path, terminal: Terminal) -> int:
         end=time.monotonic() + seconds,
         use_cache=not options.flag("--no-cache"),
         listener=show,
-        cluster=options.text("--on") or "",
-        warn=lambda text: complain(f"warning: {text}"),
+        crew=_cluster(options),
     )
     produce, strategy = options.text("--produce") or "estimates", options.text("--strategy") or "grid"
     note_command(folder, {"options": options.to_plain(), "folder": str(Path.cwd())})
@@ -165,6 +182,8 @@ def warn(explored: Explored) -> None:
 def _need(name: str, fidelity: str) -> str:
     if fidelity == MODELS and name in ("accuracy", "latency_cycles"):
         return "the models do not give it; --produce estimates does. It is left out"
+    if name == "fmax_mhz":
+        return "it needs args: {rtl_synthesise: {place: ecp5}}, and --produce synthesised; it is left out"
     if name == "accuracy":
         return "it needs verify: {inputs: ..., labels: ...}; it is left out"
     return "it needs a device, target: {part: ...}; it is left out"

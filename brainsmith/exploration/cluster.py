@@ -103,7 +103,7 @@ class ClusterCrew:
         if time.monotonic() > self._seen + PATIENCE:
             raise ExplorationError(
                 f"no worker of {self.address} has answered for {PATIENCE:g} s: start some with\n"
-                f"  dask worker {_tcp(self.address)} --nthreads 1\n"
+                f"  dask worker {address_of(self.address)} --nthreads 1\n"
                 "and the same command goes on; no finished point is lost"
             )
         time.sleep(_LOOK)
@@ -296,7 +296,12 @@ def _unpack(archive: bytes, folder: Path, places: Mapping[str, str]) -> None:
         relocate_files(folder, there, here)
 
 
-def _tcp(address: str) -> str:
+def address_of(address: str) -> str:
+    """Return Dask's name of a scheduler.
+
+    Raises:
+        ExplorationError: It is not named as `dask://HOST:PORT`.
+    """
     found = _ADDRESS.fullmatch(address)
     if found is None:
         raise ExplorationError(
@@ -306,7 +311,7 @@ def _tcp(address: str) -> str:
 
 
 def _connected(address: str) -> Client:
-    where = _tcp(address)
+    where = address_of(address)
     try:
         from distributed import Client
     except ImportError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -36,14 +35,13 @@ class Exploration:
         space: What is explored.
         folder: Where its journal is, and its builds.
         model: Which is built, unless the space names one.
-        jobs: How many points are built at once; on a cluster, as many as it has workers.
-        megabytes: Of memory for each worker; 0 for any.
+        jobs: How many points are built at once, by workers of this machine.
+        megabytes: Of memory for each of these; 0 for any.
         seconds: How long a point may take.
         end: The time of `time.monotonic` from which on no point is begun.
         use_cache: Whether points share steps, and reuse those of earlier builds.
         listener: Is called with each run that ended, by the thread that called `run`.
-        cluster: The address of a Dask scheduler whose workers build, `dask://host:8786`; empty for this machine alone.
-        warn: Is called with what the user should know: a worker of the cluster that is refused, and why.
+        crew: Gives other workers, such as those of a `ClusterCrew`; it is called when a point waits.
     """
 
     space: Space
@@ -55,8 +53,7 @@ class Exploration:
     end: float = inf
     use_cache: bool = True
     listener: Callable[[PointRun], None] | None = None
-    cluster: str = ""
-    warn: Callable[[str], None] | None = None
+    crew: Callable[[], Crew] | None = None
     _stopped: bool = field(default=False, repr=False)
     _crew: Crew | None = field(default=None, repr=False)
     _keeps: bool = field(default=False, repr=False)
@@ -143,25 +140,21 @@ class Exploration:
 
     def _ended(self, asked: _Asked, points: Iterable[Iterable[int]]) -> Generator[PointRun, None, None]:
         """Build, and yield each run when it ends."""
-        try:
-            with exploring(self.folder), ExitStack() as last:
-                journal = PointJournal(self.folder)
-                last.callback(journal.close)
-                journal.resume()
-                asked.begin(journal, map(self.space.point_of, points))
-                last.callback(asked.end)
-                if not self._keeps:
-                    last.callback(self._dismiss)
-                yield from self._built(asked)
-        except (OSError, sqlite3.Error) as error:
-            raise ExplorationError(
-                f"{self.folder}: the exploration cannot write here: {error}\n"
-                "  make the folder writable, free space, or name another folder with --output; no finished point is lost"
-            ) from error
+        with exploring(self.folder), ExitStack() as last:
+            journal = PointJournal(self.folder)
+            last.callback(journal.close)
+            journal.resume()
+            asked.begin(journal, map(self.space.point_of, points))
+            last.callback(asked.end)
+            if not self._keeps:
+                last.callback(self._dismiss)
+            yield from self._built(asked)
 
     def _built(self, asked: _Asked) -> Iterator[PointRun]:
         """Give each idle worker the next point that waits, as long as there are any."""
-        crew = self._gathered(asked)
+        if not asked.waiting:
+            return
+        crew = self._gathered()
         idle: deque[PointWorker] = deque()
         running: dict[Future[dict[str, Any]], _Begun] = {}
         try:
@@ -198,14 +191,9 @@ class Exploration:
             idle.extend(crew.arrivals())
         return running or asked.waiting
 
-    def _gathered(self, asked: _Asked) -> Crew:
-        """Return the workers; of a cluster only where a point waits."""
-        if self._crew is None and self.cluster and asked.waiting:
-            from brainsmith.exploration.cluster import ClusterCrew
-
-            self._crew = ClusterCrew(self.cluster, self.megabytes, self.warn)
-        elif self._crew is None:
-            self._crew = LocalCrew(self.jobs, self.megabytes)
+    def _gathered(self) -> Crew:
+        if self._crew is None:
+            self._crew = LocalCrew(self.jobs, self.megabytes) if self.crew is None else self.crew()
         return self._crew
 
     def _dismiss(self) -> None:

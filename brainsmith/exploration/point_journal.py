@@ -69,7 +69,6 @@ class PointJournal:
             folder.mkdir(parents=True, exist_ok=True)
             self._base = sqlite3.connect(self._file, timeout=60, isolation_level=None)
             self._base.execute("PRAGMA journal_mode=WAL")
-            self._base.execute("PRAGMA synchronous=FULL")
             with self._writing():
                 (version,) = self._base.execute("PRAGMA user_version").fetchone()
                 if version == 0:
@@ -92,8 +91,9 @@ class PointJournal:
         self._base.close()
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Make several changes one, and wait for other writers."""
+    def _writing(self, lasting: bool = True) -> Iterator[None]:
+        """Make several changes one, and wait for other writers; they outlast a loss of power only if they are lasting."""
+        self._base.execute(f"PRAGMA synchronous={'FULL' if lasting else 'NORMAL'}")
         self._base.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -129,7 +129,7 @@ class PointJournal:
 
     def begin(self, key: str, fidelity: str) -> PointRun | None:
         """Take a point; None if it does not wait for this fidelity."""
-        with self._writing():
+        with self._writing(lasting=False):  # one that was begun and not finished is begun again
             taken = self._base.execute(
                 "UPDATE runs SET state = 'running', tries = tries + 1 "
                 "WHERE key = ? AND fidelity = ? AND state = 'waiting'",
@@ -236,23 +236,29 @@ def exploring(folder: Path) -> Iterator[None]:
     """Hold a folder for one exploration.
 
     Raises:
-        ExplorationError: Another one runs in it.
+        ExplorationError: Another one runs in it; or it cannot be written, now or later.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("a+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            lock.seek(0)
-            other = lock.read().strip() or "unknown"
-            raise ExplorationError(
-                f"another exploration runs in {folder} (process {other}): wait for it, or explore in another folder"
-            ) from None
-        _note_process(lock)
-        yield
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / LOCK).open("a+") as lock:
+            _take(lock, folder)
+            yield
+    except (OSError, sqlite3.Error) as error:
+        raise ExplorationError(
+            f"{folder}: the exploration cannot write here: {error}\n"
+            "  make the folder writable, free space, or name another folder with --output; no finished point is lost"
+        ) from error
 
 
-def _note_process(lock: IO[str]) -> None:
+def _take(lock: IO[str], folder: Path) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.seek(0)
+        other = lock.read().strip() or "unknown"
+        raise ExplorationError(
+            f"another exploration runs in {folder} (process {other}): wait for it, or explore in another folder"
+        ) from None
     lock.seek(0)
     lock.truncate()
     lock.write(str(os.getpid()))

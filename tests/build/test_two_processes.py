@@ -6,6 +6,9 @@ import time
 
 import pytest
 
+from brainsmith.build import build
+from brainsmith.build.cache import BuildCache
+from tests.build import graphs
 from tests.cli.command import ROOT
 
 CODE = """
@@ -99,3 +102,20 @@ def test_one_that_waits_for_a_process_that_is_killed_runs_the_step(tmp_path, mon
     first.communicate()
     output, errors = second.communicate(timeout=120)
     assert (output.split()[0], errors) == ("[False]", "")
+
+
+def test_what_another_build_made_between_the_look_and_the_lock_is_reused(tmp_path, monkeypatch):
+    running, built = BuildCache.running, []
+
+    def made_meanwhile(cache, parts):
+        if not built:
+            built.append("other")
+            built.append(
+                build(graphs.quant_mlp(), output=tmp_path / "other", steps=["cleanup"], report=False)
+            )
+        return running(cache, parts)
+
+    monkeypatch.setattr(BuildCache, "running", made_meanwhile)
+    result = build(graphs.quant_mlp(), output=tmp_path / "one", steps=["cleanup"], report=False)
+    assert [step.reused for step in built[1].steps] == [False]
+    assert [step.reused for step in result.steps] == [True]

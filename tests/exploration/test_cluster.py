@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 import numpy as np
 import onnx
@@ -117,7 +118,11 @@ def test_two_workers_build_and_what_they_made_is_here(tmp_path):
         address = local.scheduler_address.replace("tcp://", "dask://")
         heard = []
         with Exploration(
-            space, tmp_path / "out", str(tmp_path / "mlp.onnx"), cluster=address, listener=heard.append
+            space,
+            tmp_path / "out",
+            str(tmp_path / "mlp.onnx"),
+            crew=partial(ClusterCrew, address),
+            listener=heard.append,
         ) as exploration:
             explored = explore(exploration, produce="rtl")
             assert not list((tmp_path / "dask").rglob("*.part"))
@@ -143,7 +148,11 @@ def test_a_worker_that_is_killed_costs_a_try_and_another_one_builds(processes, t
     space = space_in(tmp_path / "space", "1000, 10000, 100000, 1000000, 2000000, 20000")
     first = processes.worker("--no-nanny")
     exploration = Exploration(
-        space, tmp_path / "out", str(DIGITS / "mlp.onnx"), cluster=processes.address, use_cache=False
+        space,
+        tmp_path / "out",
+        str(DIGITS / "mlp.onnx"),
+        crew=partial(ClusterCrew, processes.address),
+        use_cache=False,
     )
 
     def act():
@@ -165,7 +174,11 @@ def test_a_scheduler_that_vanishes_ends_it_and_no_point_is_to_blame(processes, t
     space = space_in(tmp_path / "space", "1000, 10000, 100000, 1000000, 2000000, 20000")
     processes.worker()
     exploration = Exploration(
-        space, tmp_path / "out", str(DIGITS / "mlp.onnx"), cluster=processes.address, use_cache=False
+        space,
+        tmp_path / "out",
+        str(DIGITS / "mlp.onnx"),
+        crew=partial(ClusterCrew, processes.address),
+        use_cache=False,
     )
 
     def act():
@@ -190,7 +203,11 @@ def test_one_that_is_left_ends_what_its_workers_build(processes, tmp_path):
     space = space_in(tmp_path / "space")
     processes.worker()
     exploration = Exploration(
-        space, tmp_path / "out", str(DIGITS / "mlp.onnx"), cluster=processes.address, use_cache=False
+        space,
+        tmp_path / "out",
+        str(DIGITS / "mlp.onnx"),
+        crew=partial(ClusterCrew, processes.address),
+        use_cache=False,
     )
     runs = exploration.iterate(space.points())
     next(runs)
@@ -200,7 +217,9 @@ def test_one_that_is_left_ends_what_its_workers_build(processes, tmp_path):
     runs.close()
     states = [(run.state, run.tries) for run in PointJournal(tmp_path / "out").runs()]
     assert states.count(("done", 1)) in (1, 2) and states.count(("waiting", 0)) >= 2
-    other = Exploration(space, tmp_path / "out", str(DIGITS / "mlp.onnx"), cluster=processes.address)
+    other = Exploration(
+        space, tmp_path / "out", str(DIGITS / "mlp.onnx"), crew=partial(ClusterCrew, processes.address)
+    )
     begin = time.monotonic()
     assert {run.state for run in other.run(space.points())} == {"done"}
     assert time.monotonic() - begin < 60
@@ -216,7 +235,10 @@ def test_workers_that_build_with_something_else_are_refused_with_the_difference(
     processes.worker(cwd=project)
     warned = []
     exploration = Exploration(
-        space, tmp_path / "out", str(DIGITS / "mlp.onnx"), cluster=processes.address, warn=warned.append
+        space,
+        tmp_path / "out",
+        str(DIGITS / "mlp.onnx"),
+        crew=partial(ClusterCrew, processes.address, warn=warned.append),
     )
     why = "plugin project:KeepAll (transform) is only there; plugin file plugins/keep.py is only there"
     with pytest.raises(ExplorationError) as caught:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -75,14 +75,13 @@ class Choices:
         for at, each in enumerate(alternatives):
             self.find(each, (*keys, f"[{at}]"), (known, at))
 
-    def _labels(self, node: Node, alternatives: list[Node]) -> tuple[object, ...]:
+    def _labels(self, node: Node, alternatives: Sequence[Node]) -> tuple[object, ...]:
         """Return what stands for each alternative: its label where `labels` are stated."""
         given = [value for key, value in node.value if key.value == "labels"]
         if not given:
             found = [label_of(each) for each in alternatives]
-            return tuple(
-                f"{each} ({at + 1})" if each in found[:at] else each for at, each in enumerate(found)
-            )
+            first = {each: at for at, each in reversed([*enumerate(found)])}
+            return tuple(f"{each} ({at + 1})" if first[each] < at else each for at, each in enumerate(found))
         stated = [label_of(each) for each in given[0].value] if isinstance(given[0], SequenceNode) else []
         if len(stated) != len(alternatives) or len(set(map(repr, stated))) != len(stated):
             text = f"there must be a label for each of the {plural(len(alternatives), 'alternative')}, no two alike"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import overload
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -35,7 +36,28 @@ def has_choices(node: Node) -> bool:
     return isinstance(node, SequenceNode) and any(map(has_choices, node.value))
 
 
-def alternatives_of(doc: Document, node: Node) -> list[Node] | None:
+class _Numbers(Sequence[Node]):
+    """The numbers of a range, each made when it is looked at: points are made one at a time, of ranges that may be long."""
+
+    def __init__(self, node: Node, first: float, step: float, count: int) -> None:
+        self._node, self._first, self._step, self._count = node, first, step, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, at: int) -> Node: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Node]: ...
+    def __getitem__(self, at: int | slice) -> Node | Sequence[Node]:
+        if isinstance(at, slice):
+            return [self[each] for each in range(*at.indices(self._count))]
+        if not 0 <= at < self._count:
+            raise IndexError(at)
+        return _number_at(self._node, self._first + at * self._step)
+
+
+def alternatives_of(doc: Document, node: Node) -> Sequence[Node] | None:
     """Return what may be chosen, of what is optional the one thing; None if the form is wrong, which is reported."""
     form = space_form(node)
     value: Node = next(value for key, value in node.value if key.value == form)
@@ -49,7 +71,7 @@ def alternatives_of(doc: Document, node: Node) -> list[Node] | None:
     return list(value.value)
 
 
-def _numbers(doc: Document, node: Node) -> list[Node] | None:
+def _numbers(doc: Document, node: Node) -> Sequence[Node] | None:
     """Return the numbers of ``range: [first, last]`` or ``[first, last, step]``, the last included."""
     items = node.value if isinstance(node, SequenceNode) else []
     numbers = [doc.number(item) for item in items]
@@ -63,7 +85,7 @@ def _numbers(doc: Document, node: Node) -> list[Node] | None:
     if not 1 <= count <= MOST_OF_A_RANGE:
         doc.report(node, f"range has {count:,} numbers: it must have 1 to {MOST_OF_A_RANGE:,}")
         return None
-    return [_number_at(node, first + at * step) for at in range(count)]
+    return _Numbers(node, first, step, count)
 
 
 def _number_at(node: Node, number: float) -> Node:

@@ -124,7 +124,7 @@ def errors(files, text):
     return str(caught.value).replace(f"{files.folder}/", "").splitlines()
 
 
-FIGURES = "fps, interval_cycles, latency_cycles, lut, ff, bram18, uram, dsp, cost, accuracy"
+FIGURES = "fps, interval_cycles, latency_cycles, lut, ff, bram18, uram, dsp, cost, fmax_mhz, accuracy"
 
 
 @pytest.mark.parametrize(
