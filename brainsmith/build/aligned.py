@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -61,9 +60,7 @@ class AlignedModel:
         if len(few) == runs:
             return runs
         self.run(few[:2])  # imports and sessions are made here, and must not count
-        started = time.perf_counter()
-        self.run(few)
-        seconds = time.perf_counter() - started
+        seconds = self.executor.seconds(self.fed(few))
         return runs if seconds * runs / len(few) < _FAST_SECONDS else len(few)
 
     def compare(

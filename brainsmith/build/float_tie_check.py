@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from brainsmith.build.aligned import STEP_SAMPLES, AlignedModel, chosen_runs
-from brainsmith.build.once_per_model import OncePerModel
+from brainsmith.build.verification_device import VerificationDevice
 from brainsmith.comparison.float_ties.explanation import Explanation
 from brainsmith.comparison.float_ties.float_network import FloatNetwork
 from brainsmith.comparison.float_ties.layer_levels import LayerLevels
 from brainsmith.comparison.float_ties.tie_search import TieSearch
 from brainsmith.execution.align import align
-from brainsmith.execution.execute import Executor
 from brainsmith.forks import cached_property
 from brainsmith.graph.array_types import Array
 from brainsmith.transforms.integer.batch_of_one import with_batch_of_one
@@ -73,11 +72,11 @@ class FloatTieCheck:
 
     Args:
         model: A network.
-        once: Shares with others what is made of a network and of layers.
+        device: Makes what executes a network and layers, and shares it with others.
     """
 
-    def __init__(self, model: ModelWrapper, once: OncePerModel | None = None) -> None:
-        self._once = once or OncePerModel()
+    def __init__(self, model: ModelWrapper, device: VerificationDevice | None = None) -> None:
+        self._device = device or VerificationDevice()
         self._noted: NotedNetwork | None = None
         self._compared = (
             False  # a note of levels stays in the model, and says nothing of what later steps make
@@ -88,7 +87,7 @@ class FloatTieCheck:
     def note(self, model: ModelWrapper) -> None:
         """Take a model that a step made for the network, if it has quantisers still; or for its layers of integers."""
         if not self._forgotten and any(is_quantiser(node) for node in model.graph.node):
-            self._noted = self._once(NotedNetwork, model)
+            self._noted = self._device.once(NotedNetwork, model)
         self._compared = self._compared or bool(read_levels(model))
 
     def forget(self) -> None:
@@ -182,7 +181,7 @@ class FloatTieCheck:
         """Return the network beside a model whose levels are known; None of others."""
         if self._noted is None or base.integers:
             return None
-        floats, layers = (self._once(Executor, one, None).twin() for one in (self._noted.model, made))
+        floats, layers = (self._device.program(one) for one in (self._noted.model, made))
         network, levels = AlignedModel.beside(base, floats), LayerLevels(made, layers)
         beside = align(network.executor.signature, levels.signature)
         return (

@@ -185,6 +185,8 @@ class BuildJob:
         if cache is not None and not all(step.reused for step in self.runner.results):
             cache.trim()  # a build that stored nothing cannot have made it too large
         compared = self._compare_targets(last) if self.page else None
+        if self._verification is not None:
+            self._verification.device.save()
         wave = self._wave(last) if self.page else None
         content = self._report(last, compared, wave)
         _state_proof(staging, content)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.build.lasting_operators import has_lasting_operators
 from brainsmith.comparison.compare_targets import Compared, compare_targets
 from brainsmith.comparison.tensors import RELATIVE_TOLERANCE, Difference
 from brainsmith.errors import AmbiguousPluginError, TargetError
-from brainsmith.execution.foreign_code import is_lasting
 from brainsmith.figures import plural
 from brainsmith.graph.array_types import Array
 from brainsmith.plugin.core import get_registry
@@ -34,7 +34,6 @@ SAMPLES = 8
 _SECONDS = 2.0
 CIRCUIT = "brainsmith:rtlsim"
 """The target that simulates the circuit."""
-_OWN_DOMAINS = ("brainsmith.kernels", "brainsmith.backends.hls", "brainsmith.backends.rtl")
 _REPRODUCIBLE = tuple(
     f"brainsmith:{name}" for name in ("reference", "numpy", "onnxruntime", "cppsim", "rtlsim")
 )
@@ -97,8 +96,7 @@ class KeptComparison:
     """
 
     def __init__(self, cache_dir: Path, model: Artifact, targets: Sequence[PluginInfo]) -> None:
-        domains = {node.domain for node in model.peek().graph.node}
-        known = all(is_lasting(domain) or domain in _OWN_DOMAINS for domain in domains)
+        known = has_lasting_operators(model.peek().graph)
         self._reproducible = known and all(info.qualified in _REPRODUCIBLE for info in targets)
         names = ",".join(f"{info.qualified} {info.version}" for info in targets)
         self._of = ", ".join(info.qualified for info in targets)

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.build.lasting_operators import has_lasting_operators
 from brainsmith.build.once_per_model import OncePerModel
 from brainsmith.errors import BuildError, TargetError, UnsupportedResourceError
 from brainsmith.execution.execute import Executor
+from brainsmith.execution.kept_results import KeptResults
 from brainsmith.runtime.default import chosen_manager
 from brainsmith.steps.host_ends import PARTITION
 
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 Stack = np.ndarray[Any, Any]
 
+_MOST_BYTES = 1 << 24
+"""Of larger models each step's would be held, and no results are kept."""
+
 _ARRAY_CODE = "brainsmith:numpy"
 
 
@@ -37,12 +42,16 @@ class VerificationDevice:
     floats too, on which a quantiser's level may depend. They also run what the device says that it does not support, and
     everything once the device is found to be wrong.
 
+    Args:
+        keep: Whether what array programs give may be that of earlier builds, and is kept.
+
     Attributes:
         once: Shares what is made of one model, for those that verify it with several kinds of inputs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keep: bool = False) -> None:
         self.once = OncePerModel()
+        self._results: list[KeptResults] | None = [] if keep else None
         self._manager = chosen_manager()
         self._folder: Path | None = None
         self._parts = 0
@@ -70,7 +79,7 @@ class VerificationDevice:
             BuildError: Its shapes cannot be inferred, or the device failed.
         """
         if self._manager is None:
-            return self.once(Executor, model, inner).twin()
+            return self.program(model, inner)
         executor = Executor(model, inner)
         try:
             prepared = self._manager.prepare_resource(self._complete(model, inner))
@@ -82,6 +91,25 @@ class VerificationDevice:
             return executor
         except TargetError as error:
             raise BuildError(str(error)) from error
+
+    def program(self, model: ModelWrapper, inner: ModelWrapper | None = None) -> Executor:
+        """Prepare a model as an array program, made once as long as models stay as they are."""
+        return self.once(self._made, model, inner).twin()
+
+    def _made(self, model: ModelWrapper, inner: ModelWrapper | None) -> Executor:
+        models = [one for one in (model, inner) if one is not None]
+        if self._results is None or not all(has_lasting_operators(one.graph) for one in models):
+            return Executor(model, inner)
+        content = [one.model.SerializeToString(deterministic=True) for one in models]
+        if sum(map(len, content)) > _MOST_BYTES:
+            return Executor(model, inner)
+        self._results.append(KeptResults(content))
+        return Executor(model, inner, self._results[-1])
+
+    def save(self) -> None:
+        """Keep what array programs gave."""
+        for results in self._results or ():
+            results.save()
 
     def distrust(self, why: str) -> None:
         """Use the device no more, and warn."""

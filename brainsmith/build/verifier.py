@@ -81,7 +81,7 @@ class Verifier:
     unverified: Collection[str] = ()
 
     def __post_init__(self, model: ModelWrapper) -> None:
-        self._floats_before = FloatTieCheck(model, self.device.once)
+        self._floats_before = FloatTieCheck(model, self.device)
         original = self.device.executor("the input model", model)
         self._inputs = original.inputs
         self.baseline = baseline_of(original, self.feed)

@@ -10,6 +10,7 @@ from brainsmith.execution.generated_inputs import generated_for_all
 from brainsmith.execution.kept import kept
 from brainsmith.execution.nearest_inputs import Generated
 from brainsmith.graph.array_types import Array
+from brainsmith.store.reads import file_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,16 +33,13 @@ def kept_for_all(model: ModelWrapper, digest: str, executor: Executor) -> Made:
         digest: Stands for its content.
         executor: Runs it. Where its operators are defined in no file, nothing is kept.
     """
-    program = executor.program
-    if program.files is None:
-        return generated_for_all(model)
 
     def make() -> tuple[Made, Any, Iterable[str]]:
-        made = generated_for_all(model)
-        return made, _plain(*made), program.modules
+        made, program = generated_for_all(model), executor.program
+        plain = _plain(*made) if program.files is not None else None
+        return made, plain and (program.files, plain), program.modules
 
-    place = kept("inputs", f"{digest} {sorted(program.files.items())}")
-    return place.obtain(_whole, make, lambda: {"of": "the input model"})
+    return kept("inputs", digest).obtain(_whole, make, lambda: {"of": "the input model"})
 
 
 def _plain(made: Generated, others: dict[str, Array]) -> Any:
@@ -53,10 +51,12 @@ def _plain(made: Generated, others: dict[str, Array]) -> Any:
     return plain, int(made.thresholds), int(made.missed), made.unsearched
 
 
-def _whole(plain: Any) -> Made | None:
-    """Return what has this plain form; None of another form."""
+def _whole(kept: Any) -> Made | None:
+    """Return what has this plain form; None of another form, or if a file that the model names has changed."""
     try:
-        stacks, thresholds, missed, unsearched = plain
+        files, (stacks, thresholds, missed, unsearched) = kept
+        if any(file_digest(name) != known for name, known in files.items()):
+            return None
         found = {
             name: np.frombuffer(data, dtype).reshape(shape).copy()
             for name, (dtype, shape, data) in stacks.items()

@@ -144,10 +144,12 @@ class Exploration:
             journal = PointJournal(self.folder)
             last.callback(journal.close)
             journal.resume()
-            asked.begin(journal, map(self.space.point_of, points))
-            last.callback(asked.end)
             if not self._keeps:
                 last.callback(self._dismiss)
+            if self.crew is None:  # workers of this machine get ready while it is found out which points wait
+                self._gathered()
+            asked.begin(journal, map(self.space.point_of, points))
+            last.callback(asked.end)
             yield from self._built(asked)
 
     def _built(self, asked: _Asked) -> Iterator[PointRun]:

@@ -86,6 +86,8 @@ class LocalCrew:
         self.most = count
         self._all = [LocalWorker(megabytes) for _ in range(count)]
         self._new: list[PointWorker] = [*self._all]
+        for worker in self._all:
+            worker.process.start()  # they get ready before they are asked
 
     def arrivals(self) -> Iterable[PointWorker]:
         """Return those that have nothing to do."""

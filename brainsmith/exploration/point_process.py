@@ -59,6 +59,7 @@ class WorkerProcess:
         self._running: _PointPipes | None = None
         self._rest = b""
         self._stopped = False
+        self._asked = False  # whether it may have started something
         self._lock = lock_of()
 
     @property
@@ -83,6 +84,7 @@ class WorkerProcess:
         """
         try:
             running = self.start()
+            self._asked = True
             os.write(running.ask, json.dumps(dict(task)).encode() + b"\n")
             return self._answer(running, time.monotonic() + seconds, seconds)
         except OSError:  # it ended before it was asked
@@ -102,7 +104,8 @@ class WorkerProcess:
         with self._lock:
             running, self._running, self._rest = self._running, None, b""
             if running is not None:
-                _end(running.child)
+                _end(running.child, gently=self._asked)
+                self._asked = False
                 os.close(running.ask)
                 os.close(running.hear)
 
@@ -146,6 +149,7 @@ class WorkerProcess:
                 heard = time.monotonic()
                 answer = self._lines(data)
                 if answer is not None:
+                    self._asked = False
                     return answer
 
     def _lines(self, data: bytes) -> dict[str, Any] | None:
@@ -159,9 +163,9 @@ class WorkerProcess:
         return WorkerLostError(reason)
 
 
-def _end(child: Child) -> None:
-    """End a process as Ctrl-C would, so that it ends what it started; if that takes too long, at once."""
-    if not child.has_ended(0):  # nobody has its number but it, until it is waited for
+def _end(child: Child, gently: bool = True) -> None:
+    """End a process as Ctrl-C would, so that it ends what it started; if that takes too long, or it need not, at once."""
+    if gently and not child.has_ended(0):  # nobody has its number but it, until it is waited for
         os.kill(child.pid, signal.SIGINT)
         child.has_ended(_GRACE)
     child.end()

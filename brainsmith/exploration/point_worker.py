@@ -53,12 +53,23 @@ def main(tasks: int, results: int, megabytes: int) -> None:
             os.write(results, json.dumps(what).encode() + b"\n")
 
     threading.Thread(target=_beat, args=(say,), daemon=True).start()
+    _get_ready()
     with suppress(KeyboardInterrupt), os.fdopen(tasks, encoding="utf-8") as lines:
         for line in lines:
             begin = time.perf_counter()
             answer = _built(json.loads(line))
             say(**answer, seconds=round(time.perf_counter() - begin, 3))
     sys.exit()
+
+
+def _get_ready() -> None:
+    """Import what each point needs, while the coordinator finds out which points there are."""
+    import onnxruntime  # noqa: F401
+    import qonnx.core.modelwrapper  # noqa: F401
+
+    import brainsmith.blueprint.loader
+    import brainsmith.build.build_model
+    import brainsmith.build.job  # noqa: F401
 
 
 def _beat(say: Any) -> None:

@@ -39,6 +39,7 @@ KINDS = (
     Kind("programs", "programs", "models as programs, of the target numpy"),
     Kind("models", "onnxruntime", "models as standard ONNX, of the target onnxruntime"),
     Kind("inputs", "inputs", "inputs that builds generate"),
+    Kind("results", "results", "what models gave for the inputs of verification"),
     Kind("comparisons", "comparisons", "comparisons of targets in reports"),
     Kind("waves", "waves", "pictures of handshakes in reports"),
     Kind("discovery", "discovery", "which plugins there are"),

@@ -19,6 +19,7 @@ QUOTAS = {
     "ops": 1024 * MEBIBYTE,
     "programs": 512 * MEBIBYTE,
     "onnxruntime": 512 * MEBIBYTE,
+    "results": 256 * MEBIBYTE,
 }
 """The bytes that are kept of each kind, a folder in the cache folder; `OTHERS` of one that does not stand here."""
 

@@ -7,7 +7,7 @@ import pytest
 
 import brainsmith
 from brainsmith.blueprint.build_step import BuildStep
-from brainsmith.build import keys, task
+from brainsmith.build import keys
 from brainsmith.build.callable_source import Uncacheable
 from brainsmith.build.keys import PARTS, Surroundings, framework_versions, key_of, plugin_sources, step_parts
 from brainsmith.build.step_list import steps_from
@@ -115,7 +115,7 @@ def test_an_edit_of_a_framework_under_its_old_time_and_size_is_seen(tmp_path, mo
     source.parent.mkdir()
     source.write_text("A = 1")
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(keys, "_PACKAGES", {"acme": "acme"})
+    monkeypatch.setattr(keys, "PACKAGES", {"acme": "acme"})
     before, status = framework_versions()["acme"], source.stat()
     time.sleep(0.02)
     source.write_text("A = 2")
@@ -165,7 +165,7 @@ def test_a_framework_s_headers_and_memories_are_in_its_fingerprint(tmp_path, mon
     (tmp_path / "acme").mkdir()
     (tmp_path / "acme" / "__init__.py").write_text("")
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(keys, "_PACKAGES", {"acme": "acme"})
+    monkeypatch.setattr(keys, "PACKAGES", {"acme": "acme"})
     before = framework_versions()["acme"]
     (tmp_path / "acme" / name).write_text("1")
     assert framework_versions()["acme"] != before
@@ -177,7 +177,7 @@ def test_a_link_in_a_framework_that_leads_nowhere_costs_no_build(tmp_path, monke
     (tmp_path / "acme").mkdir()
     (tmp_path / "acme" / "__init__.py").write_text("")
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setattr(keys, "_PACKAGES", {"acme": "acme"})
+    monkeypatch.setattr(keys, "PACKAGES", {"acme": "acme"})
     before = framework_versions()["acme"]
     (tmp_path / "acme" / name).symlink_to(name if name == "self.py" else "user@host.1234")
     assert framework_versions()["acme"] != before
@@ -199,7 +199,7 @@ def test_a_plugin_in_a_package_s_init_stands_for_the_whole_package(tmp_path):
             )
         )
     settings = load_settings()
-    found = task._plugin_sources(settings, registry)
+    found = keys.plugin_places(settings, registry)
     assert {path for path in found if path.is_relative_to(tmp_path)} == {
         tmp_path / "acme",
         tmp_path / "one.py",

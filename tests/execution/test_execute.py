@@ -71,7 +71,7 @@ def test_an_executor_that_has_its_program_holds_no_model():
     before = executor.shape("a1"), executor.order(), executor.signature
     assert executor.program.constants
     assert not [held for held in vars(executor).values() if isinstance(held, ModelWrapper)]
-    assert executor._unread is None
+    assert executor._lowered._read is None
     assert (executor.shape("a1"), executor.order(), executor.signature) == before
 
 
