@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from measure import Figures, compile_package, environment, row, run_once
 
 from brainsmith.blueprint.space.space import load_space
 from brainsmith.exploration.exploring import Exploration
-from brainsmith.exploration.point_crew import LocalCrew
+from brainsmith.exploration.point_crew import PointWorker
 from brainsmith.exploration.point_task import PointTask
 from brainsmith.store.reads import Reads
 
@@ -124,13 +125,30 @@ class _AtOnce:
         return {"figures": {"fps": 1.0, "lut": 1.0}, "seconds": 0.0, "outside": Reads().plain()}
 
 
-class _Thousand(LocalCrew):
+class _Thousand:
     """So many workers that answer at once."""
 
+    most, patience = WORKERS, None
+
     def __init__(self) -> None:
-        super().__init__(WORKERS, 0)
-        self.arrivals()
-        self.give_back([_AtOnce() for _ in range(WORKERS)])
+        self._new: list[PointWorker] = [_AtOnce() for _ in range(WORKERS)]
+
+    def arrivals(self) -> Iterable[PointWorker]:
+        """Return those that have nothing to do."""
+        new, self._new = self._new, []
+        return new
+
+    def give_back(self, workers: Iterable[PointWorker]) -> None:
+        """Take those back that have nothing to do."""
+        self._new += workers
+
+    def wait(self) -> None:
+        """Return: they are all there."""
+
+    def stop(self) -> None:
+        """Do nothing: they answered."""
+
+    close = stop
 
 
 def _coordinated() -> None:
@@ -205,7 +223,7 @@ def _shared(name: str, model: Path) -> None:
 def _typical(folder: Path) -> float:
     """Return what a point took whose worker was there already."""
     points = json.loads((folder / "explore.json").read_text())["points"]
-    return statistics.median(point["seconds"] for point in points)
+    return statistics.median(float(point["seconds"]) for point in points)
 
 
 def _cluster() -> None:
