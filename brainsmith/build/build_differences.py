@@ -65,7 +65,13 @@ def _model(report: Mapping[str, Any]) -> dict[str, Any]:
 
 def _blueprint(report: Mapping[str, Any]) -> dict[str, Any]:
     blueprint = report.get("blueprint") or _NOTHING
-    found = {name: value for name, value in _flat(dict(blueprint)) if name not in _UNTOLD}
+    whole = {name: value for name, value in blueprint.items() if name != "stated"}
+    found = {name: value for name, value in _flat(whole) if name not in _UNTOLD}
+    for name, value in _flat(blueprint.get("stated") or {}):
+        if isinstance(value, list):  # its order is that of the steps
+            found |= {f"{name}: {each}": True for each in value}
+        elif name not in found:
+            found[name] = value
     return {**found, "strict": report.get("strict")}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.blueprint.outputs import OUTPUTS, wrong_output
+from brainsmith.blueprint.stated import stated
 from brainsmith.build.keys import plugin_places
 from brainsmith.build.step_list import arranged, steps_from, steps_of
 from brainsmith.errors import BuildError
@@ -280,4 +281,5 @@ def _description(blueprint: Blueprint, output: str) -> dict[str, Any]:
         "overrides": list(blueprint.overrides),
         "target": {"part": goal.part, "clock_ns": goal.clock_ns, "fps": fps},
         "output": output,
+        "stated": stated(blueprint),
     }

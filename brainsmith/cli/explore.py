@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from contextlib import chdir, suppress
@@ -21,6 +22,7 @@ from brainsmith.exploration.space_plan import check_names
 from brainsmith.exploration.vocabulary import MODELS
 from brainsmith.figures import plural
 from brainsmith.plugin.manager import get_plugin_manager
+from brainsmith.settings import cache_dir
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from brainsmith.exploration.point_journal import PointRun
 
 TABLE, DOCUMENT, PAGE = "points.csv", "explore.json", "explore.html"
-_SHOWN = ("fps", "latency_cycles", "lut", "bram18", "dsp", "accuracy")
+_SHOWN = ("fps", "latency_cycles", "lut", "bram18", "dsp", "fmax_mhz", "accuracy")
 _MOST_REASONS, _MOST_BEST = 5, 12
 _LIVE = 2.0
 """Seconds between two pages while it runs, at least."""
@@ -54,6 +56,13 @@ def run(options: Options, terminal: Terminal) -> int:
             return _explore(options, folder, terminal)
     except FileNotFoundError:
         raise UsageError(f"{where}, where the exploration was begun, does not exist any more") from None
+
+
+def _warn_of_cache() -> None:
+    folder = Path(cache_dir())
+    there = next(each for each in (folder, *folder.parents) if each.exists())
+    if not os.access(there, os.W_OK):
+        complain(f"warning: points share no steps, because the cache {folder} cannot be written")
 
 
 def _cluster(options: Options) -> Callable[[], Crew] | None:
@@ -119,6 +128,8 @@ def _explore(options: Options, folder: Path, terminal: Terminal) -> int:
         listener=show,
         crew=_cluster(options),
     )
+    if exploration.use_cache:
+        _warn_of_cache()
     produce, strategy = options.text("--produce") or "estimates", options.text("--strategy") or "grid"
     note_command(folder, {"options": options.to_plain(), "folder": str(Path.cwd())})
     with exploration:

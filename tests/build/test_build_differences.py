@@ -54,6 +54,24 @@ def test_each_section_says_what_is_not_the_same():
             ),
         ),
         (
+            changed(
+                blueprint={
+                    **REPORT["blueprint"],
+                    "stated": {
+                        "target": {"fps": 1000, "fit": {"use": 0.8}},
+                        "kernels": ["MVAU"],
+                        "args": {"fold": {"passes": 2}},
+                    },
+                }
+            ),
+            only(
+                "blueprint",
+                BuildDifference("target.fit.use", None, 0.8),
+                BuildDifference("kernels: MVAU", None, True),
+                BuildDifference("args.fold.passes", None, 2),
+            ),
+        ),
+        (
             changed(plugins=[{**REPORT["plugins"][0], "version": "2"}]),
             only("plugins", BuildDifference("step brainsmith:fold", "1", "2")),
         ),

