@@ -19,6 +19,7 @@ from brainsmith.errors import ExplorationError
 from brainsmith.exploration.environment import Environment, differences, environment
 from brainsmith.exploration.point_process import WorkerLostError
 from brainsmith.exploration.point_task import BLUEPRINT
+from brainsmith.store.reads import Reads, file_digest
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -261,7 +262,21 @@ class ClusterWorker:
         places[f"{root}/{blueprint_of(task.key)}"] = str(here / BLUEPRINT)
         places[f"{root}/{output_of(task.key, task.fidelity)}"] = str(here / task.fidelity)
         _unpack(answer.pop("output"), task.output, places)
-        return answer
+        return self._compared(answer) if "figures" in answer else answer
+
+    def _compared(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """Return an answer whose steps read nothing that is another file here; else why it does not count."""
+        files = Reads.from_plain(answer["outside"]).files
+        code = tuple(f"{place.rstrip('/')}/" for place in answer["code"])
+        same = {path: there for path, there in files.items() if file_digest(path) == there}
+        other = [path for path in files if path not in same and not path.startswith(code)]
+        if other:
+            reason = (
+                f"a step read {other[0]}, which is not the same file on {self.address} as here: put it beside the plugin "
+                "that reads it"
+            )
+            return {"reason": reason, "seconds": answer["seconds"]}
+        return {**answer, "outside": Reads(same).plain()}
 
     def _answer(self, future: Future[Any], end: float) -> dict[str, Any]:
         done = threading.Event()

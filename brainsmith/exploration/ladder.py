@@ -101,9 +101,9 @@ def explore(
     fidelity, most = OUTPUTS[0], budget
     for fidelity_next in _rungs(produce):
         most = max(1, most // _NARROWER)
-        best = _best(space, list(known.values()), fidelity) or [
-            run for run in known.values() if run.state == "done" and not space.objectives
-        ]
+        found = list(known.values())
+        # Where no objective is known yet, or there is none, no point is better than another.
+        best = (_best if known_objectives(space, found) else _admitted)(space, found, fidelity)
         if not best:
             break
         chosen = thinned(np.arange(len(best)), most)
@@ -148,6 +148,12 @@ def _built(exploration: Exploration, points: Points) -> list[PointRun]:
 
 def _best(space: Space, runs: Sequence[PointRun], fidelity: str) -> list[PointRun]:
     """Return the front of what was built so far."""
+    done = _admitted(space, runs, fidelity)
+    return [done[at] for at in front_of([run.figures or {} for run in done], known_objectives(space, done))]
+
+
+def _admitted(space: Space, runs: Sequence[PointRun], fidelity: str) -> list[PointRun]:
+    """Return what was built so far and meets the constraints."""
     done = [run for run in runs if run.state == "done" and run.fidelity == fidelity]
     if not done:
         return []
@@ -155,8 +161,7 @@ def _best(space: Space, runs: Sequence[PointRun], fidelity: str) -> list[PointRu
     columns = {
         name: np.array([_number((run.figures or {}).get(name)) for run in done], float) for name in FIGURES
     }
-    done = [run for run, meets in zip(done, space.admits(rows, columns), strict=True) if meets]
-    return [done[at] for at in front_of([run.figures or {} for run in done], known_objectives(space, done))]
+    return [run for run, meets in zip(done, space.admits(rows, columns), strict=True) if meets]
 
 
 def _number(value: Any) -> float:

@@ -15,15 +15,21 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brainsmith.exploration.vocabulary import FOLDING, MODELS
 from brainsmith.forks import lock_of
+
+if TYPE_CHECKING:
+    from brainsmith.build.result import BuildResult
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 
 HEARTBEAT = 2.0
 """Seconds between two signs of life."""
+
+_SYSTEM = ("/usr", "/lib", "/lib64", "/etc", "/opt")
+"""Where compilers and what they read are installed."""
 
 _GRACE = 5.0
 """Seconds to end what was started, once nobody listens."""
@@ -140,7 +146,23 @@ def _front(task: dict[str, Any]) -> dict[str, Any]:
         use_cache=task.get("use_cache", True),
     )
     front = json.loads((folder / "report" / "front.json").read_text("utf-8"))
-    return {"figures": front, "outside": result.outside.plain()}
+    return _answer(front, result)
+
+
+def _answer(figures: Any, result: BuildResult) -> dict[str, Any]:
+    """Return figures, what the steps read from outside, and what of that is the environment: where code lies."""
+    from brainsmith.build.keys import plugin_places
+    from brainsmith.plugin.manager import get_plugin_manager
+    from brainsmith.settings import load_settings
+
+    registry, _ = get_plugin_manager().all_records()
+    code = {sys.prefix, sys.base_prefix, str(Path(__file__).parents[1]), *_SYSTEM}
+    places = map(str, plugin_places(load_settings(), registry))
+    return {
+        "figures": figures,
+        "outside": result.outside.plain(),
+        "code": sorted({*code, *places}),
+    }
 
 
 def _figures(task: dict[str, Any]) -> dict[str, Any]:
@@ -158,4 +180,4 @@ def _figures(task: dict[str, Any]) -> dict[str, Any]:
         strict=False,
         use_cache=task.get("use_cache", True),
     )
-    return {"figures": figures_of(result.report), "outside": result.outside.plain()}
+    return _answer(figures_of(result.report), result)

@@ -22,6 +22,7 @@ from brainsmith.exploration.cluster import ClusterCrew
 from brainsmith.exploration.exploring import Exploration
 from brainsmith.exploration.ladder import explore
 from brainsmith.exploration.point_journal import PointJournal
+from brainsmith.store.reads import Reads, file_digest
 from tests.cli.command import ROOT, TRANSFORM
 
 DIGITS = ROOT / "examples" / "digits"
@@ -277,6 +278,26 @@ def test_where_no_worker_is_it_says_so_in_time(processes, monkeypatch):
         f"  dask worker tcp://127.0.0.1:{processes.port} --nthreads 1\n"
         "and the same command goes on; no finished point is lost"
     )
+
+
+def test_a_step_that_read_another_file_there_does_not_count(tmp_path):
+    here, gone = tmp_path / "here.csv", tmp_path / "gone.csv"
+    here.write_text("1")
+    worker = cluster.ClusterWorker(None, "tcp://there:1")
+    files = {str(here): file_digest(str(here)), "/usr/include/strange.h": "1", "/project/plugins/a.py": "2"}
+    answer = {
+        "figures": {"lut": 1},
+        "seconds": 2.0,
+        "outside": Reads(files, {"/x": "1"}, {"HOME": "3"}).plain(),
+        "code": ["/usr", "/project/plugins"],
+    }
+    assert worker._compared(answer) == {**answer, "outside": Reads({str(here): files[str(here)]}).plain()}
+    answer["outside"]["files"][str(gone)] = "4"
+    assert worker._compared(answer) == {
+        "reason": f"a step read {gone}, which is not the same file on tcp://there:1 as here: put it beside the plugin that "
+        "reads it",
+        "seconds": 2.0,
+    }
 
 
 def test_a_cluster_that_is_none_is_an_error_at_once(monkeypatch):
