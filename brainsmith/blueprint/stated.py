@@ -10,7 +10,7 @@ from brainsmith.blueprint.schema import Arguments, Blueprint, KernelEntry, Plugi
 
 
 def stated(blueprint: Blueprint) -> dict[str, Any]:
-    """Return what a blueprint states and what is stated in place of it; what it leaves open is not there."""
+    """Return what a blueprint states and what is stated in place of it; what it leaves open is left out."""
     plain = _plain(blueprint)
     return {("target" if name == "goal" else name): each for name, each in plain.items() if name != "file"}
 

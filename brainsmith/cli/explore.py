@@ -6,7 +6,7 @@ import json
 import os
 import re
 import time
-from contextlib import chdir, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -49,13 +49,32 @@ def run(options: Options, terminal: Terminal) -> int:
     folder = Path(options.required("--output"))
     if not options.flag("--resume"):
         return _explore(options, folder, terminal)
-    options, where = _resumed(options, folder)
-    folder = folder.absolute()
-    try:
-        with chdir(where):
-            return _explore(options, folder, terminal)
-    except FileNotFoundError:
-        raise UsageError(f"{where}, where the exploration was begun, does not exist any more") from None
+    return _explore(_resumed(options, folder), folder, terminal)
+
+
+def _resumed(options: Options, folder: Path) -> Options:
+    """Return the options with those that were given last.
+
+    Raises:
+        UsageError: Nothing was explored in the folder; or what was set then may name files of another folder than this.
+    """
+    noted = noted_command(folder)
+    if not noted:
+        raise UsageError(f"{folder} holds no exploration that --resume could go on with")
+    if "--set" in noted["options"] and noted["folder"] != str(Path.cwd()):
+        raise UsageError(
+            f"--resume must be given in {noted['folder']}, since --set may name files of that folder"
+        )
+    return options.over(noted["options"])
+
+
+def _noted(options: Options) -> dict[str, Any]:
+    """Return what `--resume` takes: the options, whose files have absolute names."""
+    given = options.to_plain()
+    for name in ("MODEL", "--blueprint"):
+        if name in given:
+            given[name] = [str(Path(file).absolute()) for file in given[name]]
+    return {"options": given, "folder": str(Path.cwd())}
 
 
 def _warn_of_cache() -> None:
@@ -83,14 +102,6 @@ def _cluster(options: Options) -> Callable[[], Crew] | None:
     address_of(address)
     megabytes = options.whole("--memory", 0, 64)
     return partial(ClusterCrew, address, megabytes, lambda text: complain(f"warning: {text}"))
-
-
-def _resumed(options: Options, folder: Path) -> tuple[Options, str]:
-    """Return the options with those that were given last, and the folder in which they were given."""
-    noted = noted_command(folder)
-    if not noted:
-        raise UsageError(f"{folder} holds no exploration that --resume could go on with")
-    return options.over(noted["options"]), noted["folder"]
 
 
 def _explore(options: Options, folder: Path, terminal: Terminal) -> int:
@@ -131,7 +142,7 @@ def _explore(options: Options, folder: Path, terminal: Terminal) -> int:
     if exploration.use_cache:
         _warn_of_cache()
     produce, strategy = options.text("--produce") or "estimates", options.text("--strategy") or "grid"
-    note_command(folder, {"options": options.to_plain(), "folder": str(Path.cwd())})
+    note_command(folder, _noted(options))
     with exploration:
         explored = explore(exploration, produce, strategy, count, options.whole("--seed", 0))
     document = document_of(explored, exploration)

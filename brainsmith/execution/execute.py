@@ -62,10 +62,10 @@ class Executor:
     ) -> None:
         self._program: Program | None = None
         self._results = results
-        facts = None if results is None else ModelFacts.of_plain(results.facts)
+        facts = None if results is None else ExecutorFacts.of_plain(results.facts)
         if facts is None:
             runnable = runnable_copy(model)
-            facts = ModelFacts.of(runnable)
+            facts = ExecutorFacts.of(runnable)
             self._lowered = _Lowered(lambda: (runnable, inner))
         else:
             assert results is not None
@@ -138,7 +138,7 @@ class Executor:
         return ran
 
 
-class ModelFacts(NamedTuple):
+class ExecutorFacts(NamedTuple):
     """What is known of a model before it is lowered.
 
     Attributes:
@@ -158,7 +158,7 @@ class ModelFacts(NamedTuple):
     order: list[str]
 
     @classmethod
-    def of(cls, model: ModelWrapper) -> ModelFacts:
+    def of(cls, model: ModelWrapper) -> ExecutorFacts:
         """Read a runnable model."""
         graph = model.graph
         return cls(
@@ -175,7 +175,7 @@ class ModelFacts(NamedTuple):
         return (sorted(self.constants), self.inputs, self.outputs, self.signature.to_plain(), *self[4:])
 
     @classmethod
-    def of_plain(cls, plain: Any) -> ModelFacts | None:
+    def of_plain(cls, plain: Any) -> ExecutorFacts | None:
         """Return what `plain` gave; None of anything else."""
         try:
             constants, inputs, outputs, signature, shapes, order = plain

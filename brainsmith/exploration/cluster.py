@@ -53,7 +53,7 @@ class ClusterCrew:
         warn: Is called with what the user should know.
 
     Raises:
-        ExplorationError: The address is none, Dask is not installed, or no scheduler answers.
+        ExplorationError: The address has another form, Dask is not installed, or no scheduler answers.
     """
 
     patience: float | None = _LOOK
@@ -64,7 +64,7 @@ class ClusterCrew:
         self._warn = warn or (lambda text: None)
         self._client = _connected(address)
         self._level = _LOGGER.level
-        _LOGGER.setLevel(logging.CRITICAL)  # what goes wrong is said here
+        _LOGGER.setLevel(logging.CRITICAL)  # the errors that this class raises say what goes wrong
         self._own = environment()
         self._checks: dict[str, Future[Any]] = {}
         self._known: dict[str, ClusterWorker] = {}
@@ -151,7 +151,7 @@ class ClusterCrew:
             self.present = frozenset()
             if now > self._scheduler_seen + CONNECT or self._client.status == "closed":
                 raise ExplorationError(
-                    f"the scheduler {self.address} has vanished: {error or type(error).__name__}\n"
+                    f"the scheduler {self.address} has vanished: {str(error) or type(error).__name__}\n"
                     "  start it and its workers again, and the same command goes on; no finished point is lost"
                 ) from None
         if any(worker.usable for worker in self._known.values()):
@@ -297,7 +297,7 @@ class ClusterWorker:
     def _lost(self, error: Exception) -> WorkerLostError:
         """Return what it means that Dask does not answer: the worker was killed, or the scheduler is gone."""
         time.sleep(_LOOK)  # the client takes a moment to find out
-        said = f"its worker {self.address} was lost: {error or type(error).__name__}"
+        said = f"its worker {self.address} was lost: {str(error) or type(error).__name__}"
         return WorkerLostError(said, blameless=not self._crew.connected)
 
 

@@ -73,6 +73,7 @@ def test_a_build_takes_several_files_and_overrides(elsewhere, capsys):
         "file": "base.yaml + over.yaml",
         "files": [str(elsewhere / "base.yaml"), str(elsewhere / "over.yaml")],
         "overrides": ["rate=77"],
+        "stated": {"target": {"part": "xc7z020clg400-1", "clock_ns": 4.0, "fps": 77}, "steps": ["cleanup"]},
         "target": {"part": "xc7z020clg400-1", "clock_ns": 4.0, "fps": 77},
         "output": "estimates",
     }

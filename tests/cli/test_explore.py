@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import resource
 import shlex
 import shutil
@@ -105,24 +106,30 @@ def test_resume_takes_what_was_given_before_unless_something_else_is_given(space
     ):
         done = in_this_process(capsys, "explore", *words)
         assert (done.returncode, done.stderr) == (2, f"error: {message}\n")
-    gone = space / "gone"
-    gone.mkdir()
-    given = {"--blueprint": ["space.yaml"], "--set": ["explore.model=none.onnx"], "--output": ["out"]}
-    note_command(space / "out", {"options": given, "folder": str(space)})
+    given = {"--blueprint": [str(space / "space.yaml")], "MODEL": [str(space / "none.onnx")]}
+    note_command(space / "out", {"options": given, "folder": "/elsewhere"})
+    (space / "space.yaml").write_text(SPACE.format(rates="1000").replace("model: mlp.onnx, ", ""))
     done = in_this_process(capsys, "explore", "--resume", "--output", "out")
-    assert (done.returncode, "model " in done.stderr and "none.onnx does not exist" in done.stderr) == (
-        1,
-        True,
-    )
+    assert (done.returncode, "none.onnx does not exist" in done.stderr) == (1, True)
     done = in_this_process(capsys, "explore", "--resume", "--output", "out", "--budget", "0")
     assert "--budget must be a number of points" in done.stderr
-    note_command(space / "out", {"options": given, "folder": str(gone)})
-    gone.rmdir()
+    note_command(space / "out", {"options": {**given, "--set": ["a=b"]}, "folder": "/elsewhere"})
     done = in_this_process(capsys, "explore", "--resume", "--output", "out")
     assert (done.returncode, done.stderr) == (
         2,
-        f"error: {gone}, where the exploration was begun, does not exist any more\n",
+        "error: --resume must be given in /elsewhere, since --set may name files of that folder\n",
     )
+
+
+def test_a_cache_that_cannot_be_written_is_a_warning(space, monkeypatch, capsys):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    words = ["--set", "explore.model=gone.onnx"]
+    done = in_this_process(capsys, "explore", "--blueprint", "space.yaml", "--output", "out", *words)
+    assert re.match("warning: points share no steps, because the cache .* cannot be written\n", done.stderr)
+    done = in_this_process(
+        capsys, "explore", "--blueprint", "space.yaml", "--output", "out", "--no-cache", *words
+    )
+    assert "warning" not in done.stderr
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from brainsmith.build.verification_device import VerificationDevice
 from brainsmith.execution import execute
-from brainsmith.execution.execute import Executor, ModelFacts
+from brainsmith.execution.execute import Executor, ExecutorFacts
 from brainsmith.execution.kept_results import KeptResults, key_of
 from tests.build import graphs
 
@@ -111,7 +111,7 @@ def test_what_is_damaged_or_too_large_is_run(monkeypatch, lowered):
         results._place.save(plain, ["brainsmith.execution.execute"])
         assert KeptResults(content).find(key) is None
         Executor(model, None, KeptResults(content)).run({"x": stack})
-    assert ModelFacts.of_plain((1, 2)) is None and ModelFacts.of_plain(None) is None
+    assert ExecutorFacts.of_plain((1, 2)) is None and ExecutorFacts.of_plain(None) is None
     monkeypatch.setattr("brainsmith.execution.kept_results.MOST_BYTES", 10)
     lowered.clear()
     for _ in range(2):

@@ -19,9 +19,11 @@ from brainsmith.blueprint.space.space import load_space
 from brainsmith.errors import ExplorationError
 from brainsmith.exploration import cluster
 from brainsmith.exploration.cluster import ClusterCrew
+from brainsmith.exploration.cluster_worker import CODE
 from brainsmith.exploration.exploring import Exploration
 from brainsmith.exploration.ladder import explore
 from brainsmith.exploration.point_journal import PointJournal
+from brainsmith.exploration.point_process import WorkerLostError
 from brainsmith.store.reads import Reads, file_digest
 from tests.cli.command import ROOT, TRANSFORM
 
@@ -278,6 +280,140 @@ def test_where_no_worker_is_it_says_so_in_time(processes, monkeypatch):
         f"  dask worker tcp://127.0.0.1:{processes.port} --nthreads 1\n"
         "and the same command goes on; no finished point is lost"
     )
+
+
+class FakeClient:
+    """A client of a cluster whose workers are said, and which answers as it is told."""
+
+    def __init__(self, **answers):
+        self.status, self.answers = "running", answers
+
+    def nthreads(self):
+        if self.status != "running":
+            raise OSError
+        return dict.fromkeys(self.answers, 1)
+
+    def submit(self, function, *given, workers, **how):
+        return FakeFuture(self.answers[workers[0]])
+
+    def close(self, timeout):
+        self.status = "closed"
+
+
+class FakeFuture:
+    def __init__(self, answer):
+        self.answer = answer
+
+    def done(self):
+        return self.answer is not None
+
+    def cancel(self):
+        pass
+
+    def add_done_callback(self, call):
+        if self.answer is not None:
+            call(self)
+
+    def result(self, timeout):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.fixture
+def crew_of(monkeypatch):
+    """Make a crew of a client, without a pause."""
+    monkeypatch.setattr(cluster, "_LOOK", 0.0)
+    monkeypatch.setattr(cluster, "environment", lambda: {"package": {"onnx": "1"}})
+    made = []
+
+    def make(client):
+        monkeypatch.setattr(cluster, "_connected", lambda address: client)
+        made.insert(0, ClusterCrew("dask://host:8786", warn=made.append))
+        return made[0]
+
+    make.warned = made
+    return make
+
+
+def test_only_those_that_build_with_the_same_are_used_and_the_others_have_their_reason(crew_of):
+    same = {"environment": {"package": {"onnx": "1"}}, "code": CODE}
+    client = FakeClient(
+        good=same,
+        busy=None,
+        other={**same, "environment": {"package": {"onnx": "2"}}},
+        older={**same, "code": "1"},
+        empty=RuntimeError("ignored\nNo module named 'brainsmith'"),
+    )
+    crew = crew_of(client)
+    (worker,) = crew.arrivals()
+    assert worker.address == "good" and worker.usable
+    crew.wait()  # one may still answer
+    assert sorted(crew_of.warned[1:]) == [
+        "worker empty is not used: it cannot say what it builds with: No module named 'brainsmith'; brainsmith[cluster] "
+        "must be installed there, in the same version",
+        "worker older is not used: it was started before brainsmith was installed anew: start it again",
+        "worker other is not used: package onnx is 1 here and 2 there",
+    ]
+    crew.give_back([worker])
+    assert list(crew.arrivals()) == [worker]
+    del client.answers["good"], client.answers["busy"]
+    crew.give_back([worker])
+    assert list(crew.arrivals()) == [] and not worker.usable
+    with pytest.raises(ExplorationError) as caught:
+        crew.wait()
+    text = str(caught.value)
+    assert text.startswith("no worker of dask://host:8786 builds what this machine builds\n  ")
+    assert text.endswith(
+        "\n  start workers with the same packages and tools, in the folder of the same project"
+    )
+    assert "  other: package onnx is 1 here and 2 there\n" in text
+    crew.close()
+
+
+def test_without_workers_or_a_scheduler_it_ends_in_time(crew_of, monkeypatch):
+    client = FakeClient()
+    crew = crew_of(client)
+    assert list(crew.arrivals()) == []
+    crew.wait()
+    monkeypatch.setattr(cluster, "PATIENCE", -1.0)
+    with pytest.raises(ExplorationError) as caught:
+        crew.wait()
+    assert str(caught.value) == (
+        "no worker of dask://host:8786 has answered for -1 s: start some with\n"
+        "  dask worker tcp://host:8786 --nthreads 1\nand the same command goes on; no finished point is lost"
+    )
+    client.status = "connecting"
+    assert list(crew.arrivals()) == []  # it may come back
+    client.status = "closed"
+    with pytest.raises(ExplorationError) as caught:
+        crew.arrivals()
+    assert str(caught.value) == (
+        "the scheduler dask://host:8786 has vanished: the connection is broken\n"
+        "  start it and its workers again, and the same command goes on; no finished point is lost"
+    )
+
+
+def test_a_worker_that_leaves_or_fails_is_lost_and_the_point_is_to_blame_only_if_the_scheduler_is_there(
+    crew_of,
+):
+    client = FakeClient(one=None)
+    crew = crew_of(client)
+    crew.arrivals()
+    worker = cluster.ClusterWorker(crew, "one")
+    monotonic = time.monotonic()
+    crew.present = frozenset()
+    for answer, end, text in (
+        (None, monotonic + 60, "its worker one left the cluster"),
+        (None, monotonic - 1, "its worker one does not answer"),
+        (ValueError("killed"), monotonic + 60, "its worker one was lost: killed"),
+        (TimeoutError(), monotonic + 60, "its worker one was lost: TimeoutError"),
+    ):
+        for status, blameless in (("running", False), ("connecting", True)):
+            client.status = status
+            with pytest.raises(WorkerLostError) as caught:
+                worker._answer(FakeFuture(answer), end)
+            assert (str(caught.value), caught.value.blameless) == (text, blameless)
 
 
 def test_a_step_that_read_another_file_there_does_not_count(tmp_path):
