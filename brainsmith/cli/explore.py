@@ -65,7 +65,9 @@ def _resumed(options: Options, folder: Path) -> Options:
         raise UsageError(
             f"--resume must be given in {noted['folder']}, since --set may name files of that folder"
         )
-    return options.over(noted["options"])
+    others = {"--on": "--jobs", "--jobs": "--on"}  # who goes to a cluster leaves this machine, and back
+    left = {others[name] for name in others if options.text(name)}
+    return options.over({name: given for name, given in noted["options"].items() if name not in left})
 
 
 def _noted(options: Options) -> dict[str, Any]:

@@ -113,6 +113,9 @@ def test_resume_takes_what_was_given_before_unless_something_else_is_given(space
     assert (done.returncode, "none.onnx does not exist" in done.stderr) == (1, True)
     done = in_this_process(capsys, "explore", "--resume", "--output", "out", "--budget", "0")
     assert "--budget must be a number of points" in done.stderr
+    note_command(space / "out", {"options": {**given, "--jobs": ["2"]}, "folder": "/elsewhere"})
+    done = in_this_process(capsys, "explore", "--resume", "--output", "out", "--on", "dask://localhost:1")
+    assert "none.onnx does not exist" in done.stderr
     note_command(space / "out", {"options": {**given, "--set": ["a=b"]}, "folder": "/elsewhere"})
     done = in_this_process(capsys, "explore", "--resume", "--output", "out")
     assert (done.returncode, done.stderr) == (
