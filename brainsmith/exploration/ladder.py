@@ -16,7 +16,7 @@ from brainsmith.exploration.model_figures import FIGURES_BY_MODELS, FrontEnds, T
 from brainsmith.exploration.pareto import front_of
 from brainsmith.exploration.point_journal import PointRun
 from brainsmith.exploration.promising import Rows, promising, thinned
-from brainsmith.exploration.strategies import Sampler, drawn
+from brainsmith.exploration.strategies import Sampler
 from brainsmith.exploration.vocabulary import GRID, MODELS, RANDOM
 
 BUDGET = 64
@@ -80,10 +80,7 @@ def explore(
     """
     space = exploration.space
     modelled = _Modelled(exploration)
-    if strategy == RANDOM:
-        points = drawn(space, budget, seed)
-        runs, count = _built(exploration, points), len(points)
-    elif strategy == GRID:
+    if strategy == GRID:
         points = space.points()
         count, chosen = len(points), np.arange(len(points))
         if count > budget or produce == MODELS:
@@ -93,7 +90,7 @@ def explore(
             return _by_models(modelled)
         runs = _built(exploration, points[chosen])
     else:
-        seeds = modelled.seeds(budget // _NARROWER)
+        seeds = [] if strategy == RANDOM else modelled.seeds(budget // _NARROWER)
         sampler = Sampler(space, strategy, budget, seed, seeds)
         runs = exploration.run([], OUTPUTS[0], sampler)
         count = len(runs)

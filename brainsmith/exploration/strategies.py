@@ -1,4 +1,4 @@
-"""Which points are tried where not all are: drawn at random, or proposed by Optuna's samplers, which are asked and told."""
+"""Which points are tried where not all are: Optuna's samplers propose them, which are asked and told."""
 
 from __future__ import annotations
 
@@ -6,38 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from brainsmith.blueprint.space.dimensions import Dimension
-from brainsmith.blueprint.space.space import MOST_POINTS, Points, Space
+from brainsmith.blueprint.space.space import Space
 from brainsmith.errors import ExplorationError
 from brainsmith.exploration.point_journal import PointRun
-from brainsmith.exploration.vocabulary import NSGA2, TPE
+from brainsmith.exploration.vocabulary import NSGA2, RANDOM, TPE
 
 _MOST_TRIES = 1000
 """How often a point is asked for that is not known yet and meets the constraints."""
-
-
-def drawn(space: Space, many: int, seed: int) -> Points:
-    """Return different points of a space, drawn at random; all, if there are no more.
-
-    Raises:
-        BlueprintError: The space has no point.
-    """
-    random = np.random.default_rng(seed)
-    if space.size <= MOST_POINTS:
-        points = space.points()
-        if many >= len(points):
-            return points
-        return points[np.sort(random.choice(len(points), many, replace=False))]
-    found: dict[tuple[int, ...], None] = {}
-    for _ in range(many * _MOST_TRIES):
-        if len(found) == many:
-            break
-        row = space.row_of(_walk(space, lambda each: int(random.integers(len(each.values)))))
-        if space.holds(row):
-            found[tuple(map(int, row))] = None
-    return np.array(list(found), np.int32).reshape(-1, len(space.dimensions))
 
 
 class Sampler:
@@ -45,13 +21,13 @@ class Sampler:
 
     Args:
         space: Whose objectives are what is good.
-        strategy: `TPE` or `NSGA2`.
+        strategy: `RANDOM`, `TPE` or `NSGA2`.
         budget: How many points it proposes.
         seed: Of its random numbers.
         seeds: Points that it begins with.
 
     Raises:
-        ExplorationError: Optuna is missing, or the space names no objectives.
+        ExplorationError: Optuna is missing, or the space names no objectives, which all but `RANDOM` need.
     """
 
     def __init__(
@@ -62,7 +38,7 @@ class Sampler:
         seed: int = 0,
         seeds: Sequence[Mapping[str, int]] = (),
     ) -> None:
-        if not space.objectives:
+        if not space.objectives and strategy != RANDOM:
             raise ExplorationError(
                 f"{space.file}: the strategy {strategy} needs objectives below explore: objectives: {{fps: max, lut: min}}"
             )
@@ -73,7 +49,11 @@ class Sampler:
                 f'the strategy {strategy} needs Optuna: pip install "brainsmith[search]"'
             ) from None
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        samplers = {TPE: optuna.samplers.TPESampler, NSGA2: optuna.samplers.NSGAIISampler}
+        samplers = {
+            RANDOM: optuna.samplers.RandomSampler,
+            TPE: optuna.samplers.TPESampler,
+            NSGA2: optuna.samplers.NSGAIISampler,
+        }
         direction = optuna.study.StudyDirection
         directions = [
             direction.MAXIMIZE if wanted == "max" else direction.MINIMIZE
@@ -81,7 +61,7 @@ class Sampler:
         ]
         more = {"population_size": max(4, min(50, budget // 4))} if strategy == NSGA2 else {}
         self._study = optuna.create_study(
-            directions=directions, sampler=samplers[strategy](seed=seed, **more)
+            directions=directions or [direction.MINIMIZE], sampler=samplers[strategy](seed=seed, **more)
         )
         self._failed, self._space = optuna.trial.TrialState.FAIL, space
         self._left = budget
@@ -105,7 +85,11 @@ class Sampler:
         if trial is None:
             return
         values = [(run.figures or {}).get(name) for name in self._space.objectives]
-        if None in values or not self._space.holds(self._space.row_of(run.choices), run.figures or {}):
+        if (
+            None in values
+            or not values
+            or not self._space.holds(self._space.row_of(run.choices), run.figures or {})
+        ):
             self._study.tell(trial, state=self._failed)
         else:
             self._study.tell(trial, [float(value) for value in values if value is not None])

@@ -6,7 +6,7 @@ import pytest
 from brainsmith.blueprint.space.space import load_space
 from brainsmith.errors import ExplorationError
 from brainsmith.exploration.point_journal import PointRun
-from brainsmith.exploration.strategies import Sampler, drawn
+from brainsmith.exploration.strategies import Sampler
 
 SPACE = """\
 explore:
@@ -27,11 +27,20 @@ def space(tmp_path):
     return load_space(tmp_path / "space.yaml")
 
 
-def test_drawn_points_are_different_and_meet_the_constraints(space):
-    points = drawn(space, 50, 0)
+def proposed(space, many, seed, strategy="random"):
+    """Return what a sampler proposes that is told nothing."""
+    sampler, found = Sampler(space, strategy, many, seed), []
+    while more := list(sampler([])):
+        found += [space.row_of(point) for point in more]
+    return np.array(found)
+
+
+def test_random_points_are_different_and_meet_the_constraints(space):
+    points = proposed(space, 50, 0)
     assert len(np.unique(points, axis=0)) == len(points) == 50
     assert all(space.holds(row) for row in points)
-    assert np.array_equal(points, drawn(space, 50, 0)) and not np.array_equal(points, drawn(space, 50, 1))
+    assert np.array_equal(points, proposed(space, 50, 0))
+    assert not np.array_equal(points, proposed(space, 50, 1))
 
 
 def test_they_are_drawn_from_spaces_that_are_too_large_to_list(tmp_path):
@@ -42,7 +51,7 @@ def test_they_are_drawn_from_spaces_that_are_too_large_to_list(tmp_path):
     (tmp_path / "space.yaml").write_text(text)
     space = load_space(tmp_path / "space.yaml")
     assert space.size == 10**12
-    points = drawn(space, 20, 3)
+    points = proposed(space, 20, 3)
     assert len(points) == 20 and all(space.holds(row) for row in points)
 
 
