@@ -52,6 +52,11 @@ class ClusterCrew:
         megabytes: Of memory that a point may take; 0 for any.
         warn: Is called with what the user should know.
 
+    Attributes:
+        present: The addresses of the workers that are there.
+        known: Those of them that build what this machine builds.
+        stopped: Whether no answer is wanted any more.
+
     Raises:
         ExplorationError: The address has another form, Dask is not installed, or no scheduler answers.
     """
@@ -67,7 +72,7 @@ class ClusterCrew:
         _LOGGER.setLevel(logging.CRITICAL)  # the errors that this class raises say what goes wrong
         self._own = environment()
         self._checks: dict[str, Future[Any]] = {}
-        self._known: dict[str, ClusterWorker] = {}
+        self.known: dict[str, ClusterWorker] = {}
         self._refused: dict[str, list[str]] = {}
         self._back: list[PointWorker] = []
         self._seen = self._scheduler_seen = time.monotonic()
@@ -154,14 +159,17 @@ class ClusterCrew:
                     f"the scheduler {self.address} has vanished: {str(error) or type(error).__name__}\n"
                     "  start it and its workers again, and the same command goes on; no finished point is lost"
                 ) from None
-        if any(worker.usable for worker in self._known.values()):
+        # One that comes back under its old address may be another one.
+        self.known = {address: one for address, one in self.known.items() if address in self.present}
+        self._refused = {address: why for address, why in self._refused.items() if address in self.present}
+        if self.known:
             self._seen = now
 
     def _checked(self) -> Iterator[ClusterWorker]:
         """Ask those that are new for their environment, and yield those that are the same as here."""
         from brainsmith.exploration.cluster_worker import environment_of
 
-        for address in self.present - set(self._known) - set(self._refused) - set(self._checks):
+        for address in self.present - set(self.known) - set(self._refused) - set(self._checks):
             self._checks[address] = self.submit(address, environment_of)
         for address, future in [*self._checks.items()]:
             if address not in self.present:
@@ -174,8 +182,8 @@ class ClusterCrew:
                     self._warn(f"worker {address} is not used: {'; '.join(found)}")
                     continue
                 self._seen = time.monotonic()
-                self._known[address] = ClusterWorker(self, address)
-                yield self._known[address]
+                self.known[address] = ClusterWorker(self, address)
+                yield self.known[address]
 
     def _differences(self, future: Future[Any]) -> list[str]:
         from brainsmith.exploration.cluster_worker import CODE
@@ -219,7 +227,7 @@ class ClusterWorker:
     @property
     def usable(self) -> bool:
         """Whether it is still there."""
-        return self.address in self._crew.present and not self._crew.stopped
+        return self._crew.known.get(self.address) is self and not self._crew.stopped
 
     def run(self, task: PointTask, seconds: float) -> dict[str, Any]:
         """Build a point there, and bring its output here.

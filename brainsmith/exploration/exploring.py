@@ -185,7 +185,9 @@ class Exploration:
 
     def _goes_on(self, asked: _Asked, crew: Crew, idle: deque[PointWorker], running: bool) -> bool:
         """Tell whether a point runs or can be begun, once there is a worker."""
-        idle.extend(crew.arrivals())
+        here = [*(worker for worker in idle if worker.usable), *crew.arrivals()]
+        idle.clear()
+        idle.extend(here)
         if self._stopped or time.monotonic() >= self.end:
             asked.close()
         while not (running or idle) and asked.waiting:

@@ -357,6 +357,11 @@ def test_only_those_that_build_with_the_same_are_used_and_the_others_have_their_
     ]
     crew.give_back([worker])
     assert list(crew.arrivals()) == [worker]
+    del client.answers["good"]
+    assert list(crew.arrivals()) == [] and not worker.usable
+    client.answers["good"] = same  # under the same address there may be another one now
+    (again,) = crew.arrivals()
+    assert again is not worker and again.usable and not worker.usable
     del client.answers["good"], client.answers["busy"]
     crew.give_back([worker])
     assert list(crew.arrivals()) == [] and not worker.usable
