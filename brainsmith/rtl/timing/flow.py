@@ -10,7 +10,7 @@ import numpy as np
 from brainsmith.rtl.sizing.composition import compose, gauged_depths, in_order
 from brainsmith.rtl.sizing.fifo_hardware import depth_of, held
 from brainsmith.rtl.sizing.gauges import is_searched
-from brainsmith.rtl.sizing.traces import THROUGH, LayerTiming, SlowerError
+from brainsmith.rtl.sizing.traces import THROUGH, LayerTiming, SlowerError, most_waiting
 from brainsmith.rtl.stitching.design import DESIGN
 from brainsmith.rtl.timing.just_in_time import Steady, just_in_time
 from brainsmith.rtl.timing.schedule_timing import first_frame, time_schedule
@@ -111,18 +111,27 @@ def _early(links: Sequence[Link], schedules: Mapping[str, BeatSchedule], interva
     """
     given: dict[str, Trace] = {}
     taken: dict[str, Trace] = {}
+    needed: dict[str, Trace] = {}
 
     def time(
         name: str, arrivals: Mapping[str, Trace], behind: Mapping[str, int], interval: int
     ) -> LayerTiming:
-        fills, left, put = time_schedule(schedules[name], list(arrivals.values()), interval)
-        traces = dict(zip(behind, put, strict=True))
+        timed = time_schedule(schedules[name], list(arrivals.values()), interval)
+        traces = dict(zip(behind, timed.given, strict=True))
         given.update({**arrivals, **traces})
-        taken.update(zip(arrivals, left, strict=True))
-        return LayerTiming(dict(zip(arrivals, fills, strict=True)), traces, True, 0)
+        taken.update(zip(arrivals, timed.taken, strict=True))
+        needed.update(zip(arrivals, timed.needed, strict=True))
+        fills = {key: _waiting(arrivals[key], taken[key]) for key in arrivals}
+        return LayerTiming(fills, traces, True, 0)
 
     fills = compose(links, list(schedules), interval, time).fills
     for link in links:
         if link.target.layer == DESIGN:
-            taken[link.name] = given[link.name].later(THROUGH)
-    return Steady(fills, given, taken)
+            taken[link.name] = needed[link.name] = given[link.name].later(THROUGH)
+    return Steady(fills, given, taken, needed)
+
+
+def _waiting(put: Trace, left: Trace) -> int:
+    """Return how many beats wait at most, of those that go in by one trace and leave by another."""
+    end = int(max(put.frames[-1, -1], left.frames[-1, -1])) + put.interval + 1
+    return most_waiting(put.between(0, end), left.between(0, end))

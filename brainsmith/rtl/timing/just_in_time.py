@@ -38,11 +38,13 @@ class Steady:
         fills: The most beats in each FIFO, by the names of links.
         given: When beats go into each FIFO.
         taken: When they leave it.
+        needed: By when they must be there: for what begins then, they leave it later.
     """
 
     fills: dict[str, int]
     given: dict[str, Trace]
     taken: dict[str, Trace]
+    needed: dict[str, Trace]
 
 
 def just_in_time(
@@ -73,6 +75,7 @@ class _Stream:
         self._costs: dict[str, tuple[Cycles, Cycles, int]] = {}
         self._given = {name: _frame(trace) for name, trace in early.given.items()}
         self._taken = {name: _frame(trace) for name, trace in early.taken.items()}
+        self._needed = {name: _frame(trace) for name, trace in early.needed.items()}
 
     def fills(self) -> dict[str, int]:
         """Return how full the FIFOs become."""
@@ -87,7 +90,7 @@ class _Stream:
         layer there is better early, and what is before it is tried alone.
         """
         first = {link.name: self._cost(link) for _, before, behind in layers for link in (*before, *behind)}
-        kept = dict(self._given), dict(self._taken)
+        kept = dict(self._given), dict(self._taken), dict(self._needed)
         least, best, inside = 0, 0, 0
         edge: dict[str, Link] = {}
         for done, (name, before, behind) in enumerate(layers, 1):
@@ -102,8 +105,9 @@ class _Stream:
             edge |= {link.name: link for link in before}
             more = inside + sum(self._cost(link) - first[link.name] for link in edge.values())
             if more < least:
-                least, best, kept = more, done, (dict(self._given), dict(self._taken))
-        self._given, self._taken = kept
+                least, best = more, done
+                kept = dict(self._given), dict(self._taken), dict(self._needed)
+        self._given, self._taken, self._needed = kept
         return best
 
     def _set_late(self, schedule: BeatSchedule, before: Sequence[Link], behind: Sequence[Link]) -> None:
@@ -112,13 +116,17 @@ class _Stream:
         Raises:
             SlowerError: It cannot be in time, in a stream that repeats after one frame.
         """
-        due = [Trace(-self._taken[link.name][::-1][None], 1, self._interval) for link in behind]
-        left, put = time_backwards(schedule, due, self._interval)
-        self._given |= {link.name: -_frame(trace)[::-1] for link, trace in zip(behind, put, strict=True)}
-        self._taken |= {link.name: -_frame(trace)[::-1] for link, trace in zip(before, left, strict=True)}
+        due = [Trace(-self._needed[link.name][::-1][None], 1, self._interval) for link in behind]
+        timed = time_backwards(schedule, due, self._interval)
+        for cycles, links, traces in (
+            (self._given, behind, timed.given),
+            (self._taken, before, timed.taken),
+            (self._needed, before, timed.needed),
+        ):
+            cycles |= {link.name: -_frame(trace)[::-1] for link, trace in zip(links, traces, strict=True)}
         for link in before:
             if link.source.layer == DESIGN:  # whoever feeds the design waits for it
-                self._given[link.name] = self._taken[link.name] - THROUGH
+                self._given[link.name] = self._needed[link.name] - THROUGH
 
     def _fill(self, link: Link) -> int:
         """Return the most beats that wait in a link."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from math import ceil, lcm
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from brainsmith.rtl.sizing.traces import THROUGH, SlowerError, Trace, most_waiting
+from brainsmith.rtl.sizing.traces import THROUGH, SlowerError, Trace
 from brainsmith.rtl.timing.beat_schedule import ALWAYS, BeatSchedule, Giving, Taking
 
 if TYPE_CHECKING:
@@ -28,12 +28,14 @@ class Played:
 
     Attributes:
         taken: By input: the cycles in which the beats of each frame were taken, so far.
+        needed: By input: those by which they had to be there, which is sooner where a part of a frame waits for its first.
         given: By output: those in which they were given.
     """
 
     def __init__(self, schedule: BeatSchedule, begin: int | None = None) -> None:
         self._schedule = schedule
         self.taken: list[list[Cycles]] = [[] for _ in schedule.taken]
+        self.needed: list[list[Cycles]] = [[] for _ in schedule.taken]
         self.given: list[list[Cycles]] = [[] for _ in schedule.given]
         self._first = schedule.begin if begin is None else begin
         self._before: _Turns | None = None
@@ -63,6 +65,7 @@ class Played:
         for at, one in enumerate(schedule.taken):
             cycles = taken[at] if one.room is not None else turns.at(one.turns)
             self.taken[at].append(cycles)
+            self.needed[at].append(cycles if one.opens is None else turns.at(_known(one)))
             self._last[at] = int(cycles[-1])
         for at, giving in enumerate(schedule.given):
             self.given[at].append(turns.at(giving.turns) + giving.delay)
@@ -168,9 +171,21 @@ def first_frame(schedule: BeatSchedule, due: Sequence[Cycles]) -> list[Cycles]:
     return [frames[0] for frames in played.given]
 
 
-def time_schedule(
-    schedule: BeatSchedule, arrivals: Sequence[Trace], interval: int
-) -> tuple[list[int], list[Trace], list[Trace]]:
+class Timed(NamedTuple):
+    """What a layer does.
+
+    Attributes:
+        taken: By input: when it takes beats.
+        needed: By input: by when they must be there; sooner, where a part of a frame waits for its first beat.
+        given: By output: when it gives beats.
+    """
+
+    taken: list[Trace]
+    needed: list[Trace]
+    given: list[Trace]
+
+
+def time_schedule(schedule: BeatSchedule, arrivals: Sequence[Trace], interval: int) -> Timed:
     """Play a layer's schedule until it repeats, as `time_layer` simulates a circuit.
 
     Args:
@@ -178,34 +193,27 @@ def time_schedule(
         arrivals: By input: when beats go into the FIFO before it.
         interval: Cycles from one frame to the next.
 
-    Returns:
-        By input the most beats that wait before it, and when it takes them; by output when it gives beats.
-
     Raises:
         SlowerError: More and more beats would wait.
     """
     played, turn = Played(schedule), lcm(*(trace.repeated for trace in arrivals))
     _play(played, arrivals, interval)
-    given = [Trace(np.stack(each), turn, interval).shortest() for each in played.given]
-    taken = [Trace(np.stack(each), turn, interval).shortest() for each in played.taken]
-    fills = [_waiting(put, left) for put, left in zip(arrivals, taken, strict=True)]
-    return fills, taken, given
+    taken, needed, given = (
+        [Trace(np.stack(each), turn, interval).shortest() for each in those]
+        for those in (played.taken, played.needed, played.given)
+    )
+    return Timed(taken, needed, given)
 
 
-def time_backwards(
-    schedule: BeatSchedule, deadlines: Sequence[Trace], interval: int
-) -> tuple[list[Trace], list[Trace]]:
+def time_backwards(schedule: BeatSchedule, deadlines: Sequence[Trace], interval: int) -> Timed:
     """Play a layer's schedule from its end, as late as the layers behind it allow.
 
     Time runs backwards here: a trace has the negative of each cycle, the last beat of a frame first.
 
     Args:
         schedule: Of the layer.
-        deadlines: By output: when the beats leave the FIFO behind it.
+        deadlines: By output: by when the beats must be there for what is behind it.
         interval: Cycles from one frame to the next.
-
-    Returns:
-        By input when the beats are taken; by output when they are given.
 
     Raises:
         SlowerError: It cannot be in time.
@@ -218,19 +226,20 @@ def time_backwards(
     played, turn = Played(turned, ALWAYS), lcm(*(trace.repeated for trace in shifted))
     _play(played, shifted, interval, [one for one in schedule.taken if one.room is not None])
     stored, direct = iter(played.taken[len(shifted) :]), iter(played.given)
-    taken = [next(stored if one.room is not None else direct) for one in schedule.taken]
-    given = [np.stack(played.taken[at]) - _late(schedule, at) for at in range(len(shifted))]
-    return (
-        [Trace(np.stack(each), turn, interval).shortest() for each in taken],
-        [Trace(each, turn, interval).shortest() for each in given],
+    by = [next(stored if one.room is not None else direct) for one in schedule.taken]
+    left = [each if one.opens is None else next(direct) for one, each in zip(schedule.taken, by, strict=True)]
+    put = [list(np.stack(played.taken[at]) - _late(schedule, at)) for at in range(len(shifted))]
+    taken, needed, given = (
+        [Trace(np.stack(each), turn, interval).shortest() for each in those] for those in (left, by, put)
     )
+    return Timed(taken, needed, given)
 
 
 def reverse(schedule: BeatSchedule) -> BeatSchedule:
     """Return a schedule as it is if time runs backwards: outputs first, in step, then the inputs that are buffered.
 
-    What is taken in step is given. A buffered beat is "taken" after the turn that needs it, and the turn that made room for
-    it waits for that.
+    What is taken in step is given: when it must be there, and behind these outputs, where that is another turn, when it is
+    taken. A buffered beat is "taken" after the turn that needs it, and the turn that made room for it waits for that.
     """
     last = schedule.turns - 1
     ends = tuple(Taking(last - np.minimum(one.turns, last)[::-1]) for one in schedule.given)
@@ -239,7 +248,9 @@ def reverse(schedule: BeatSchedule) -> BeatSchedule:
         for one in schedule.taken
         if one.room is not None
     )
-    given = tuple(Giving(last - _known(one)[::-1], 0) for one in schedule.taken if one.room is None)
+    direct = [one for one in schedule.taken if one.room is None]
+    given = tuple(Giving(last - _known(one)[::-1], 0) for one in direct)
+    given += tuple(Giving(last - one.turns[::-1], 0) for one in direct if one.opens is not None)
     return BeatSchedule(schedule.turns, (*ends, *stored), given, schedule.apart)
 
 
@@ -275,12 +286,6 @@ def _play(played: Played, arrivals: Sequence[Trace], interval: int, others: Sequ
     longest = ceil((ends[-1] - ends[-1 - turn]) / turn)
     if longest > interval:
         raise SlowerError(longest)
-
-
-def _waiting(put: Trace, left: Trace) -> int:
-    """Return how many beats wait at most, of those that go in by one trace and leave by another."""
-    end = int(max(put.frames[-1, -1], left.frames[-1, -1])) + put.interval + 1
-    return most_waiting(put.between(0, end), left.between(0, end))
 
 
 def _frame(trace: Trace, number: int) -> Cycles:

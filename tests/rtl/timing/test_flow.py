@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from brainsmith.rtl.stitching.design import DESIGN
 from brainsmith.rtl.timing.beat_schedule import converted, gathered, one_after_the_other, one_by_one, replayed
 from brainsmith.rtl.timing.flow import first_latency, flow
-from tests.rtl.timing.networks import link, moved, networks
+from tests.rtl.timing.networks import Network, link, moved, networks, padded, windowed
 
 FRAMES = 10
 
@@ -45,11 +45,29 @@ def test_the_rate_is_kept_with_the_fifos_that_it_tells(network):
     assert ends[-1] - ends[-1 - FRAMES] <= FRAMES * found.interval
 
 
+def test_a_beat_that_opens_a_part_waits_until_it_is_taken_and_the_next_one_beside_it():
+    """Padding begins a part when its first beat is there, and takes it two turns later: the next one is there by then."""
+    links, schedules = chain(
+        windowed(4, 2, 3),
+        replayed(8, 1, 2, 2, wait=2, delay=0, whole=False),
+        padded(16, 2, 3, parts=8, opens=True),
+    )
+    network = Network(links, schedules)
+    found = flow(links, schedules, network.interval)
+    _, left = moved(network, 20, at_once, found.fills)
+    assert (found.interval, found.fills["link2"]) == (56, 2)
+    assert left["out"][-1] - left["out"][-1 - 10 * 56] == 10 * 56
+
+
 def chain(*layers):
     """Return the links and schedules of layers one after the other."""
     names = [DESIGN, *(f"layer{at}" for at in range(len(layers))), DESIGN]
     beats = [len(layers[0].taken[0].turns), *(len(layer.given[0].turns) for layer in layers)]
-    links = [link(f"link{at}", names[at], names[at + 1], count) for at, count in enumerate(beats)]
+    streams = [*(f"link{at}" for at in range(len(layers))), "out"]
+    links = [
+        link(stream, names[at], names[at + 1], count)
+        for at, (stream, count) in enumerate(zip(streams, beats, strict=True))
+    ]
     return links, dict(zip(names[1:-1], layers, strict=True))
 
 
