@@ -8,7 +8,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import inf
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +19,7 @@ from brainsmith.exploration.point_crew import Crew, LocalCrew, PointWorker
 from brainsmith.exploration.point_journal import PointJournal, PointRun, exploring
 from brainsmith.exploration.point_process import WorkerLostError
 from brainsmith.exploration.point_task import BLUEPRINT, PointFiles, PointTask, files_of
+from brainsmith.forks import cached_property
 
 POINT_SECONDS = 3600.0
 """How long a point may take at one fidelity."""

@@ -31,7 +31,7 @@ def read_rules(
         shown: As of `Rules`.
     """
     return Rules(
-        folders=(*own, cache_dir()),
+        folders=(*own, *map(os.path.realpath, own), *_cache_folders()),
         sources=sources,
         hidden=hidden,
         shown=shown,
@@ -39,6 +39,17 @@ def read_rules(
         places=_PLACES,
         silent=(os.path.dirname(os.path.abspath(__file__)),),
     )
+
+
+def _cache_folders() -> tuple[str, ...]:
+    """Return the cache folder, and where it is, and what links in it lead to: compilers name files by where they are."""
+    folder = cache_dir()
+    try:
+        with os.scandir(folder) as entries:
+            links = [os.path.realpath(entry.path) for entry in entries if entry.is_symlink()]
+    except OSError:
+        links = []
+    return folder, os.path.realpath(folder), *links
 
 
 def framework_folders() -> tuple[str, ...]:
