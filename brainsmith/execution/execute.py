@@ -71,7 +71,7 @@ class Executor:
             assert results is not None
             self._lowered = _Lowered(partial(_runnable, results.models))
         if results is not None:
-            results.facts = facts.plain()
+            results.facts, results.models = facts.plain(), ()
         self.constants, self.inputs, self.outputs = facts.constants, facts.inputs, facts.outputs
         self.signature = facts.signature
         self._shapes, self._order = facts.shapes, facts.order

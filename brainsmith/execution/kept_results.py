@@ -37,11 +37,12 @@ class KeptResults:
         models: The model, and what its partition names, as bytes.
 
     Attributes:
+        models: They, until the model is ready to be lowered.
         facts: What is known of the model beside, as plain values; None if nothing is.
     """
 
     def __init__(self, models: Sequence[bytes]) -> None:
-        self.models = models
+        self.models: Sequence[bytes] = models
         self._place = kept("results", " ".join(map(digest, models)))
         self.facts: Any = None
         self._runs: dict[str, Any] = {}
