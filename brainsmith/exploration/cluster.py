@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -287,20 +286,19 @@ class ClusterWorker:
         return {**answer, "outside": Reads(same).plain()}
 
     def _answer(self, future: Future[Any], end: float) -> dict[str, Any]:
-        done = threading.Event()
-        future.add_done_callback(lambda _: done.set())
-        while not done.wait(_LOOK):
+        while True:
+            try:
+                answer: dict[str, Any] = future.result(timeout=_LOOK)
+                return answer
+            except Exception as error:
+                if future.done() or not isinstance(error, TimeoutError):
+                    raise self._lost(error) from error
             why = "does not answer" if time.monotonic() > end else "" if self.usable else "left the cluster"
             if why:
                 with suppress(Exception):  # the scheduler may be gone, too
                     future.cancel()
                 said = f"its worker {self.address} {why}"
                 raise WorkerLostError(said, blameless=not self._crew.connected)
-        try:
-            answer: dict[str, Any] = future.result(timeout=CONNECT)
-        except Exception as error:
-            raise self._lost(error) from error
-        return answer
 
     def _lost(self, error: Exception) -> WorkerLostError:
         """Return what it means that Dask does not answer: the worker was killed, or the scheduler is gone."""

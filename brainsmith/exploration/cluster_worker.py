@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import threading
+import time
 import weakref
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -141,23 +142,22 @@ def _builder(worker: Worker) -> _Builder:
 @contextmanager
 def _ended_unless_wanted(process: WorkerProcess) -> Iterator[None]:
     """Stop the process once the scheduler does not want the task any more: its coordinator is gone."""
-    worker, over = get_worker(), threading.Event()
-    key = worker.get_current_task()
+    worker = get_worker()
+    key, over = worker.get_current_task(), False
 
     def look() -> None:
-        while not over.wait(_LOOK):
+        while not over:
+            time.sleep(_LOOK)
             task = worker.state.tasks.get(key)
-            if task is None or task.state not in _WANTED:
+            if not over and (task is None or task.state not in _WANTED):
                 process.stop()
                 return
 
-    thread = threading.Thread(target=look, daemon=True)
-    thread.start()
+    threading.Thread(target=look, daemon=True).start()
     try:
         yield
     finally:
-        over.set()
-        thread.join()
+        over = True
 
 
 def _write(file: Path, content: bytes) -> None:

@@ -310,11 +310,9 @@ class FakeFuture:
     def cancel(self):
         pass
 
-    def add_done_callback(self, call):
-        if self.answer is not None:
-            call(self)
-
     def result(self, timeout):
+        if self.answer is None:
+            raise TimeoutError
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
