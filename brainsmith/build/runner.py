@@ -133,7 +133,7 @@ class StepRunner:
         if reused is not None:
             return reused
         with self.cache.running(parts):
-            reused, why = self._kept(step, parts, started)  # it may have been made since
+            reused, _ = self._kept(step, parts, started)  # it may have been made since
             return self._run_noted(step, model, parts, why, started) if reused is None else reused
 
     def _kept(self, step: BuildStep, parts: dict[str, str], started: float) -> tuple[Artifact | None, str]:

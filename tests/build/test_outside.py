@@ -373,3 +373,19 @@ def test_a_framework_s_step_whose_plugin_starts_a_program_is_not_kept():
     assert why_not_kept(step, recorder) == (
         "a plugin that it uses starts a program, and what that reads cannot be seen"
     )
+
+
+def test_where_a_cache_folder_really_lies_does_not_count_as_read(tmp_path, monkeypatch):
+    """Compilers name the files that they read by where they are, whatever link led there."""
+    from brainsmith.plugin.read_rules import read_rules
+
+    real, cache, disk, other = (tmp_path / name for name in ("real", "cache", "disk", "other"))
+    (real / "brainsmith").mkdir(parents=True)
+    disk.mkdir()
+    cache.symlink_to(real)
+    (real / "brainsmith" / "rtl").symlink_to(disk)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    rules = read_rules((str(other / "out"),))
+    for folder in (cache / "brainsmith" / "rtl", real / "brainsmith" / "rtl", disk, other / "out"):
+        assert rules.leave_out(str(folder / "Vtop.h"))
+    assert not rules.leave_out(str(other / "Vtop.h"))
