@@ -133,8 +133,8 @@ class StepRunner:
         if reused is not None:
             return reused
         with self.cache.running(parts):
-            reused, _ = self._kept(step, parts, started)  # it may have been made since
-            return self._run_noted(step, model, parts, why, started) if reused is None else reused
+            reused, later = self._kept(step, parts, started)  # it may have been made since
+            return self._run_noted(step, model, parts, why or later, started) if reused is None else reused
 
     def _kept(self, step: BuildStep, parts: dict[str, str], started: float) -> tuple[Artifact | None, str]:
         """Return a step's result from the cache, or why it has to run."""
