@@ -67,7 +67,8 @@ print([step.reused for step in result.steps], [step.reason for step in result.st
 
 def started(tmp_path, name, seconds):
     file = tmp_path / "long.py"
-    file.write_text(LONG.format(seconds=seconds))
+    if not file.exists():  # a function whose file changes while its process starts is rightly never reused
+        file.write_text(LONG.format(seconds=seconds))
     command = [sys.executable, str(file), str(tmp_path / name)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -87,9 +88,7 @@ def test_a_step_that_runs_elsewhere_is_waited_for_and_not_run_again(tmp_path, mo
     others = [started(tmp_path, name, 3) for name in ("b", "c")]
     texts = [process.communicate(timeout=120) for process in (first, *others)]
     assert [errors for _, errors in texts] == ["", "", ""]
-    ran = [output.split()[0] for output, _ in texts]
-    # On a busy machine one of the others was seen to run the step too, which costs time and is right.
-    assert ran[0] == "[False]" and "[True]" in ran[1:], texts
+    assert [output.split()[0] for output, _ in texts] == ["[False]", "[True]", "[True]"], texts
 
 
 @pytest.mark.slow
