@@ -253,7 +253,7 @@ class ClusterWorker:
                 future = self._crew.submit(
                     self.address, build, words, list(files), sent, seconds, self._crew.megabytes
                 )
-            except Exception as error:
+            except Exception as error:  # Dask has no one error of its own
                 raise self._lost(error) from error
             answer = self._answer(future, end)
             if "missing" not in answer:
@@ -290,7 +290,7 @@ class ClusterWorker:
             try:
                 answer: dict[str, Any] = future.result(timeout=_LOOK)
                 return answer
-            except Exception as error:
+            except Exception as error:  # Dask's or the worker's
                 if future.done() or not isinstance(error, TimeoutError):
                     raise self._lost(error) from error
             why = "does not answer" if time.monotonic() > end else "" if self.usable else "left the cluster"

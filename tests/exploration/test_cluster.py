@@ -90,6 +90,15 @@ def processes(tmp_path):
     found.end()
 
 
+def uncached(processes, space, folder):
+    """An exploration by these workers that reuses no step."""
+    crew = partial(ClusterCrew, processes.address)
+    return Exploration(space, folder / "out", str(DIGITS / "mlp.onnx"), crew=crew, use_cache=False)
+
+
+SIX = "1000, 10000, 100000, 1000000, 2000000, 20000"
+
+
 @contextmanager
 def first_done(exploration, points, act):
     """Act once after the first point that is done; yield the runs as they end."""
@@ -148,15 +157,9 @@ def test_two_workers_build_and_what_they_made_is_here(tmp_path):
 
 @pytest.mark.slow
 def test_a_worker_that_is_killed_costs_a_try_and_another_one_builds(processes, tmp_path):
-    space = space_in(tmp_path / "space", "1000, 10000, 100000, 1000000, 2000000, 20000")
+    space = space_in(tmp_path / "space", SIX)
     first = processes.worker("--no-nanny")
-    exploration = Exploration(
-        space,
-        tmp_path / "out",
-        str(DIGITS / "mlp.onnx"),
-        crew=partial(ClusterCrew, processes.address),
-        use_cache=False,
-    )
+    exploration = uncached(processes, space, tmp_path)
 
     def act():
         processes.worker("--no-nanny")
@@ -174,15 +177,9 @@ def test_a_worker_that_is_killed_costs_a_try_and_another_one_builds(processes, t
 
 @pytest.mark.slow
 def test_a_scheduler_that_vanishes_ends_it_and_no_point_is_to_blame(processes, tmp_path, capfd):
-    space = space_in(tmp_path / "space", "1000, 10000, 100000, 1000000, 2000000, 20000")
+    space = space_in(tmp_path / "space", SIX)
     processes.worker()
-    exploration = Exploration(
-        space,
-        tmp_path / "out",
-        str(DIGITS / "mlp.onnx"),
-        crew=partial(ClusterCrew, processes.address),
-        use_cache=False,
-    )
+    exploration = uncached(processes, space, tmp_path)
 
     def act():
         os.killpg(processes.scheduler.pid, signal.SIGKILL)
@@ -205,13 +202,7 @@ def test_a_scheduler_that_vanishes_ends_it_and_no_point_is_to_blame(processes, t
 def test_one_that_is_left_ends_what_its_workers_build(processes, tmp_path):
     space = space_in(tmp_path / "space")
     processes.worker()
-    exploration = Exploration(
-        space,
-        tmp_path / "out",
-        str(DIGITS / "mlp.onnx"),
-        crew=partial(ClusterCrew, processes.address),
-        use_cache=False,
-    )
+    exploration = uncached(processes, space, tmp_path)
     runs = exploration.iterate(space.points())
     next(runs)
     end = time.monotonic() + 60
