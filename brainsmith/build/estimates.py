@@ -8,7 +8,7 @@ from typing import Any
 from brainsmith.steps.resources import RESOURCES
 from brainsmith.steps.step_reports import read_report
 
-TOTALS = ("interval_cycles", "latency_cycles", "fps", *RESOURCES)
+TOTALS = ("interval_cycles", "latency_cycles", "fps", *RESOURCES, "fifos")
 
 
 def read_estimates(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
@@ -50,6 +50,7 @@ def _read_either(folder: Path, clock_ns: float) -> tuple[list[dict[str, Any]], d
         "fps": 1e9 / (interval * clock_ns) if interval else None,
         **{name: sum(layer[name] or 0 for layer in layers) for name in RESOURCES if name != "ff"},
         "ff": None,
+        "fifos": None,
     }
 
 

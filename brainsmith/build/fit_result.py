@@ -19,6 +19,12 @@ _BEST = {
 }
 """What a goal asks for."""
 
+_ADVICE = {
+    "estimate": "no foldings were found that leave room for their FIFOs: raise target.fit.use, or ask for less",
+    "synthesis": "lower target.fit.use to make room for what was not foreseen",
+}
+"""What to do about a circuit that takes too much, by what said so."""
+
 
 def fit_line(fit: Fields) -> str:
     """Return a line for a terminal; `fit` as in `report.json`."""
@@ -46,7 +52,7 @@ def fit_shortfalls(fit: Fields | None, device: Fields | None) -> Iterator[str]:
     if beyond and device is not None:
         yield (
             f"the circuit takes more than {share(fit['use'], 0)} of {fit['device']}, by the {device['source']}: "
-            f"{', '.join(beyond)}; lower target.fit.use to make room for what was not foreseen"
+            f"{', '.join(beyond)}; {_ADVICE[device['source']]}"
         )
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from brainsmith.rtl.resource_models.layer_needs import is_narrow
 from brainsmith.rtl.stitching.design import DESIGN, End, Layout, Link
 from brainsmith.rtl.timing.finn_schedules import Fabric
@@ -14,6 +16,7 @@ from brainsmith.rtl.timing.layer_schedules import schedule_of
 from brainsmith.steps.hardware_nodes import backend_type
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -27,10 +30,12 @@ class ModelFlow:
     Attributes:
         flow: Latency, and FIFOs.
         assumed: The layers whose schedules are not known, by name: each is taken to give a frame after it took all of it.
+        fifos: The depth in beats of the FIFO of each stream, and the bits of a beat, (streams, 2).
     """
 
     flow: Flow
     assumed: tuple[str, ...]
+    fifos: NDArray[np.int64]
 
 
 def model_flow(model: ModelWrapper, part: str, clock: float, interval: int) -> ModelFlow:
@@ -52,7 +57,9 @@ def model_flow(model: ModelWrapper, part: str, clock: float, interval: int) -> M
         name: _schedule(getCustomOp(node), node, links, model, part, clock) for name, node in layers.items()
     }
     assumed = tuple(name for name, schedule in schedules.items() if not schedule.stated)
-    return ModelFlow(flow(links, schedules, interval), assumed)
+    found = flow(links, schedules, interval)
+    fifos = np.array([(found.depths[link.name], link.bits) for link in links], np.int64)
+    return ModelFlow(found, assumed, fifos)
 
 
 def _links(model: ModelWrapper, layers: dict[str, NodeProto]) -> list[Link]:

@@ -15,7 +15,7 @@ from brainsmith.steps.beat_flow import model_flow
 from brainsmith.steps.converters import with_converters
 from brainsmith.steps.hardware_nodes import backend_type
 from brainsmith.steps.layers_alone import synthesised_alone
-from brainsmith.steps.resources import RESOURCES, estimated_resources
+from brainsmith.steps.resources import RESOURCES, estimated_resources, resources_of_fifos
 from brainsmith.steps.step_reports import read_report, write_report
 
 if TYPE_CHECKING:
@@ -51,13 +51,13 @@ ATTRIBUTES = (
 def estimate(model: ModelWrapper, cfg: Any, synthesise: bool = False) -> ModelWrapper:
     """Write `report/estimates.json` in `cfg.output_dir`: cycles, rate, latency and resources.
 
-    The interval is that of the slowest layer. Latency and the bits of FIFOs follow from when each layer takes and gives
+    The interval is that of the slowest layer. Latency and FIFOs follow from when each layer takes and gives
     its beats (`steps/beat_flow.py`); `latency_assumed` names the layers of which that is not known, which are taken to give
     a frame after they took all of it. Resources are what backends of
     this project state, what calibrated models say of FINN's RTL layers, and FINN's own estimates of all others
     (`steps/resources.py`). Layers without a model of their LUTs are listed under `lut_not_modelled`, so that a total
-    of LUTs is read as a lower bound. The width converters that
-    `rtl_codegen` will insert between layers are counted too. Each layer's attribute `cycles_estimate` is set.
+    of LUTs is read as a lower bound. The width converters that `rtl_codegen` will insert between layers are counted too,
+    and the FIFOs (`fifos`), as deep as the flow asks for. Each layer's attribute `cycles_estimate` is set.
 
     Args:
         model: Its layers have backends.
@@ -79,6 +79,7 @@ def estimate(model: ModelWrapper, cfg: Any, synthesise: bool = False) -> ModelWr
     counted = _count(layers, circuit, cfg) if synthesise else []
     interval = max(layer["cycles"] for layer in layers)
     moved = model_flow(circuit, part, cfg.synth_clk_period_ns, interval)
+    fifos = resources_of_fifos(moved.fifos, part)
     report = {
         "layers": layers,
         "interval_cycles": interval,
@@ -87,7 +88,8 @@ def estimate(model: ModelWrapper, cfg: Any, synthesise: bool = False) -> ModelWr
         "fifo_bits": moved.flow.fifo_bits,
         "gauge_bits": moved.flow.gauge_bits,
         "fps": 1e9 / (max(interval, 1) * cfg.synth_clk_period_ns),
-        **{name: sum(layer[name] or 0 for layer in layers) for name in RESOURCES},
+        **{name: fifos[name] + sum(layer[name] or 0 for layer in layers) for name in RESOURCES},
+        "fifos": fifos,
         "lut_not_modelled": [layer["name"] for layer in layers if layer["lut"] is None],
         "counted": counted,
         "calibrated_with": coefficients()["tool"],
@@ -102,7 +104,7 @@ def _compare_with_fit(cfg: Any, report: dict[str, Any]) -> None:
     fit = read_report(Path(cfg.output_dir) / FIT)
     if getattr(cfg, "fit", None) is None or fit is None:
         return
-    promised = {name: fit["needs"][name] - fit["fifos"][name] for name in RESOURCES}
+    promised = {name: fit["needs"][name] + fit["deeper"][name] for name in RESOURCES}
     promised["interval_cycles"] = fit["interval_cycles"]
     off = [
         f"{name} {report[name]:,} in place of {value:,}"

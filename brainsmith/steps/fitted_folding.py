@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from brainsmith.errors import BuildError
 from brainsmith.figures import share
@@ -13,10 +16,13 @@ from brainsmith.rtl.fitting.misfit import why_nothing_fits
 from brainsmith.rtl.fitting.options import budget_of
 from brainsmith.rtl.fitting.solve import Chosen, choose, fits
 from brainsmith.steps.backend_choice import chosen_again
+from brainsmith.steps.beat_flow import model_flow
 from brainsmith.steps.bit_widths import minimise_bit_widths
+from brainsmith.steps.converters import with_converters
 from brainsmith.steps.folding_options import options_of
 from brainsmith.steps.hardware_nodes import has_backend
 from brainsmith.steps.legal_foldings import set_all
+from brainsmith.steps.resources import resources_of_fifos
 from brainsmith.steps.step_reports import write_report
 
 if TYPE_CHECKING:
@@ -25,8 +31,11 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.rtl.fitting.fit import Fit
-    from brainsmith.rtl.fitting.options import Network
-    from brainsmith.steps.folding_options import Folding
+    from brainsmith.rtl.fitting.options import Counts, DeviceBudget, Network
+    from brainsmith.steps.folding_options import Folding, FoldingOptions
+
+_ATTEMPTS = 4
+"""How often foldings are chosen again, with room for FIFOs that are deeper than was thought."""
 
 _SECONDS_EACH = 2.0
 """How long is looked for foldings with some bits of weights, where nothing fits."""
@@ -51,17 +60,72 @@ def fit_foldings(model: ModelWrapper, cfg: Any, weights: int) -> ModelWrapper:
     model = minimise_bit_widths(model, cfg)
     options = options_of(model, cfg, weights)
     interval = None if fit.fps is None else max(1, int(1e9 / (cfg.synth_clk_period_ns * fit.fps)))
-    found = choose(options.network, budget_of(fit.device, fit.use), fit.goal, interval)
+    budget = budget_of(fit.device, fit.use)
+    found = choose(options.network, budget, fit.goal, interval)
     if not isinstance(found, Chosen):
         bits = None if found.slowest else _fitting_bits(model, cfg, weights, interval)
         raise BuildError(why_nothing_fits(options.network, found, fit, cfg.synth_clk_period_ns, bits))
+    folded = _with_room(_Folded.of(model, cfg, options, found), budget, interval)
+    found = folded.found
     if not found.proven:
         logging.getLogger(__name__).warning(
             "the foldings are not proven to be the best ones: another choice may cost %s less",
             share(found.gap, 1),
         )
-    write_report(cfg, REPORT, _reported(options.network, options.layers_alone, found, fit))
-    return _applied(model, cfg, options.network, found.choice)
+    write_report(cfg, REPORT, _reported(folded, fit))
+    return folded.model
+
+
+@dataclass(frozen=True)
+class _Folded:
+    """A model as it was chosen.
+
+    Attributes:
+        unfolded: The model before.
+        cfg: Of the build.
+        options: What could be chosen.
+        found: What was.
+        model: With these foldings.
+        deeper: What its FIFOs take beyond the shortest ones, which `found` counts, (resources,).
+    """
+
+    unfolded: ModelWrapper
+    cfg: Any
+    options: FoldingOptions
+    found: Chosen
+    model: ModelWrapper
+    deeper: Counts
+
+    @classmethod
+    def of(cls, model: ModelWrapper, cfg: Any, options: FoldingOptions, found: Chosen) -> _Folded:
+        """Fold a model, and find out how deep its FIFOs will be."""
+        folded = _applied(model, cfg, options.network, found.choice)
+        circuit, part = with_converters(folded, cfg), cfg._resolve_fpga_part()
+        flow = model_flow(circuit, part, cfg.synth_clk_period_ns, found.interval)
+        fifos = resources_of_fifos(flow.fifos, part)
+        shortest = found.needs - options.layers_alone.needs_of(found.choice)
+        return cls(
+            model, cfg, options, found, folded, np.array([fifos[name] for name in RESOURCES]) - shortest
+        )
+
+
+def _with_room(first: _Folded, budget: DeviceBudget, interval: int | None) -> _Folded:
+    """Return foldings that fit with FIFOs as deep as they will be, which is known of chosen ones only.
+
+    Where the first ones do not, others are chosen for what the FIFOs leave. Bounds stay those of the first, which hold
+    for any depth. The first are returned if nothing fits beside the FIFOs; the report then says what is exceeded.
+    """
+    folded, room = first, np.zeros_like(budget.limits)
+    for _ in range(_ATTEMPTS):
+        if (folded.found.needs + folded.deeper <= budget.limits).all():
+            return folded
+        room = np.maximum(room, folded.deeper)
+        less = replace(budget, limits=np.maximum(budget.limits - room, 0))
+        found = choose(first.options.network, less, first.found.goal, interval)
+        if not isinstance(found, Chosen):
+            return first
+        folded = _Folded.of(first.unfolded, first.cfg, first.options, found.bounded_by(first.found))
+    return folded
 
 
 def _fitting_bits(model: ModelWrapper, cfg: Any, weights: int, interval: int | None) -> int | None:
@@ -106,10 +170,10 @@ def _applied(model: ModelWrapper, cfg: Any, network: Network, choice: Sequence[i
     return model
 
 
-def _reported(network: Network, alone: Network, found: Chosen, fit: Fit) -> dict[str, Any]:
+def _reported(folded: _Folded, fit: Fit) -> dict[str, Any]:
     """Return what `report/fit.json` holds."""
-    budget = budget_of(fit.device, fit.use)
-    needs, layers = found.needs, alone.needs_of(found.choice)
+    found, options = folded.found, folded.options
+    budget, layers = budget_of(fit.device, fit.use), options.layers_alone.needs_of(found.choice)
     return {
         "device": fit.device.name,
         "use": fit.use,
@@ -124,8 +188,9 @@ def _reported(network: Network, alone: Network, found: Chosen, fit: Fit) -> dict
         "gap": found.gap,
         "proven": found.proven,
         "seconds": round(found.seconds, 3),
-        "options": sum(len(layer.cycles) for layer in network.layers),
+        "options": sum(len(layer.cycles) for layer in options.network.layers),
         "limits": dict(zip(RESOURCES, map(int, budget.limits), strict=True)),
-        "needs": dict(zip(RESOURCES, map(int, needs), strict=True)),
-        "fifos": dict(zip(RESOURCES, map(int, needs - layers), strict=True)),
+        "needs": dict(zip(RESOURCES, map(int, found.needs), strict=True)),
+        "fifos": dict(zip(RESOURCES, map(int, found.needs - layers), strict=True)),
+        "deeper": dict(zip(RESOURCES, map(int, folded.deeper), strict=True)),
     }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     from qonnx.core.modelwrapper import ModelWrapper
 
 RESOURCES = {"lut": "LUT", "ff": "FF", "bram18": "BRAM_18K", "dsp": "DSP", "uram": "URAM"}
@@ -33,3 +35,16 @@ def estimated_resources(layer: Any, part: str, model: ModelWrapper) -> dict[str,
     used = layer.node_res_estimation(part)
     found: dict[str, int | None] = {name: round(float(used.get(key, 0))) for name, key in RESOURCES.items()}
     return found | {"lut": found["lut"] or None, "ff": None}
+
+
+def resources_of_fifos(fifos: NDArray[np.int64], part: str) -> dict[str, int]:
+    """Return what FIFOs take together, by `RESOURCES`.
+
+    Args:
+        fifos: The depth of each in beats, and the bits of a beat, (fifos, 2).
+        part: The FPGA.
+    """
+    from brainsmith.rtl.resource_models.layer_needs import fifo_needs
+
+    found = fifo_needs(fifos[:, 0], fifos[:, 1], part)
+    return {name: int(getattr(found, name).sum()) for name in RESOURCES}

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.rtl.devices.device import RESOURCES
-from brainsmith.rtl.resource_models.resource_model import needs
-from brainsmith.rtl.synthesis.fpga_families import family_of
+from brainsmith.rtl.resource_models.layer_needs import fifo_needs
 from brainsmith.steps.converters import choose_converters
 from brainsmith.steps.folding_needs import needs_of_foldings
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     """Values of a beat, and its bits."""
 
 _SHORTEST = 2
-"""Beats of the FIFOs that are counted."""
+"""Beats of the FIFOs that are counted as long as nobody knows how deep they will be."""
 
 
 class StreamCosts:
@@ -46,9 +45,7 @@ class StreamCosts:
         bits = np.asarray(bits, np.int64)
         if not self.with_fifos:
             return np.zeros((*bits.shape, len(RESOURCES)), np.int64)
-        found = needs(
-            "StreamingFIFO_rtl", {"depth": _SHORTEST, "bits": bits.ravel()}, family_of(self._part).name
-        )
+        found = fifo_needs(_SHORTEST, bits.ravel(), self._part)
         columns = [np.broadcast_to(getattr(found, name), bits.size).reshape(bits.shape) for name in RESOURCES]
         return np.stack(columns, axis=-1).astype(np.int64)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from brainsmith.figures import number
 from brainsmith.report_fields import Fields, fields, first_text, items
@@ -52,9 +53,31 @@ def read_layers(report: Fields) -> tuple[DesignLayer, ...]:
     )
 
 
-def read_fifos(report: Fields) -> dict[str, float]:
-    """Add up what the FIFOs take of each resource; nothing where they were not synthesised."""
+class DesignFifos(NamedTuple):
+    """What all FIFOs of a design take together, by resource; nothing where it is not known.
+
+    Attributes:
+        synthesised: As it was counted.
+        estimates: As it was estimated.
+    """
+
+    synthesised: Mapping[str, float]
+    estimates: Mapping[str, float]
+
+    @property
+    def used(self) -> Mapping[str, float]:
+        """What was synthesised, or else the estimate."""
+        return self.synthesised or self.estimates
+
+
+def read_fifos(report: Fields) -> DesignFifos:
+    """Add up what the FIFOs take of each resource."""
     fifos = [fields(fifo) for fifo in items(fields(report.get("synthesis")).get("fifos"))]
+    estimate = fields(fields(report.get("estimate")).get("fifos"))
+    return DesignFifos(*(_added(each) for each in (fifos, [estimate] if estimate else [])))
+
+
+def _added(fifos: Sequence[Fields]) -> dict[str, float]:
     return {key: sum(number(fifo.get(key)) or 0 for fifo in fifos) for key in RESOURCES} if fifos else {}
 
 

@@ -8,7 +8,7 @@ from brainsmith import figures
 from brainsmith.markup import Markup, tag
 from brainsmith.report_fields import text
 from brainsmith.web.charts import Bar, bar_chart
-from brainsmith.web.design_layers import RESOURCES, DesignLayer
+from brainsmith.web.design_layers import RESOURCES, DesignFifos, DesignLayer
 from brainsmith.web.elements import cell, count_cell, section, sentence, table
 
 _NOTES = {
@@ -36,7 +36,7 @@ def layers_section(
     layers: Sequence[DesignLayer],
     interval: float | None,
     places: Mapping[int, str],
-    fifos: Mapping[str, float],
+    fifos: DesignFifos,
 ) -> Markup:
     """Show cycles and resources per layer as charts, and all layers in a table.
 
@@ -44,7 +44,7 @@ def layers_section(
         layers: The layers in the order of the design.
         interval: Cycles from frame to frame of the whole design, if known.
         places: Ids of the layers' nodes in the graph, by the layers' indices.
-        fifos: What all FIFOs together take of each resource; empty where that was not counted.
+        fifos: What all FIFOs together take.
     """
     if not layers:
         words = "The report has no hardware layers: the pipeline made none, or the build ended before the estimates."
@@ -78,7 +78,7 @@ def _source(layers: Sequence[DesignLayer]) -> str:
     return " Resources were counted by the synthesis, each layer with the memory of its weights; cycles are estimates."
 
 
-def _charts(layers: Sequence[DesignLayer], fifos: Mapping[str, float]) -> list[Markup]:
+def _charts(layers: Sequence[DesignLayer], fifos: DesignFifos) -> list[Markup]:
     """Draw a chart of each measure that has one; say in a sentence which have none."""
     drawn, unused, unstated = [], [], []
     for heading, note in _NOTES.items():
@@ -99,7 +99,7 @@ def _chart(
     values: Sequence[float | None],
     heading: str,
     note: str,
-    fifos: Mapping[str, float],
+    fifos: DesignFifos,
 ) -> Markup:
     largest = max(value for value in values if value is not None)
     key = heading.lower()
@@ -108,15 +108,15 @@ def _chart(
         top = heading == "Cycles" and value == largest
         mark = "bottleneck" if top else _estimate(layer, key)
         bars.append(Bar(layer.name, value, "top" if top else "plain", mark, f"layer-{layer.index}"))
-    if key in fifos:
-        bars.append(Bar("All FIFOs", fifos[key], target="synthesis"))
+    if key in fifos.used:
+        bars.append(Bar("All FIFOs", fifos.used[key], target="synthesis" if fifos.synthesised else ""))
     if key in RESOURCES:
-        note += _total(layers, [*values, fifos.get(key, 0)], key)
+        note += _total(layers, [*values, fifos.used.get(key, 0)], key, fifos.estimates.get(key, 0))
     return bar_chart(f"{heading} per layer", bars, figures.count, note)
 
 
-def _total(layers: Sequence[DesignLayer], values: Sequence[float | None], key: str) -> str:
-    """Add up a resource, and say where the sum leaves a layer out."""
+def _total(layers: Sequence[DesignLayer], values: Sequence[float | None], key: str, fifos: float) -> str:
+    """Add up a resource, and say where the sum leaves a layer out; `fifos` is the estimate of these."""
     least = "at least " if None in values else ""
     total = f"{least}{figures.count(sum(value or 0 for value in values))} in all"
     if not layers[0].synthesised:
@@ -125,7 +125,7 @@ def _total(layers: Sequence[DesignLayer], values: Sequence[float | None], key: s
     estimated = [layer.estimates for layer in layers if set(layer.estimates.values()) != {None}]
     guesses = [estimates[key] for estimates in estimated]
     bound = " or more" if None in guesses else ""
-    guess = figures.count(sum(value or 0 for value in guesses))
+    guess = figures.count(fifos + sum(value or 0 for value in guesses))
     return f", synthesised: {total}, each part alone; in brackets the estimate, {guess}{bound}"
 
 

@@ -11,7 +11,7 @@ def write(folder, **files):
 
 def test_our_estimates(tmp_path):
     totals = {"interval_cycles": 1, "latency_cycles": 2, "fps": 3.0, "lut": 4, "ff": 8, "bram18": 5, "dsp": 6}
-    totals["uram"] = 7
+    totals |= {"uram": 7, "fifos": {"lut": 1}}
     write(tmp_path, estimates={"layers": [{"name": "a", "lut": 4}], "more": 7, **totals})
     layers, estimate = read_estimates(tmp_path, 5.0)
     assert (layers, estimate) == ([{"name": "a", "lut": 4}], {**totals, "lut_not_modelled": []})
@@ -46,6 +46,7 @@ def test_finns_reports(tmp_path):
         "dsp": 2,
         "uram": 0,
         "ff": None,
+        "fifos": None,
         "lut_not_modelled": ["Pool_0"],
     }
 

@@ -57,6 +57,14 @@ def test_without_a_fit_there_is_nothing_to_say():
     assert list(fit_shortfalls(None, device(lut=53200))) == []
 
 
+def test_foldings_whose_fifos_do_not_fit_beside_them_are_a_shortfall():
+    estimated = device(lut=42561) | {"source": "estimate"}
+    assert list(fit_shortfalls(FIT, estimated)) == [
+        "the circuit takes more than 80 % of xc7z020, by the estimate: LUT (42,561 of 42,560); no foldings were found that "
+        "leave room for their FIFOs: raise target.fit.use, or ask for less"
+    ]
+
+
 def test_what_fits_its_share_has_no_shortfall():
     assert list(fit_shortfalls(FIT, device(lut=42560, bram18=3, dsp=176))) == []
 

@@ -51,7 +51,8 @@ def test_every_layer_states_its_backend_resources_and_parallelism(config):
     }
     assert layer["ff"] > 100
     for name in ("lut", "ff", "bram18", "dsp", "uram"):
-        assert report[name] == sum(entry[name] for entry in report["layers"])
+        assert report[name] == report["fifos"][name] + sum(entry[name] for entry in report["layers"])
+    assert report["fifos"] == {"lut": 225, "ff": 178, "bram18": 0, "dsp": 0, "uram": 0}
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ from tests.rtl.fitting.drawn_networks import tried
 from tests.steps.conftest import Graph, digits_model, hardware, integers
 
 DEVICE = FpgaDevice("xczu7ev", lut=230400, ff=460800, bram18=624, uram=96, dsp=1728)
+PYNQ = FpgaDevice("xc7z020", lut=53200, ff=106400, bram18=280, uram=0, dsp=220)
 
 
 def perceptron():
@@ -94,12 +95,43 @@ def test_the_estimate_is_what_was_promised(fitted, goal, caplog):
     assert estimate["interval_cycles"] == fit["interval_cycles"]
     assert fit["latency_cycles"] == (estimate["latency_cycles"] if goal == "latency" else None)
     for name in ("lut", "bram18", "dsp", "uram"):
-        assert estimate[name] == fit["needs"][name] - fit["fifos"][name]
-        assert fit["needs"][name] <= fit["limits"][name]
+        assert estimate[name] == fit["needs"][name] + fit["deeper"][name] <= fit["limits"][name]
+        assert estimate["fifos"][name] == fit["fifos"][name] + fit["deeper"][name]
     assert "the estimate is not what the foldings were chosen for" not in caplog.text
     for node in model.get_nodes_by_op_type("MVAU_rtl"):
         layer = getCustomOp(node)
         assert layer.get_nodeattr("SIMD") == 1 or layer.get_nodeattr("SIMD") < layer.get_nodeattr("MW")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("goal", ["fps", "resources"])
+def test_what_is_chosen_has_room_for_fifos_as_deep_as_they_will_be(fitted, goal):
+    config = fitted(device=PYNQ, use=1.0, goal=goal, fps=1_000_000)
+    model = specialized(digits_model("residual"), config)
+    steps.fold(model, config)
+    first = reported(config, "fit")
+    assert first["proven"] and first["deeper"]["lut"] > 0
+    there = first["needs"]["lut"] + first["deeper"]["lut"] - 1
+    fitted(device=PYNQ, use=(there + 0.5) / PYNQ.lut, goal=goal, fps=1_000_000)
+    steps.estimate(steps.fold(model, config), config)
+    fit, estimate = reported(config, "fit"), reported(config, "estimates")
+    assert estimate["lut"] == fit["needs"]["lut"] + fit["deeper"]["lut"]
+    assert estimate["lut"] <= there == fit["limits"]["lut"]
+    assert not fit["proven"] and fit["cost_bound"] <= first["cost"] < fit["cost"]
+    assert fit["interval_bound"] == (first if goal == "fps" else fit)["interval_cycles"]
+
+
+@pytest.mark.slow
+def test_where_nothing_fits_beside_the_fifos_the_first_choice_stays(fitted):
+    config = fitted(device=PYNQ, use=1.0, goal="resources", fps=1_000_000)
+    model = specialized(digits_model("residual"), config)
+    steps.fold(model, config)
+    first = reported(config, "fit")
+    there = first["needs"] | {"lut": first["needs"]["lut"] + first["deeper"]["lut"] - 1}
+    steps.fold(model, fitted(device=replace(PYNQ, **there), use=1.0, goal="resources", fps=1_000_000))
+    fit = reported(config, "fit")
+    assert (fit["needs"], fit["deeper"]) == (first["needs"], first["deeper"])
+    assert fit["needs"]["lut"] + fit["deeper"]["lut"] == there["lut"] + 1
 
 
 @pytest.mark.slow
@@ -166,7 +198,7 @@ def test_a_converter_behind_a_window_that_gives_all_positions_is_counted(fitted,
     model = steps.estimate(steps.fold(specialized(graph.model(1, 4, 8, 8), config), config), config)
     fit, estimate = reported(config, "fit"), reported(config, "estimates")
     assert model.get_nodes_by_op_type("EmbeddedVVAU_rtl")
-    assert estimate["lut"] == fit["needs"]["lut"] - fit["fifos"]["lut"]
+    assert estimate["lut"] == fit["needs"]["lut"] + fit["deeper"]["lut"]
     assert "the estimate is not what" not in caplog.text
 
 
@@ -221,7 +253,7 @@ def test_what_is_said_of_an_estimate_that_is_not_the_promise(config, caplog):
     write_report(
         config,
         "report/fit.json",
-        {"needs": amounts, "fifos": dict.fromkeys(amounts, 0), "interval_cycles": 8},
+        {"needs": amounts, "deeper": dict.fromkeys(amounts, 0), "interval_cycles": 8},
     )
     _compare_with_fit(config, {**amounts, "lut": 102, "interval_cycles": 8})
     assert caplog.messages == [

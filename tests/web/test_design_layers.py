@@ -87,6 +87,11 @@ def test_layers_that_the_circuit_does_not_have_stay(report):
     assert [layer.name for layer in read_layers(report)] == [layer["name"] for layer in report["layers"]]
 
 
-def test_without_a_synthesis_nothing_is_known_of_fifos(report):
-    assert read_fifos(report) == {}
-    assert read_fifos({"synthesis": SYNTHESIS}) == {"lut": 9, "ff": 7, "bram18": 0, "dsp": 0, "uram": 0}
+def test_fifos_are_synthesised_or_else_estimated(report):
+    assert read_fifos(report) == ({}, {})
+    counted = {"lut": 9, "ff": 7, "bram18": 0, "dsp": 0, "uram": 0}
+    foretold = {"lut": 8, "ff": 7, "bram18": 0, "dsp": 0, "uram": 0}
+    assert read_fifos({"synthesis": SYNTHESIS}).used == counted
+    assert read_fifos({"estimate": {"fifos": foretold}}).used == foretold
+    both = read_fifos({"synthesis": SYNTHESIS, "estimate": {"fifos": foretold}})
+    assert (both.used, both.estimates) == (counted, foretold)

@@ -67,6 +67,17 @@ class Chosen:
         best = self.interval <= self.interval_bound and (self.latency or 0) <= (self.latency_bound or 0)
         return best and self.cost - self.cost_bound <= _ROUNDING * max(1.0, self.cost)
 
+    def bounded_by(self, other: Chosen) -> Chosen:
+        """Return this choice with the bounds of another one, which was made for the same goal with more room."""
+        alike = (self.interval, self.latency) == (other.interval, other.latency)
+        return replace(
+            self,
+            interval_bound=other.interval_bound if self.goal == "fps" else self.interval,
+            latency_bound=other.latency_bound,
+            cost_bound=other.cost_bound if alike or self.goal == "resources" else self.cost_bound,
+            seconds=self.seconds + other.seconds,
+        )
+
 
 @dataclass(frozen=True)
 class Misfit:

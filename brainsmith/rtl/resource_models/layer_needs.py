@@ -45,6 +45,21 @@ def layer_needs(layer: Any, part: str, model: ModelWrapper, foldings: Foldings |
     return needs(layer.onnx_node.op_type, parameters | dict(foldings), family_of(part).name)
 
 
+def fifo_needs(depth: Any, bits: Any, part: str) -> Needs:
+    """Return what FIFOs need, as arrays (fifos,).
+
+    Args:
+        depth: Of each in beats, 2 or more, (fifos,); or one number for all.
+        bits: Of a beat of each, (fifos,).
+        part: The FPGA.
+
+    Raises:
+        BuildError: The part is of no known family.
+    """
+    depth, bits = np.broadcast_arrays(np.asarray(depth, np.int64), np.asarray(bits, np.int64))
+    return needs("StreamingFIFO_rtl", {"depth": depth, "bits": bits}, family_of(part).name)
+
+
 def modelled_parameters(layer: Any, part: str, model: ModelWrapper) -> dict[str, Any] | None:
     """Return the parameters of a layer of which there is a calibrated model; None for any other.
 
