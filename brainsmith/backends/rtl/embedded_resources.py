@@ -12,8 +12,8 @@ from brainsmith.rtl.synthesis.cells import Resources
 if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
 
-FEW_WORDS, ROM_BITS_PER_LUT = 32, 16
-"""Of tables of more words. It could be 64 bits in a LUT; Yosys shares parts of such tables, and ends with more LUTs."""
+FEW_WORDS, ROM_BITS_PER_LUT = 32, 64
+"""Of tables of more words."""
 
 PRODUCT_LUTS = {
     (2, 2): (5, 4, 4),
@@ -153,4 +153,5 @@ def _control(node: Any, beats: int) -> Resources:
     lengths = [words, *([beats] if beats > 1 else [])]
     bits = sum((length - 1).bit_length() for length in lengths)
     stages = 3 + (int(node.get_nodeattr("SIMD")) - 1).bit_length() + 2 * int(ahead)
-    return Resources(lut=bits + bits // 4 + 5, ff=bits + stages + int(beats > 1) + 1)
+    in_step = 0 if ahead else (words - 1).bit_length()  # the next word's number has a register, too
+    return Resources(lut=bits + bits // 4 + 5, ff=bits + in_step + stages + int(beats > 1) + 1)

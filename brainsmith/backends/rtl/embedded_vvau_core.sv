@@ -82,13 +82,18 @@ module embedded_vvau_core #(
             if (enable) weights <= fetched;
         end
     end else begin : g_in_step
-        logic [WORD_BITS-1:0] word;
+        logic [WORD_BITS-1:0] word, next_word;  // the latter in a register, since the memory may be read with it
 
         assign ready = 1'b1;
 
         always_ff @(posedge clk) begin
-            if (rst)        word <= '0;
-            else if (taken) word <= word == WORD_BITS'(WORDS - 1) ? '0 : word + 1'b1;
+            if (rst) begin
+                word      <= '0;
+                next_word <= WORD_BITS'(WORDS > 1 ? 1 : 0);
+            end else if (taken) begin
+                word      <= next_word;
+                next_word <= next_word == WORD_BITS'(WORDS - 1) ? '0 : next_word + 1'b1;
+            end
         end
 
         constant_rom #(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Finds the TOP greatest of LABELS values, and gives their numbers, that of the greatest first.
 //
-// The values of a beat are put in order stage by stage. Then they pass the best so far, one a cycle: each keeps the
-// greatest of what comes and itself, and hands the others on to the next, still in order. A value that equals one of the
-// best goes behind it, so the lower number wins. A finished result moves to registers of its own, from which it goes out
+// The values of a beat are put in order stage by stage. Then they pass the best so far, one after the other: each keeps
+// the greatest of what comes and itself, and hands the others on to the next, still in order, one cycle after it compared
+// them. A value that equals one of the best goes behind it, so the lower number wins. A finished result moves to registers of its own, from which it goes out
 // one number a cycle while the next values come in: a frame takes LABELS / PE cycles, or TOP if that is more.
 module label_select_core #(
     int unsigned LABELS   = 10,  // values of a frame
@@ -106,7 +106,9 @@ module label_select_core #(
             assign key       = g_best[at-1].g_on.on;
             assign key_label = g_best[at-1].g_on.on_label;
 
-            always_ff @(posedge clk) if (enable) found[at-1:0] <= g_best[at-1].found;
+            label_t [at-1:0] earlier;  // they wait as long as what is handed on
+
+            always_ff @(posedge clk) if (enable) {found[at-1:0], earlier} <= {earlier, g_best[at-1].found};
         end
 
         for (genvar i = 0; i < COUNT; i++) begin : g_ahead
@@ -116,33 +118,62 @@ module label_select_core #(
         assign found[at] = label;
 
         always_ff @(posedge clk) begin
-            if (enable) last_at[at+1] <= last_at[at];
             if (enable && key[0].known) known <= !last_at[at];
             if (enable && ahead[0]) begin
                 best  <= key[0].value;
                 label <= key_label[0];
             end
-            if (rst) {last_at[at+1], known} <= '0;
+            if (rst) known <= 1'b0;
         end
 
-        if (ON > 0) begin : g_on
+        if (ON == 0) begin : g_end
+            always_ff @(posedge clk) begin
+                if (rst)         last_at[at+1] <= 1'b0;
+                else if (enable) last_at[at+1] <= last_at[at];
+            end
+        end else begin : g_on
+            // What was compared, and with what.
+            key_t   [COUNT-1:0] came;
+            label_t [COUNT-1:0] came_label;
+            logic   [COUNT-1:0] went_ahead;
+            key_t               was;
+            label_t             was_label;
+            logic               was_last;
+
             key_t   [ON-1:0] on;
             label_t [ON-1:0] on_label;
+
+            always_ff @(posedge clk) begin
+                if (enable) begin
+                    came       <= key;
+                    came_label <= key_label;
+                    went_ahead <= ahead;
+                    was        <= '{known: known, value: best, older: 1'b1};
+                    was_label  <= label;
+                end
+                if (rst) begin
+                    was.known <= 1'b0;
+                    for (int i = 0; i < COUNT; i++) came[i].known <= 1'b0;
+                end
+                if (rst)         {last_at[at+1], was_last} <= '0;
+                else if (enable) {last_at[at+1], was_last} <= {was_last, last_at[at]};
+            end
 
             for (genvar i = 0; i < ON; i++) begin : g_next  // what is behind the first i + 1 of all
                 always_ff @(posedge clk) begin
                     if (enable) begin
-                        if (i + 1 < COUNT && ahead[i+1 < COUNT ? i + 1 : i]) begin
-                            on[i]       <= key[i+1 < COUNT ? i + 1 : i];
-                            on_label[i] <= key_label[i+1 < COUNT ? i + 1 : i];
-                        end else if (ahead[i]) begin
-                            on[i]       <= '{known: known, value: best, older: 1'b1};
-                            on_label[i] <= label;
+                        if (i + 1 < COUNT && went_ahead[i+1 < COUNT ? i + 1 : i]) begin
+                            on[i]       <= came[i+1 < COUNT ? i + 1 : i];
+                            on_label[i] <= came_label[i+1 < COUNT ? i + 1 : i];
+                        end else if (went_ahead[i]) begin
+                            on[i]       <= was;
+                            on_label[i] <= was_label;
                         end else begin
-                            on[i]       <= key[i];
-                            on_label[i] <= key_label[i];
+                            on[i]       <= came[i];
+                            on_label[i] <= came_label[i];
                         end
                     end
+                    if (rst) on[i].known <= 1'b0;
                 end
             end
         end

@@ -87,7 +87,7 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
         )
         lanes = int(self.get_nodeattr("PE"))
         ordered = len(order_stages(lanes, min(lanes, best)))
-        return BeatSchedule(taken, (Taking(np.arange(taken)),), (Giving(last, ordered + best + 1 + waits),))
+        return BeatSchedule(taken, (Taking(np.arange(taken)),), (Giving(last, ordered + 2 * best + waits),))
 
     def core_resources(self) -> Resources:
         """Return the network that puts a beat in order, and the best with their numbers, into which it is merged."""
@@ -99,11 +99,14 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
         compared = sum(counts) * (comparator_luts(bits + int(top > 1)) + int(top > 1))
         on = sum(counts[1:]) * (bits + label + 2)
         chosen = label * come + bits + label if lanes > 1 else 0
-        waits = range(1, top)  # of the numbers of the best, how many cycles each waits for the last one
+        # What is handed on is held while it is chosen from; the first of the best knows that nothing is older.
+        held = sum(count * (bits + label + 3) + bits + label + 2 for count in counts[:-1])
+        held -= 2 * come - 1 if top > 1 else 0
+        waits = range(2, 2 * top, 2)  # of the numbers of the best, how many cycles each waits for the last one
         short = sum(wait for wait in waits if wait < SHIFT_REGISTER) * label
         long = sum(wait >= SHIFT_REGISTER for wait in waits) * label
         return order_resources(lanes, come, bits, lane_bits) + Resources(
             lut=2 * label + 6 + compared + (MUX[lanes > 1] * on + 9) // 10 + long + chosen,
-            ff=top * (bits + 2 * label + 3) + on + short + label + len(order_stages(lanes, come)),
+            ff=top * (bits + 2 * label + 3) + on + held + short + label + len(order_stages(lanes, come)),
             lutram=long,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brainsmith.rtl.cores.costs import block_rams
+from brainsmith.rtl.cores.costs import block_parts, block_rams
 from brainsmith.rtl.synthesis.cells import Resources
 
 LUT_LIMIT = 128
@@ -32,7 +32,13 @@ def page_memory_resources(words: int, bits: int) -> Resources:
         bits: Of a word.
     """
     if in_blocks(words, bits):
-        return Resources(bram18=block_rams(words, bits))
+        parts = block_parts(words, bits)
+        held = (parts - 1).bit_length()  # which part was read
+        return Resources(lut=_chosen(parts, bits), ff=held, bram18=block_rams(words, bits))
     stored, parts = storage_luts(words, bits), -(-words // LARGE)
-    chosen = bits * -(-(parts - 1) // 3) + (parts if parts > 1 else 0)
-    return Resources(lut=stored + chosen, lutram=stored, ff=bits)
+    return Resources(lut=stored + _chosen(parts, bits), lutram=stored, ff=bits)
+
+
+def _chosen(parts: int, bits: int) -> int:
+    """Return the LUTs that choose what one of some parts of a memory holds, and which of them is written."""
+    return bits * -(-(parts - 1) // 3) + (parts if parts > 1 else 0)

@@ -52,20 +52,20 @@ module shuffle_core #(
     end else begin : pages
         localparam int unsigned AT_BITS = $clog2(2 * WORDS);
         typedef logic [AT_BITS-1:0] at_t;
-        localparam at_t LAST_OF_FIRST = at_t'(WORDS - 1);
         localparam at_t LAST = at_t'(2 * WORDS - 1);
 
         logic full, whole;  // both pages are to be read; one of them is, at least
         at_t write_at, read_at;
         logic second;  // the second page is read
+        logic write_last;  // the next write ends a page
         logic write, read, write_ends, read_ends;
 
         assign in_ready   = !full;
         assign write      = in_valid && in_ready;
-        assign write_ends = write && (write_at == LAST_OF_FIRST || write_at == LAST);
+        assign write_ends = write && write_last;
         assign read       = whole && (!out_valid || out_ready);
 
-        logic [LOOPS-1:0] turned;  // these loops are in their last turn
+        logic [LOOPS-1:0] turned;  // these loops are in their last turn: each in a register, which addresses follow from
 
         for (genvar i = 0; i < LOOPS; i++) begin : loops
             if (SIZE[i] == 1) begin : once
@@ -75,11 +75,12 @@ module shuffle_core #(
                 localparam logic [LOOPS-1:0] INSIDE = LOOPS'(~((64'd2 << i) - 1));  // the loops inside this one
                 logic [TURN_BITS-1:0] turn;
 
-                assign turned[i] = turn == TURN_BITS'(SIZE[i] - 1);
-
                 always_ff @(posedge clk) begin
-                    if (rst) turn <= '0;
-                    else if (read && (turned | ~INSIDE) == '1) turn <= turned[i] ? '0 : turn + 1'b1;
+                    if (rst) {turned[i], turn} <= '0;
+                    else if (read && (turned | ~INSIDE) == '1) begin
+                        turn      <= turned[i] ? '0 : turn + 1'b1;
+                        turned[i] <= !turned[i] && turn == TURN_BITS'(SIZE[i] - 2);
+                    end
                 end
             end
         end
@@ -95,14 +96,18 @@ module shuffle_core #(
 
         always_ff @(posedge clk) begin
             if (rst) begin
-                full      <= '0;
-                whole     <= '0;
-                write_at  <= '0;
-                read_at   <= '0;
-                second    <= '0;
-                out_valid <= '0;
+                full       <= '0;
+                whole      <= '0;
+                write_at   <= '0;
+                write_last <= '0;
+                read_at    <= '0;
+                second     <= '0;
+                out_valid  <= '0;
             end else begin
-                if (write) write_at <= write_at == LAST ? '0 : write_at + 1'b1;
+                if (write) begin
+                    write_at   <= write_at == LAST ? '0 : write_at + 1'b1;
+                    write_last <= write_at == at_t'(WORDS - 2) || write_at == at_t'(2 * WORDS - 2);
+                end
                 if (read) read_at <= read_ends && second ? '0 : read_at + step;
                 if (read_ends) second <= !second;
                 if (write_ends && !read_ends) begin

@@ -84,9 +84,10 @@ class ShuffleRTL(CoreBackend, ShuffleKernel):
             return Resources()
         address = (2 * words - 1).bit_length()
         turns = sum((loop.size - 1).bit_length() for loop in loops)
+        longer = sum(loop.size > 2 for loop in loops)  # a turn of two is the last one where its counter says 1
         step = -(-address * (len(loops) + 1) // 2)
         odd = address if words & (words - 1) else 0
-        control = Resources(lut=step + odd + turns + 10, ff=2 * address + turns + 5)
+        control = Resources(lut=step + odd + turns + 17, ff=2 * address + turns + longer + 6)
         return control + page_memory_resources(2 * words, self.get_instream_width())
 
     def parallelism(self) -> tuple[Parallelism, ...]:

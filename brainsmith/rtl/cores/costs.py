@@ -8,7 +8,17 @@ _BLOCK_SHAPES = ((512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384,
 
 def block_rams(words: int, bits: int) -> int:
     """Return how many block RAMs of 18 Kbit a memory takes, all of one shape."""
-    return min(-(-words // depth) * -(-bits // width) for depth, width in _BLOCK_SHAPES)
+    return _blocks(words, bits)[0]
+
+
+def block_parts(words: int, bits: int) -> int:
+    """Return how many of these block RAMs hold one bit of different words, so that one of them is chosen at each read."""
+    return _blocks(words, bits)[1]
+
+
+def _blocks(words: int, bits: int) -> tuple[int, int]:
+    parts = ((-(-words // depth), -(-bits // width)) for depth, width in _BLOCK_SHAPES)
+    return min((deep * wide, deep) for deep, wide in parts)
 
 
 def comparator_luts(bits: int) -> int:
