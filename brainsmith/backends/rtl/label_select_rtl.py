@@ -102,7 +102,9 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
         # What is handed on is held while it is chosen from; the first of the best knows that nothing is older.
         held = sum(count * (bits + label + 3) + bits + label + 2 for count in counts[:-1])
         held -= 2 * come - 1 if top > 1 else 0
-        waits = range(2, 2 * top, 2)  # of the numbers of the best, how many cycles each waits for the last one
+        waits = range(
+            2, 2 * top, 2
+        )  # of the numbers of the best, how many cycles each waits for the last one
         short = sum(wait for wait in waits if wait < SHIFT_REGISTER) * label
         long = sum(wait >= SHIFT_REGISTER for wait in waits) * label
         return order_resources(lanes, come, bits, lane_bits) + Resources(

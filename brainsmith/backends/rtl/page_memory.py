@@ -24,14 +24,15 @@ def in_blocks(words: int, bits: int) -> bool:
     return storage_luts(words, bits) > LUT_LIMIT
 
 
-def page_memory_resources(words: int, bits: int) -> Resources:
+def page_memory_resources(words: int, bits: int, block: bool | None = None) -> Resources:
     """Return what a memory needs, with the register of what was read.
 
     Args:
         words: Of both pages.
         bits: Of a word.
+        block: Whether it is in block RAM; as `in_blocks` says if that is None.
     """
-    if in_blocks(words, bits):
+    if in_blocks(words, bits) if block is None else block:
         parts = block_parts(words, bits)
         held = (parts - 1).bit_length()  # which part was read
         return Resources(lut=_chosen(parts, bits), ff=held, bram18=block_rams(words, bits))

@@ -2,7 +2,8 @@
 // Gives the beats of a page in another order: a page is written as it comes, and read by a nest of up to five loops.
 //
 // There are two pages in the memory, and the next one is written while one is read, so beats come and go in every
-// cycle. A read's address is the last one plus a constant, that of the innermost loop that goes on.
+// cycle. A read's address is the last one plus a constant, that of the innermost loop that goes on. Behind block RAM
+// there is a register, since its words come late in a cycle.
 module shuffle_core #(
     int unsigned BITS = 8,    // of a beat
     int unsigned WORDS = 6,   // beats in a page; 1 makes the core a pair of wires
@@ -63,7 +64,11 @@ module shuffle_core #(
         assign in_ready   = !full;
         assign write      = in_valid && in_ready;
         assign write_ends = write && write_last;
-        assign read       = whole && (!out_valid || out_ready);
+
+        logic [BITS-1:0] fetched;
+        logic move;  // a beat goes to the output
+
+        assign move = !out_valid || out_ready;
 
         logic [LOOPS-1:0] turned;  // these loops are in their last turn: each in a register, which addresses follow from
 
@@ -102,7 +107,6 @@ module shuffle_core #(
                 write_last <= '0;
                 read_at    <= '0;
                 second     <= '0;
-                out_valid  <= '0;
             end else begin
                 if (write) begin
                     write_at   <= write_at == LAST ? '0 : write_at + 1'b1;
@@ -118,7 +122,29 @@ module shuffle_core #(
                     whole <= full;
                     full  <= 1'b0;
                 end
-                if (!out_valid || out_ready) out_valid <= read;
+            end
+        end
+
+        if (BLOCK) begin : behind
+            logic there;  // a word is fetched
+
+            assign read = whole && (!there || move);
+
+            always_ff @(posedge clk) begin
+                if (rst) {there, out_valid} <= '0;
+                else begin
+                    if (!there || move) there <= read;
+                    if (move) out_valid <= there;
+                end
+                if (move) out_data <= fetched;
+            end
+        end else begin : at_once
+            assign read     = whole && move;
+            assign out_data = fetched;
+
+            always_ff @(posedge clk) begin
+                if (rst) out_valid <= 1'b0;
+                else if (move) out_valid <= read;
             end
         end
 
@@ -133,7 +159,7 @@ module shuffle_core #(
             .write_data(in_data),
             .read,
             .read_at,
-            .read_data(out_data)
+            .read_data(fetched)
         );
     end
 

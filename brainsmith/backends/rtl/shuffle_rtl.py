@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 LOOPS = 5
 """The loops that the core has."""
 
+MOST_IN_LUTS = 256
+"""Words of both pages that are held in LUTs: a choice of more takes longer than block RAM."""
+
 
 @backend(
     kernel="Shuffle",
@@ -50,8 +53,12 @@ class ShuffleRTL(CoreBackend, ShuffleKernel):
         sizes = {f"SIZE{at}": loop.size for at, loop in enumerate(nest)}
         strides = {f"STRIDE{at}": loop.stride for at, loop in enumerate(nest)}
         bits = self.get_instream_width()
-        block = int(in_blocks(2 * words, bits))
-        return {"BITS": bits, "WORDS": words, **sizes, **strides, "BLOCK": block}
+        return {"BITS": bits, "WORDS": words, **sizes, **strides, "BLOCK": int(self.in_blocks())}
+
+    def in_blocks(self) -> bool:
+        """Tell whether the pages are in block RAM: those that LUTs would hold, but give late in a cycle, are too."""
+        words = 2 * self.page()[0]
+        return words > MOST_IN_LUTS or in_blocks(words, self.get_instream_width())
 
     def page(self) -> tuple[int, tuple[Loop, ...]]:
         """Return how many beats a page has, and the loops that read them; 1 beat and none if nothing moves."""
@@ -70,12 +77,13 @@ class ShuffleRTL(CoreBackend, ShuffleKernel):
         return prod(loop.size for loop in loops), tuple(loops)
 
     def beat_schedule(self) -> BeatSchedule:
-        """Return that a page is read when it is whole, a beat in each turn, and given a cycle later."""
+        """Return that a page is read when it is whole, a beat in each turn, and given a cycle later; from block RAM two."""
         (beats,), _ = self.frame_beats()
         words, _ = self.page()
         if words == 1:
             return one_by_one(beats, delay=0)
-        return BeatSchedule(beats, (in_pages(beats, beats // words, words),), (Giving(np.arange(beats)),))
+        given = Giving(np.arange(beats), 1 + int(self.in_blocks()))
+        return BeatSchedule(beats, (in_pages(beats, beats // words, words),), (given,))
 
     def core_resources(self) -> Resources:
         """Return the memory, two addresses, a counter for each loop, and what chooses a step and ends a page."""
@@ -84,11 +92,15 @@ class ShuffleRTL(CoreBackend, ShuffleKernel):
             return Resources()
         address = (2 * words - 1).bit_length()
         turns = sum((loop.size - 1).bit_length() for loop in loops)
-        longer = sum(loop.size > 2 for loop in loops)  # a turn of two is the last one where its counter says 1
+        longer = sum(
+            loop.size > 2 for loop in loops
+        )  # a turn of two is the last one where its counter says 1
         step = -(-address * (len(loops) + 1) // 2)
         odd = address if words & (words - 1) else 0
         control = Resources(lut=step + odd + turns + 17, ff=2 * address + turns + longer + 6)
-        return control + page_memory_resources(2 * words, self.get_instream_width())
+        bits, block = self.get_instream_width(), self.in_blocks()
+        behind = Resources(lut=2, ff=bits + 1) if block else Resources()
+        return control + behind + page_memory_resources(2 * words, bits, block)
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return SIMD, for values that stay together."""

@@ -9,7 +9,7 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.backends.rtl.shuffle_rtl import ShuffleRTL
 from brainsmith.kernels.axes import Loop
 from tests.backends.rtl.bench import Case, check_cores, law_of_cores, lint, make_model
-from tests.backends.rtl.scheduled import law_of_schedules
+from tests.backends.rtl.scheduled import assert_beats_as_scheduled, law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 
@@ -57,6 +57,14 @@ test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=4, least=8,
 
 
 test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=6, least=4, most=8)
+
+
+@pytest.mark.slow
+@pytest.mark.compiles(tried=1)
+def test_pages_in_block_ram_move_when_the_schedule_says(tmp_path, simulations):
+    chosen = [case((8, 32), (8, 2, 16), (1, 2, 0)), case((5, 28), (5, 28), (1, 0), kind="INT20")]
+    assert [instance(one).in_blocks() for one in chosen] == [True, True]
+    assert_beats_as_scheduled(chosen, tmp_path)
 
 
 NONE = {f"SIZE{at}": 1 for at in range(5)} | {f"STRIDE{at}": 0 for at in range(5)}
