@@ -59,7 +59,7 @@ class BuildVerification:
         self._golden = golden
         self._log = log
         self._folder = folder
-        self.device = VerificationDevice(keep)
+        self.device = VerificationDevice(keep, folder)
         self._generated: Verifier | None = None
         self._generated_told: Fields = {"generated": 0, "generated_coverage": "", "generated_problem": ""}
         self._golden_ties: FloatTies | None = None

@@ -12,6 +12,7 @@ import numpy as np
 
 from brainsmith.build.lasting_operators import has_lasting_operators
 from brainsmith.build.once_per_model import OncePerModel
+from brainsmith.build.relocate import relocated
 from brainsmith.errors import BuildError, TargetError, UnsupportedResourceError
 from brainsmith.execution.execute import Executor
 from brainsmith.execution.kept_results import KeptResults
@@ -19,7 +20,7 @@ from brainsmith.runtime.default import chosen_manager
 from brainsmith.steps.host_ends import PARTITION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -44,12 +45,14 @@ class VerificationDevice:
 
     Args:
         keep: Whether what array programs give may be that of earlier builds, and is kept.
+        folder: Where the build works: models that differ in its name alone are the same. None if they name no such folder.
 
     Attributes:
         once: Shares what is made of one model, for those that verify it with several kinds of inputs.
     """
 
-    def __init__(self, keep: bool = False) -> None:
+    def __init__(self, keep: bool = False, folder: Path | None = None) -> None:
+        self._building = folder
         self.once = OncePerModel()
         self._results: list[KeptResults] | None = [] if keep else None
         self._manager = chosen_manager()
@@ -103,8 +106,13 @@ class VerificationDevice:
         content = [one.model.SerializeToString(deterministic=True) for one in models]
         if sum(map(len, content)) > _MOST_BYTES:
             return Executor(model, inner)
-        self._results.append(KeptResults(content))
+        self._results.append(KeptResults(content, self._portable(content)))
         return Executor(model, inner, self._results[-1])
+
+    def _portable(self, models: Sequence[bytes]) -> list[bytes]:
+        """Return models without the name of the folder in which they were made."""
+        folder = self._building
+        return [data if folder is None else relocated("model.onnx", data, str(folder), "") for data in models]
 
     def save(self) -> None:
         """Keep what array programs gave."""

@@ -35,15 +35,16 @@ class KeptResults:
 
     Args:
         models: The model, and what its partition names, as bytes.
+        portable: What stands for them: they without the names of folders; they themselves if that is None.
 
     Attributes:
         models: They, until the model is ready to be lowered.
         facts: What is known of the model beside, as plain values; None if nothing is.
     """
 
-    def __init__(self, models: Sequence[bytes]) -> None:
+    def __init__(self, models: Sequence[bytes], portable: Sequence[bytes] | None = None) -> None:
         self.models: Sequence[bytes] = models
-        self._place = kept("results", " ".join(map(digest, models)))
+        self._place = kept("results", " ".join(map(digest, portable or models)))
         self.facts: Any = None
         self._runs: dict[str, Any] = {}
         self._bytes = 0

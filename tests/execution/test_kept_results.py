@@ -71,6 +71,25 @@ def test_other_inputs_tensors_or_models_are_run(lowered):
     )
 
 
+def test_models_that_differ_in_the_name_of_their_folder_alone_are_the_same(lowered, tmp_path):
+    stack = graphs.samples(graphs.quant_mlp())[:4, None]
+
+    def run(name, building):
+        model = graphs.quant_mlp()
+        model.graph.node[0].attribute.add(name="code_gen_dir", type=3).s = f"{tmp_path / name}/code".encode()
+        device = VerificationDevice(keep=True, folder=building)
+        found = device.program(model).run({"x": stack})
+        device.save()
+        return next(iter(found.values()))
+
+    first = run("one", tmp_path / "one")
+    lowered.clear()
+    np.testing.assert_array_equal(run("other", tmp_path / "other"), first)
+    assert lowered == []
+    run("third", None)
+    assert len(lowered) == 1
+
+
 def test_a_model_that_changes_after_it_was_read_is_run_as_it_was_read():
     model = graphs.quant_mlp()
     stack = graphs.samples(model)[:4, None]
