@@ -76,7 +76,7 @@ def _backends(doc: Document, node: Node | None, label: str) -> tuple[PluginName,
 def _one_name(doc: Document, node: Node, label: str) -> PluginName | None:
     """Read a name where some people would write a list of alternatives."""
     if isinstance(node, SequenceNode):
-        text = "a list of alternatives, which this version does not explore: write one name per entry"
+        text = "a list: write one name, or {choice: [...]} for several that are explored"
         doc.report(node, f"{label} is {text}")
         return None
     return doc.name(node, label)

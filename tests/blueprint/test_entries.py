@@ -76,8 +76,7 @@ NAME = "a name (Streamline, finn:Streamline, or ~Streamline if it is optional)"
         ("kernels:\n-\n- A", "3:4: kernels[0] is empty: write a name, or ~ for an entry that does nothing"),
         (
             "kernels: [[A, ~]]",
-            "2:13: kernels[0] is a list of alternatives, which this version does not explore: "
-            "write one name per entry",
+            "2:13: kernels[0] is a list: write one name, or {choice: [...]} for several that are explored",
         ),
         ("kernels: [{kernl: A}]", "2:14: unknown key 'kernl' in kernels[0]. Did you mean 'kernel'?"),
         (

@@ -38,7 +38,7 @@ ONLY_READ = re.compile(
             r"target\.clock must be from",
             r"needs verify\.inputs|must be a datatype of integers",
             r"cannot be optional|would never run|names the last step before|is not in the order",
-            r"which this version does not explore",
+            r"is a list: write one name",
             r"there is no variable|has no value|extends takes no variables|extends: |in a cycle",
             r"insert needs|replace needs|wrap needs|takes nothing else|wrap names a step|must be start or end",
             r"names targets, and .* is a device",

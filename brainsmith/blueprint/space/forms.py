@@ -66,7 +66,8 @@ def alternatives_of(doc: Document, node: Node) -> Sequence[Node] | None:
     if form == "range":
         return _numbers(doc, value)
     if not isinstance(value, SequenceNode) or not value.value:
-        doc.report(value, f"choice must be a list of alternatives, not {describe(value)}")
+        found = "an empty one" if isinstance(value, SequenceNode) else describe(value)
+        doc.report(value, f"choice must be a list of alternatives, not {found}")
         return None
     return list(value.value)
 

@@ -131,7 +131,7 @@ FIGURES = "fps, interval_cycles, latency_cycles, lut, ff, bram18, uram, dsp, cos
     ("text", "expected"),
     [
         ("{target: {fps: {choice: 3}}}", ["x.yaml:1:38: choice must be a list of alternatives, not 3"]),
-        ("{target: {fps: {choice: []}}}", ["x.yaml:1:38: choice must be a list of alternatives, not a list"]),
+        ("{target: {fps: {choice: []}}}", ["x.yaml:1:38: choice must be a list of alternatives, not an empty one"]),
         ("{target: {fps: {range: [1, 2, 0]}}}", ["x.yaml:1:37: range has 0 numbers: it must have 1 to 100,000"]),
         ("{target: {fps: {range: [1, 9000000]}}}",
          ["x.yaml:1:37: range has 9,000,000 numbers: it must have 1 to 100,000"]),
