@@ -46,6 +46,7 @@ def compared(folder: Path) -> tuple[float, float] | None:
     """Print a build's row; return by which shares latency and FIFO bits are off. None if it was not simulated."""
     from qonnx.core.modelwrapper import ModelWrapper
 
+    from brainsmith.build.config import StepConfig
     from brainsmith.steps.beat_flow import model_flow
 
     report = folder / "report.json"
@@ -56,7 +57,8 @@ def compared(folder: Path) -> tuple[float, float] | None:
     model = ModelWrapper(str(next((folder / "checkpoints").glob("*_rtl_stitch.onnx"))))
     target = content["blueprint"]["target"]
     begin = time.perf_counter()
-    foretold = model_flow(model, target["part"], float(target["clock_ns"]), circuit["interval_estimate"])
+    clock = float(target["clock_ns"] or StepConfig.synth_clk_period_ns)
+    foretold = model_flow(model, target["part"], clock, circuit["interval_estimate"])
     seconds = time.perf_counter() - begin
     bits = sum(fifo["total_bits"] for fifo in circuit["fifos"])
     searched = circuit["sizing"]["minimal"] or bits < circuit["sizing"]["gauge_bits"]
