@@ -22,7 +22,7 @@ from brainsmith.blueprint.schema import (
     StepEntry,
     Verify,
 )
-from brainsmith.blueprint.verify import read_verify
+from brainsmith.blueprint.verify_key import read_verify
 from brainsmith.close_names import did_you_mean
 from brainsmith.yaml_nodes import describe
 

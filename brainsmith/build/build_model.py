@@ -111,7 +111,7 @@ def build(
     with _nothing_half_written(workspace, job), _failure_reported(job):
         with job.listened(), job.maker:
             result = job.finish(job.run())
-        workspace.publish()
+        workspace.publish(job.state_provenance)
     if task.strict and not result.proven:
         raise NotProvenError(_shortfalls_text(result), result)
     return result

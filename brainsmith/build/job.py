@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +19,10 @@ from brainsmith.build.failure import explained
 from brainsmith.build.golden import inputs_file, load_golden
 from brainsmith.build.graphs import graphs_of
 from brainsmith.build.integers_report import read_integers
+from brainsmith.build.keys import LIBRARIES, PACKAGES
 from brainsmith.build.messages import LOG
 from brainsmith.build.model import described
+from brainsmith.build.provenance import BuildInputs, write_provenance
 from brainsmith.build.rate import rate_of
 from brainsmith.build.report import PACKAGE, PAGE, Report, files_of, imported_modules, plugin_list
 from brainsmith.build.result import BuildResult, Progress
@@ -44,6 +47,13 @@ if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.progress import Work
     from brainsmith.web.step_result import StepResult
+
+
+_TOOLS = ("g++", "make")
+"""Programs that builds run, beside those that packages bring."""
+
+_STATED = ("stated", "overrides", "output")
+"""What the provenance has of the blueprint: all that it states, what was given in place of that, and how far it goes."""
 
 
 class _ListenerFailedError(BaseException):
@@ -195,6 +205,30 @@ class BuildJob:
         return BuildResult(
             output, output / "model.onnx", content, steps, warnings, explanations, self.runner.outside
         )
+
+    def state_provenance(self, folder: Path) -> None:
+        """Write what a folder of results was made of, and what is in it."""
+        used = {step.record.reference for step in self.task.steps if step.record is not None}
+        plugins = [
+            one for one in plugin_list(self.task.registry, self.task.steps) if one["reference"] in used
+        ]
+        parameters = {name: self.task.description.get(name) for name in _STATED}
+        packages = (*PACKAGES.values(), *LIBRARIES)
+        inputs = BuildInputs(parameters, self.source.data, self._files_read(), packages, _TOOLS, plugins)
+        write_provenance(folder, inputs)
+
+    def _files_read(self) -> Iterator[tuple[str, str]]:
+        """Yield what each file is that the build read, and its path."""
+        blueprint = self.task.description
+        roles = ("inputs to verify with", "labels", "expected outputs", "outputs of floats")
+        blueprints = [("blueprint", file) for file in blueprint.get("files") or ()]
+        given = [("model file", self.name), *blueprints, *zip(roles, self.task.golden, strict=True)]
+        named = [(what, str(path)) for what, path in given if isinstance(path, str | Path)]
+        known = {os.path.realpath(path) for _, path in named}
+        yield from named
+        for path in sorted(self.runner.outside.files):
+            if os.path.realpath(path) not in known:
+                yield "read by a step", path
 
     def _compare_targets(self, last: Artifact) -> dict[str, Any] | None:
         """Compare the model on the targets, or take the comparison that is kept; None if nothing is verified."""

@@ -10,7 +10,7 @@ import secrets
 import shutil
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from brainsmith.build.relocate import relocate_files
@@ -23,7 +23,7 @@ FAILED = "failed"
 # What every build writes; found in a folder that no build made, it is the user's.
 _OURS = (
     "model.onnx", "report.json", "report.html", "report", "checkpoints", "build.log", "rtl", "accelerator",
-    "intermediate_models", FAILED,
+    "intermediate_models", "provenance.json", FAILED,
 )  # fmt: skip
 
 
@@ -66,9 +66,15 @@ class Workspace:
             raise OutputError(f"output folder {output} cannot be written: {error.strerror}") from error
         _sweep(self.output)
 
-    def publish(self) -> None:
-        """Swap the build's files into the output folder; the report comes last, so it never stands alone."""
+    def publish(self, state: Callable[[Path], None] | None = None) -> None:
+        """Swap the build's files into the output folder; the report comes last, so it never stands alone.
+
+        Args:
+            state: Writes a statement about the files, which are now as they stay, into the folder that it is given.
+        """
         relocate_files(self.staging, str(self.staging), str(self.output))
+        if state is not None:
+            state(self.staging)
         names = sorted(
             (entry.name for entry in self.staging.iterdir()), key=lambda name: name == "report.json"
         )

@@ -143,6 +143,16 @@ VERBS = (
         _JSON,
     ),
     Verb(
+        "verify",
+        "say whether a build's folder is as the build made it",
+        "By provenance.json, which builds write: the SHA-256 of each file, and of all that the build was made of. The"
+        " exit code is 1 if a file is changed or missing; files that the build did not make are named.",
+        "brainsmith verify out/digits_mlp",
+        Argument("DIR", about="a build's folder, or a folder in it, such as accelerator, wherever it is now"),
+        Argument("--provenance", "FILE", "the build's statement, where it does not lie in DIR or above it"),
+        _JSON,
+    ),
+    Verb(
         "plan",
         "say what a design space holds, and what its points share",
         "Prints what the blueprint leaves open, how many points there are, how often each step would run, and the tree of"
