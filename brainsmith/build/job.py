@@ -224,10 +224,10 @@ class BuildJob:
         blueprints = [("blueprint", file) for file in blueprint.get("files") or ()]
         given = [("model file", self.name), *blueprints, *zip(roles, self.task.golden, strict=True)]
         named = [(what, str(path)) for what, path in given if isinstance(path, str | Path)]
-        known = {os.path.realpath(path) for _, path in named}
+        known = {_real(path) for _, path in named}
         yield from named
         for path in sorted(self.runner.outside.files):
-            if os.path.realpath(path) not in known:
+            if _real(path) not in known:
                 yield "read by a step", path
 
     def _compare_targets(self, last: Artifact) -> dict[str, Any] | None:
@@ -353,6 +353,14 @@ class BuildJob:
         done, total = len(self._results), len(self.task.steps)
         kept = "; the steps done are in the build cache" if done and self.runner.cache is not None else ""
         return f"build interrupted after {done} of {total} steps; {self.workspace.output} is as it was{kept}"
+
+
+def _real(path: str) -> str:
+    """Return where a file really lies; the path itself where the current folder, in which it begins, is gone."""
+    try:
+        return os.path.realpath(path)
+    except FileNotFoundError:
+        return path
 
 
 def _state_proof(staging: Path, content: dict[str, Any]) -> None:

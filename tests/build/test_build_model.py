@@ -68,6 +68,7 @@ def test_a_build_from_python(tmp_path):
         "checkpoints/02_InferShapes.onnx",
         "checkpoints/03_same.onnx",
         "model.onnx",
+        "provenance.json",
         "report.html",
         "report.json",
     ]
@@ -314,7 +315,13 @@ def test_progress_and_summary(tmp_path):
 def test_verification_and_report_off(tmp_path):
     result = build(graphs.quant_mlp(), output=tmp_path / "out", steps=[same], verify=False, report=False)
     assert result.report["steps"][0]["verified"] is None
-    assert tree(tmp_path / "out") == [".build.json", "checkpoints/01_same.onnx", "model.onnx", "report.json"]
+    assert tree(tmp_path / "out") == [
+        ".build.json",
+        "checkpoints/01_same.onnx",
+        "model.onnx",
+        "provenance.json",
+        "report.json",
+    ]
 
 
 @pytest.mark.parametrize("verify", [True, False])

@@ -69,4 +69,4 @@ def test_kill(tmp_path, monkeypatch):
         report=False,
     )
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == [".build.json", "checkpoints", "model.onnx", "report.json"]
+    assert names == [".build.json", "checkpoints", "model.onnx", "provenance.json", "report.json"]
