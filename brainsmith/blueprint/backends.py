@@ -25,9 +25,10 @@ class BackendChoice:
 
     def select(self, kernel: PluginInfo, entry: KernelEntry) -> tuple[PluginInfo, ...]:
         """Give the backends that an entry allows, in its order; all of the kernel's where it says nothing."""
-        own = ranked(backends_of(self._lookup.registry, kernel))
+        of_kernel = backends_of(self._lookup.registry, kernel)
+        own = ranked(info for info in of_kernel if self._lookup.limits.allow(info))
         if entry.backends is None:
-            return tuple(own)
+            return tuple(backend for backend in own if self._is_complete(backend, entry.name))
         found: dict[PluginInfo, None] = {}
         missing = []
         for name in entry.backends:
@@ -64,10 +65,20 @@ class BackendChoice:
             self._lookup.report(name, text)
         return None
 
+    def _is_complete(self, backend: PluginInfo, name: PluginName) -> bool:
+        """Tell whether all plugins are here that a backend requires; without them it is left out, which is noted."""
+        try:
+            self._lookup.require(backend)
+        except PluginUnavailableError as error:
+            self._lookup.note(name.position, f"backend {backend.qualified!r} is left out: {error}")
+            return False
+        return True
+
     def _usable(self, backend: PluginInfo, name: PluginName) -> PluginInfo | None:
         """Give a backend that is named if it can be used here, or collect why it cannot."""
         try:
             refuse_unusable(backend)
+            self._lookup.require(backend)
         except PluginUnavailableError as refused:
             try:
                 return self._lookup.without_finn(refused)

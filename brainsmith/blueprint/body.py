@@ -11,6 +11,7 @@ from brainsmith.blueprint.goal import read_goal
 from brainsmith.blueprint.input_datatypes import read_inputs
 from brainsmith.blueprint.nodes import Document
 from brainsmith.blueprint.outputs import OUTPUTS, wrong_output
+from brainsmith.blueprint.requires_key import read_requires
 from brainsmith.blueprint.schema import (
     KEYS,
     PHASES,
@@ -34,6 +35,7 @@ def read_blueprint(doc: Document, node: Node) -> Blueprint:
     positions = {key: doc.position(key_node) for key, (key_node, _) in pairs.items()}
     blueprint = Blueprint(
         file=doc.file,
+        requires=read_requires(doc, values["requires"]) if "requires" in values else (),
         goal=read_goal(doc, values["target"]) if "target" in values else Goal(),
         inputs=read_inputs(doc, values["inputs"]) if "inputs" in values else InputDatatypes(),
         kernels=read_kernels(doc, values["kernels"], "kernels") if "kernels" in values else (),

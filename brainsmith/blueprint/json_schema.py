@@ -134,6 +134,10 @@ def _body() -> Form:
         "hw_compiler",
         {
             "target": _target(),
+            "requires": _form(
+                "versions of distributions (finn-plus) and of plugins (acme:FuseBias, kernel:MatMul), such as >=2,<3",
+                _map({"anyOf": [{"type": "string", "pattern": r"^\s*(~=|==|!=|<=|>=|<|>)"}, _VARIABLE, _NULL]}),
+            ),
             "inputs": _inputs(),
             "kernels": _kernels(),
             "transforms": _form("transforms, applied in this order", _list(_transform())),

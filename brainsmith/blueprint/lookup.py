@@ -18,6 +18,7 @@ from brainsmith.errors import (
 from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.not_found import perhaps_because
+from brainsmith.plugin.plugin_needs import VersionLimits
 from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.precedence import ADAPTED, framework_identifier
 from brainsmith.plugin.requirements import lacks_finn_alone
@@ -29,11 +30,15 @@ class Lookup:
     Attributes:
         problems: What is wrong.
         skipped: What the build does without.
+        limits: What is asked of the versions of plugins.
+        required: The plugins that those that were found require, each after all that it requires itself.
         needing_finn: The plugins that cannot be used for no other reason than that FINN is not installed.
     """
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, limits: VersionLimits | None = None) -> None:
         self.registry = registry
+        self.limits = VersionLimits() if limits is None else limits
+        self.required: dict[PluginInfo, None] = {}
         self.problems: list[Problem] = []
         self.skipped: list[Problem] = []
         self.needing_finn: list[PluginInfo] = []
@@ -95,7 +100,18 @@ class Lookup:
             )
         chosen = name.name if name.name in names else names[0]
         prefix = f"{candidates[0].framework}:" if name.framework else ""
-        return self.registry.resolve(kind, prefix + chosen)
+        found = self.registry.resolve(kind, prefix + chosen, self.limits)
+        self.require(found)
+        return found
+
+    def require(self, record: PluginInfo) -> None:
+        """Add what a plugin requires to what a build needs.
+
+        Raises:
+            PluginUnavailableError: One of them is missing, or of another version, or plugins require each other.
+        """
+        if record.requires_plugins:
+            self.required.update(dict.fromkeys(self.registry.required_by(record, self.limits)))
 
     def without_finn(self, error: PluginUnavailableError) -> PluginInfo:
         """Return a plugin that could be used if FINN were installed: a build goes as far as it can without.

@@ -14,6 +14,7 @@ from brainsmith.blueprint.loader import Paths, in_order, parse_blueprint
 from brainsmith.blueprint.loader import missing_files as missing_files
 from brainsmith.blueprint.lookup import Lookup
 from brainsmith.blueprint.outputs import RTL_STEPS
+from brainsmith.blueprint.requires import needs_stated, unmet_distributions
 from brainsmith.blueprint.schema import (
     DEFAULT_STEPS,
     NOWHERE,
@@ -29,10 +30,15 @@ from brainsmith.close_names import did_you_mean
 from brainsmith.errors import BlueprintError, PluginLoadError, Problem
 from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.plugin_needs import VersionLimits, needs_of
 from brainsmith.plugin.plugin_registry import Registry
 
 if TYPE_CHECKING:
     from brainsmith.blueprint.composition.overrides import Overrides
+
+
+_MOST_ROUNDS = 10
+"""How often names are looked up again because of what the plugins that were chosen ask of others' versions."""
 
 
 def resolve_blueprint(
@@ -97,8 +103,28 @@ def check_blueprint(
 def resolve_parts(
     blueprint: Blueprint, registry: Registry, steps_given: Collection[str] | None = None
 ) -> tuple[Selection, list[Problem]]:
-    """Look up as much as can be found, beside the problems in the order of the file."""
-    lookup = Lookup(registry)
+    """Look up as much as can be found, beside the problems in the order of the file.
+
+    What the plugins that are chosen ask of others' versions counts as what the blueprint asks, so all is looked up again until
+    nothing more is asked.
+    """
+    stated = needs_stated(blueprint.requires)
+    limits = VersionLimits(stated)
+    for _ in range(_MOST_ROUNDS):
+        lookup = Lookup(registry, limits)
+        selection = _looked_up(lookup, blueprint, steps_given)
+        asking = [need for info in selection.records for need in needs_of(info) if need.versions]
+        limits = VersionLimits([*stated, *asking])
+        if limits.needs == lookup.limits.needs:
+            break
+    else:
+        text = "what the plugins ask of each other's versions does not settle: say in requires which versions are meant"
+        lookup.problems.append(Problem(blueprint.file, 0, 0, text))
+    lookup.problems += unmet_distributions(blueprint.requires)
+    return selection, in_order(blueprint.file, lookup.problems)
+
+
+def _looked_up(lookup: Lookup, blueprint: Blueprint, steps_given: Collection[str] | None) -> Selection:
     for place in blueprint.blanks:
         lookup.note(place, "~ alone names nothing")
     arrangement, steps = _arranged(lookup, blueprint)
@@ -111,6 +137,8 @@ def resolve_parts(
         output=arrangement.output,
         left_out=arrangement.left_out,
         targets=_targets(lookup, blueprint),
+        required=tuple(lookup.required),
+        limits=lookup.limits,
         skipped=tuple(str(note) for note in in_order(blueprint.file, lookup.skipped)),
     )
     if steps_given is None:  # those that would run if it went further, too
@@ -119,7 +147,7 @@ def resolve_parts(
     if lookup.needing_finn:
         note = Problem(blueprint.file, 0, 0, _goes_without_finn(selection, lookup.needing_finn))
         selection = replace(selection, skipped=(str(note), *selection.skipped))
-    return selection, in_order(blueprint.file, lookup.problems)
+    return selection
 
 
 def _goes_without_finn(selection: Selection, needing: list[PluginInfo]) -> str:

@@ -15,6 +15,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "": ("extends", "variables", "explore", "hw_compiler"),
     "explore": ("model", "constraints", "objectives"),
     "hw_compiler": (
+        "requires",
         "target",
         "inputs",
         "kernels",
@@ -189,6 +190,20 @@ class StepEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class Requirement:
+    """The versions of a plugin or an installed distribution that a blueprint accepts.
+
+    Attributes:
+        name: A distribution's, or with a colon a plugin's: `framework:Name`, `type:Name` or `type:framework:Name`.
+        versions: PEP 440 comparisons, such as `>=2,<3`.
+    """
+
+    name: str
+    versions: str
+    position: Position = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class FitGoal:
     """What the foldings are chosen for, in place of a rate.
 
@@ -294,6 +309,7 @@ class Blueprint:
 
     Attributes:
         file: The file as the user named it, as messages show it; of several, with `` + `` between them.
+        requires: The versions of plugins and distributions that it accepts.
         steps: None where the file has no ``steps``: the build takes `DEFAULT_STEPS`.
         args: Arguments of steps by the step's name, whether the file lists that step or the build adds it.
         output: One of `outputs.OUTPUTS`; None where the file has no ``output``: as far as its steps go.
@@ -305,6 +321,7 @@ class Blueprint:
     """
 
     file: str
+    requires: tuple[Requirement, ...] = ()
     goal: Goal = field(default_factory=Goal)
     inputs: InputDatatypes = field(default_factory=InputDatatypes)
     kernels: tuple[KernelEntry, ...] = ()

@@ -9,6 +9,7 @@ from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.blueprint.outputs import OUTPUTS
 from brainsmith.blueprint.schema import NOWHERE, Position
 from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.plugin_needs import VersionLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,8 @@ class Selection:
         output: How far it goes: one of `outputs.OUTPUTS`.
         left_out: The steps that the blueprint names and that lie beyond the output.
         targets: On which the model is compared, the one to compare with first; None leaves the choice to the build.
+        required: The plugins that those require, each after all that it requires itself.
+        limits: What the blueprint and these plugins ask of versions.
         skipped: What the blueprint names and the build does without, each with place and reason.
     """
 
@@ -44,6 +47,8 @@ class Selection:
     output: str = OUTPUTS[0]
     left_out: tuple[BuildStep, ...] = ()
     targets: tuple[PluginInfo, ...] | None = None
+    required: tuple[PluginInfo, ...] = ()
+    limits: VersionLimits = field(default_factory=VersionLimits, compare=False)
     skipped: tuple[str, ...] = ()
 
     def phase(self, word: str) -> tuple[BuildStep, ...]:
@@ -58,8 +63,8 @@ class Selection:
 
     @property
     def records(self) -> tuple[PluginInfo, ...]:
-        """Every plugin that the blueprint needs, each once."""
-        found: dict[PluginInfo, None] = {}
+        """Every plugin that the blueprint needs, each once; those that others require come first."""
+        found: dict[PluginInfo, None] = dict.fromkeys(self.required)
         for kernel in self.kernels:
             found.update(dict.fromkeys((kernel.record, *kernel.backends)))
         steps = (*self.pre_hw, *self.transforms, *self.post_hw, *self.steps)

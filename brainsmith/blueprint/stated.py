@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from brainsmith.blueprint.schema import Arguments, Blueprint, KernelEntry, PluginName, StepEntry
+from brainsmith.blueprint.schema import Arguments, Blueprint, KernelEntry, PluginName, Requirement, StepEntry
 
 
 def stated(blueprint: Blueprint) -> dict[str, Any]:
@@ -18,6 +18,8 @@ def stated(blueprint: Blueprint) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, PluginName):
         return f"{'~' if value.optional else ''}{value.qualified}"
+    if isinstance(value, Requirement):
+        return f"{value.name} {value.versions}"
     if isinstance(value, StepEntry):
         return _entry(value)
     if isinstance(value, KernelEntry):

@@ -107,9 +107,10 @@ def build(
         source = with_input_datatypes(source, task.inputs, model_name(model))
         shown = {"explain": explain, "page": report}
         job = BuildJob(task, source, workspace, model_name(model), progress, use_cache=use_cache, **shown)
-        job.prepare(verify)
+        with task.registry.asked(task.limits):
+            job.prepare(verify)
     with _nothing_half_written(workspace, job), _failure_reported(job):
-        with job.listened(), job.maker:
+        with job.listened(), job.maker, task.registry.asked(task.limits):
             result = job.finish(job.run())
         workspace.publish(job.state_provenance)
     if task.strict and not result.proven:

@@ -99,7 +99,8 @@ class BuildJob:
         self._config = StepConfig(output_dir=str(self.workspace.staging), **self.task.config)
         cache = BuildCache(self.task.cache_folder) if self.use_cache else None
         steps, folders = self.task.steps, self.task.folders
-        self.runner = StepRunner(steps, self._config, self.workspace.staging, cache, folders)
+        asked = tuple(f"{need.who}: {need}" for need in self.task.limits.needs)
+        self.runner = StepRunner(steps, self._config, self.workspace.staging, cache, folders, asked)
         self._early = EarlySteps(self.runner, self.workspace.staging, steps)
         blueprint = str(self.task.description["file"])
         self.runner.made = {"model": self.name, "blueprint": blueprint, "output": str(self.workspace.output)}

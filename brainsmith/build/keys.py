@@ -68,7 +68,7 @@ def plugin_places(settings: Settings, registry: Registry) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(path for path in found if path.exists()))
 
 
-def plugin_sources(places: Iterable[Path]) -> str:
+def plugin_sources(places: Iterable[Path], asked: Iterable[str] = ()) -> str:
     """Return what stands for the plugins that belong to no framework, any of which a step may use: digests by file.
 
     It goes by the content of all `SOURCES`, since a backend's core is as much its code as its Python is. One that cannot
@@ -76,9 +76,11 @@ def plugin_sources(places: Iterable[Path]) -> str:
 
     Args:
         places: Folders, and files that are plugins by themselves; what lies beside such a file may be its core.
+        asked: What is asked of their versions.
     """
     files = {path for place in places for path in source_files(place)}
-    return json.dumps({str(path): file_digest(str(path)) for path in files}, sort_keys=True)
+    versions = dict.fromkeys(sorted(asked), "asked for")
+    return json.dumps({**versions, **{str(path): file_digest(str(path)) for path in files}}, sort_keys=True)
 
 
 def source_files(place: Path) -> list[Path]:

@@ -82,6 +82,7 @@ class StepRunner:
         staging: Where steps put files.
         cache: None to run everything.
         folders: Where plugins are that belong to no framework.
+        asked: What is asked of the versions of plugins, which decides what their names mean.
         log: What they say.
         made: Which build it is, for those that reuse its results: `model`, `blueprint` and `output`.
         results: One for each step so far.
@@ -94,11 +95,12 @@ class StepRunner:
     staging: Path
     cache: BuildCache | None
     folders: Sequence[Path] = ()
+    asked: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         renew()  # a key may not hold modules that are about to be forgotten
         self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in self.steps)
-        known = ({}, "") if self.cache is None else (framework_versions(), plugin_sources(self.folders))
+        known = ({}, "") if self.cache is None else (framework_versions(), plugin_sources(self.folders, self.asked))
         self._around = Surroundings(*known, "finn" if self._with_finn else "own")
         self._functions: list[StepFunction] | None = None
         self._rules: Rules | None = None
@@ -308,7 +310,7 @@ class StepRunner:
 
     def _why_not_current(self) -> str:
         """Return why what ran is not what the key says: sources that changed meanwhile; empty if it is."""
-        if plugin_sources(self.folders) != self._around.plugins:
+        if plugin_sources(self.folders, self.asked) != self._around.plugins:
             return "plugins changed while the build ran"
         try:
             refuse_changed()

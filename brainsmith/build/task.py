@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from brainsmith.blueprint.stated import stated
 from brainsmith.build.keys import plugin_places
 from brainsmith.build.step_list import arranged, steps_from, steps_of
 from brainsmith.errors import BuildError
+from brainsmith.plugin.plugin_needs import VersionLimits
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -62,6 +63,7 @@ class BuildTask:
         strict: Whether a build that is not proven in full ends as one that failed.
         description: The blueprint, as the report names it.
         registry: Where plugins are.
+        limits: What is asked of their versions.
         cache_folder: Where the build cache is.
         folders: Where plugins are that belong to no framework: the project's, and installed packages'.
         targets: On which the model is compared for the report, the one to compare with first.
@@ -79,6 +81,7 @@ class BuildTask:
     description: dict[str, Any]
     registry: Registry
     cache_folder: Path
+    limits: VersionLimits = field(default_factory=VersionLimits)
     folders: tuple[Path, ...] = ()
     targets: tuple[PluginInfo, ...] = ()
     targets_named: bool = False
@@ -135,6 +138,7 @@ def task_of(arguments: BuildArguments) -> BuildTask:
         verify=blueprint.verify,
         description=_description(blueprint, output),
         registry=registry,
+        limits=chosen.limits,
         cache_folder=Path(settings.cache_dir) / "builds",
         folders=plugin_places(settings, registry),
         targets=targets,

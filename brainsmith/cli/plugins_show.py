@@ -12,7 +12,7 @@ from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.plugin.precedence import ADAPTED, framework_identifier, split_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
@@ -85,6 +85,8 @@ def _print(info: PluginInfo, registry: Registry, terminal: Terminal) -> None:
         if info.type != "bundle":
             pairs.append(("parameters", "\n".join(map(str, details.parameters)) or "none"))
     terminal.pairs(pairs, "  ")
+    for line in _tree(info, registry):
+        terminal.write(f"    {line}")
     if details is not None and details.docstring:
         terminal.write("")
         for line in details.docstring.splitlines():
@@ -124,6 +126,7 @@ def _facts(info: PluginInfo, registry: Registry) -> Iterable[tuple[str, str]]:
     yield "author", info.author
     yield "license", info.license
     yield "requires", ", ".join(info.requires)
+    yield "requires plugins", ", ".join(info.requires_plugins)
     yield "needs brainsmith", " and ".join(_bounds(info))
     yield "priority", "" if info.priority == 50 else str(info.priority)
     yield "device types", ", ".join(info.device_types)
@@ -131,6 +134,15 @@ def _facts(info: PluginInfo, registry: Registry) -> Iterable[tuple[str, str]]:
     for name, value in info.extra.items():
         if name not in ("domain", "op_type", "license"):
             yield name.replace("_", " "), ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _tree(info: PluginInfo, registry: Registry) -> Iterator[str]:
+    """Yield what a plugin requires, and below each what that requires itself, as lines of a tree; nothing if it is nothing."""
+    if info.requires_plugins:
+        from brainsmith.plugin.plugin_needs import need_tree  # hardly any plugin requires others
+
+        yield ""
+        yield from need_tree(info, lambda need: registry.resolve_alone(need.type, need.name))
 
 
 def _bounds(info: PluginInfo) -> Iterable[str]:

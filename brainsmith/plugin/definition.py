@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 _TEXTS = ("name", "version", "description", "author", "license", "min_brainsmith", "max_brainsmith")
-_LISTS = ("requires", "tags")
+_LISTS = ("requires", "requires_plugins", "tags")
 _COMMON = (*_TEXTS, *_LISTS, "priority", "override")
 _MANY = (list, tuple)
 _TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
     **dict.fromkeys((*_TEXTS, "domain", "op_type", "display_name", "vendor"), (str, "a string")),
     **dict.fromkeys(("priority", "num_inputs"), (int, "a number")),
     **dict.fromkeys(("override", "cache"), (bool, "True or False")),
-    **dict.fromkeys((*_LISTS, "device_types", "depends_on", "inputs"), (_MANY, "a list of strings")),
+    **dict.fromkeys((*_LISTS, "device_types", "inputs"), (_MANY, "a list of strings")),
 }
 """What the value of a keyword must be, and how messages call it."""
 _OWN: dict[str, tuple[str, ...]] = {
@@ -27,7 +27,7 @@ _OWN: dict[str, tuple[str, ...]] = {
     "backend": ("kernel", "backend_type", "domain", "op_type"),
     "step": ("cache", "inputs"),
     "op": ("domain", "num_inputs"),
-    "target": ("display_name", "vendor", "device_types", "depends_on"),
+    "target": ("display_name", "vendor", "device_types"),
     "bundle": (),
 }
 _OUR_DEFAULTS = {"version": __version__, "author": "BrainSmith"}
@@ -133,6 +133,8 @@ def _problems(plugin_type: str, values: dict[str, Any], object_name: str) -> Ite
         yield f"name= of @op cannot be {FUSED!r}: BrainSmith's own fused nodes have this type; choose another name"
     if plugin_type == "transform":
         yield from _transform_problems(values.get("stage"), values.get("kernel"))
+    if values.get("requires_plugins"):
+        yield from _need_problems(plugin_type, values["requires_plugins"])
     if plugin_type == "backend":
         yield from _backend_problems(values.get("kernel"), values.get("backend_type"), values.get("domain"))
 
@@ -153,6 +155,16 @@ def _transform_problems(stage: Any, kernel: Any) -> Iterator[str]:
         yield f"stage= of @transform must be a snake_case name such as 'topology_opt', not {stage!r}"
     if kernel is not None and (not isinstance(kernel, str) or not kernel):
         yield f"kernel= of @transform must be a kernel's name, not {kernel!r}"
+
+
+def _need_problems(plugin_type: str, needs: Any) -> Iterator[str]:
+    from brainsmith.plugin.plugin_needs import read_need  # hardly any plugin requires others
+
+    for text in needs if fits(needs, _MANY) else ():
+        try:
+            read_need(text, plugin_type, "")
+        except ValueError as error:
+            yield f"requires_plugins= of @{plugin_type} {error}"
 
 
 def _backend_problems(kernel: Any, backend_type: Any, domain: str | None) -> Iterator[str]:

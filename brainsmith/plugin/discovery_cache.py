@@ -7,6 +7,7 @@ import time
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import CacheError
 from brainsmith.plugin.distributions import environment
+from brainsmith.plugin.info import FIELDS
 from brainsmith.plugin.precedence import ADAPTED
 from brainsmith.plugin.snapshot import STAMPED, Snapshot
 from brainsmith.store.file_lock import FileLock
@@ -185,8 +186,8 @@ def _definitions(full_key: tuple[object, ...], settings: Settings) -> Kept:
 
 
 def _own_key(full_key: tuple[object, ...]) -> str:
-    """Return the key of both entries: what one is beside the other is found by it."""
-    return f"{full_key!r}|answers as tables"
+    """Return the key of both entries: what one is beside the other is found by it. Records of other fields have another."""
+    return f"{full_key!r}|answers as tables|{' '.join(FIELDS)}"
 
 
 def _save(full_key: tuple[object, ...], settings: Settings, snapshot: Snapshot) -> bool:

@@ -45,7 +45,7 @@ FINN_RTL = "finn.custom_op.fpgadataflow.rtl"
 EXTRA_FIELDS = ("display_name", "vendor", "license")
 """What a record is given as if it were a field, and holds in `extra`: what a target states about itself for people."""
 
-_LISTS = ("requires", "device_types", "tags")
+_LISTS = ("requires", "requires_plugins", "device_types", "tags")
 
 
 class PluginInfo:
@@ -63,6 +63,7 @@ class PluginInfo:
         description: One line.
         author: Who wrote it.
         requires: PEP 508 requirements.
+        requires_plugins: Other plugins that it needs: `kernel:acme:MatMul >=2`; without a type, one of its own type.
         min_brainsmith: The oldest host version it works with; empty for any.
         max_brainsmith: The newest one; empty for any.
         priority: Between distributions that offer the same name, the higher one wins; 50 is normal.
@@ -87,6 +88,7 @@ class PluginInfo:
     description: str = ""
     author: str = ""
     requires: tuple[str, ...] = ()
+    requires_plugins: tuple[str, ...] = ()
     min_brainsmith: str = ""
     max_brainsmith: str = ""
     priority: int = Priority.NORMAL

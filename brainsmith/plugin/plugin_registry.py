@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from typing import Any
 
+    from brainsmith.plugin.plugin_needs import Need, VersionLimits
+
 
 class Registry(RecordTables):
     """Holds records and loaded objects: a mapping with the keys `type:Name` and `type:framework:Name`.
@@ -147,28 +149,64 @@ class Registry(RecordTables):
                 return
         raise PluginNotFoundError(f"no {plugin_type} named {name!r} was registered at run time")
 
-    def resolve(self, plugin_type: str, name: str) -> PluginInfo:
+    def resolve(self, plugin_type: str, name: str, limits: VersionLimits | None = None) -> PluginInfo:
         """Return the record of `Name` or `framework:Name`.
+
+        Args:
+            plugin_type: One of `PLUGIN_TYPES`.
+            name: The name.
+            limits: What is asked of versions; None for what is asked in this context (`asked`), if anything is.
 
         Raises:
             PluginNotFoundError: Nothing has this name; close ones are suggested.
             AmbiguousPluginError: A bare name that only frameworks have, and several do.
             DuplicatePluginError: Two different objects of one framework claim it.
-            PluginUnavailableError: Its record says that it cannot be used here.
+            PluginUnavailableError: Its record says that it cannot be used here; or no version meets what is asked.
         """
         # While several changes are made as one, whoever makes them must not wait for a discovery, which waits for them.
         if self._recheck is not None and not self._lock._is_owned():  # type: ignore[attr-defined]
             self._recheck()
-        info = self._find(plugin_type, name)
+        info = self.resolve_alone(plugin_type, name, limits)
+        if info.requires_plugins:
+            self._refuse_unmet(info, limits)
+        return info
+
+    def required_by(self, info: PluginInfo, limits: VersionLimits | None = None) -> list[PluginInfo]:
+        """Return the plugins that a plugin requires, each once, after all that it requires itself.
+
+        Args:
+            info: Its record.
+            limits: What is asked of versions. What the plugins ask of each other's then chooses, too; without, the plugins that
+                names mean must meet it.
+
+        Raises:
+            PluginUnavailableError: One is missing, or of another version, or plugins require each other.
+        """
+        from brainsmith.plugin.plugin_needs import required_by  # hardly any plugin requires others
+
+        def find(need: Need) -> PluginInfo:
+            return self.resolve_alone(need.type, need.name, None if limits is None else limits.and_need(need))
+
+        return required_by(info, find)
+
+    def resolve_alone(self, plugin_type: str, name: str, limits: VersionLimits | None = None) -> PluginInfo:
+        """Return the record of a name as `resolve` does, whatever the plugin requires of others."""
+        info = self._find(plugin_type, name, limits)
         if info is None and self._refresh is not None:
             self._refresh()
-            info = self._find(plugin_type, name)
+            info = self._find(plugin_type, name, limits)
         if info is None:
             from brainsmith.plugin.not_found import not_found_message  # only where a name is wrong
 
             raise PluginNotFoundError(not_found_message(self, plugin_type, name))
         self.limits.refuse_unusable(info)
         return info
+
+    def _refuse_unmet(self, info: PluginInfo, limits: VersionLimits | None) -> None:
+        from brainsmith.plugin.requirements import LATER  # hardly any plugin requires others
+
+        if info.type not in LATER:
+            self.required_by(info, limits)
 
     def get(self, plugin_type: str, name: str) -> Any:
         """Return the real object of `Name` or `framework:Name`, imported if it was not yet.

@@ -48,7 +48,7 @@ def preferred(providers: Iterable[PluginInfo]) -> PluginInfo:
     Raises:
         AmbiguousPluginError: Only frameworks have it, and several do.
     """
-    found = sorted(providers, key=precedence)
+    found = ranked_providers(providers)
     if len(found) > 1 and found[0].framework in ADAPTED:
         names = ", ".join(info.qualified for info in found)
         raise AmbiguousPluginError(
@@ -96,10 +96,23 @@ def chosen(providers: Iterable[PluginInfo]) -> PluginInfo:
         AmbiguousPluginError: As `preferred`.
         DuplicatePluginError: The framework that has precedence offers two different objects.
     """
-    found = sorted(providers, key=precedence)
+    found = ranked_providers(providers)
     if len(found) > 1:
         refuse_clash([info for info in found if info.framework == found[0].framework])
     return preferred(found)
+
+
+def ranked_providers(providers: Iterable[PluginInfo]) -> list[PluginInfo]:
+    """Return the records of a name, the one that has precedence first.
+
+    Of distributions with one priority the one with the highest version of the plugin comes first.
+    """
+    found = sorted(providers, key=precedence)
+    if len({precedence(info)[:2] for info in found}) == len(found):
+        return found
+    from brainsmith.plugin.plugin_needs import version_rank  # hardly any name has two such providers
+
+    return sorted(found, key=lambda info: (precedence(info)[:2], version_rank(info), precedence(info)))
 
 
 def precedence(info: PluginInfo) -> tuple[int, int, str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _contextvars import ContextVar
 from _thread import _local
 
 from brainsmith import TYPE_CHECKING
@@ -13,7 +14,7 @@ from brainsmith.errors import (
 )
 from brainsmith.forks import lock_of
 from brainsmith.plugin.discovered import Discovered
-from brainsmith.plugin.precedence import chosen, framework_identifier, precedence, refuse_clash, split_name
+from brainsmith.plugin.precedence import chosen, framework_identifier, ranked_providers, refuse_clash, split_name
 
 if TYPE_CHECKING:
     from _thread import RLock
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.journal import Journal
+    from brainsmith.plugin.plugin_needs import VersionLimits
 
 
 class RecordTables:
@@ -78,7 +80,7 @@ class RecordTables:
             found = list(registered.values())
             discovered = self._discovered.by_key.get(key, ())
             found.extend(info for info in discovered if info.framework not in registered)
-        return sorted(found, key=precedence)
+        return ranked_providers(found)
 
     def knows(self, plugin_type: str, name: str) -> bool:
         """Tell whether any framework has a bare name, as far as the last discovery knows."""
@@ -88,13 +90,21 @@ class RecordTables:
         """Return the frameworks that have plugins of a type, as far as the last discovery knows."""
         return {info.framework for info in self.known() if info.type == plugin_type}
 
-    def _find(self, plugin_type: str, name: str) -> PluginInfo | None:
+    def _find(self, plugin_type: str, name: str, limits: VersionLimits | None = None) -> PluginInfo | None:
         framework, bare = split_name(name)
         found = self._all_providers(plugin_type, bare)
         if framework is not None:
             wanted = framework_identifier(framework)
             found = [info for info in found if framework_identifier(info.framework) == wanted]
-        return chosen(found) if found else None
+        if not found:
+            return None
+        asked = _ASKED.get() if limits is None else limits
+        return chosen(found) if asked is None else asked.chosen(found)
+
+    @staticmethod
+    def asked(limits: VersionLimits) -> AbstractContextManager[None]:
+        """Let names mean, inside a `with`, what a blueprint and the plugins that it chose ask of versions."""
+        return _Asked(limits)
 
     def known(self) -> list[PluginInfo]:
         """Return all records as of the last discovery, without looking whether anything changed since."""
@@ -170,6 +180,23 @@ class RecordTables:
         known = [here] if here else self._discovered.by_key.get(info.key, ())
         others = (one for one in known if one.framework == info.framework and one.reference != info.reference)
         return next(others, None)
+
+
+_ASKED: ContextVar[VersionLimits | None] = ContextVar("asked", default=None)
+"""What is asked of versions where a build runs."""
+
+
+class _Asked:
+    """Holds for what runs inside a `with`."""
+
+    def __init__(self, limits: VersionLimits) -> None:
+        self._limits = limits
+
+    def __enter__(self) -> None:
+        self._token = _ASKED.set(self._limits)
+
+    def __exit__(self, *error: object) -> None:
+        _ASKED.reset(self._token)
 
 
 def exists(look_up: Callable[[], object]) -> bool:

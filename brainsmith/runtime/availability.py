@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BrainsmithError
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.plugin_loading import describe_error
+from brainsmith.plugin.plugin_needs import needs_of, version_of
 from brainsmith.plugin.requirements import why_unusable
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def why_unavailable(
     Args:
         info: The target's record.
         live: Makes its instance.
-        above: The targets that depend on it, by qualified name, from the first.
+        above: The targets that require it, by qualified name, from the first.
     """
     return why_unusable(info) or _of_dependencies(info, live, above) or _of_instance(info, live)
 
@@ -43,30 +44,22 @@ def _of_dependencies(
     info: PluginInfo, live: Callable[[PluginInfo], LiveTarget], above: tuple[str, ...]
 ) -> str:
     path = (*above, info.qualified)
-    for need in info.get("depends_on", ()):
-        kind, name = plugin_of(need)
+    for need in needs_of(info):
         try:
-            needed = get_registry().resolve(kind, name)
+            needed = get_registry().resolve(need.type, need.name)
         except BrainsmithError as error:
-            return f"depends on the {kind} {name!r}: {error}"
-        if kind != "target":
+            return f"requires the {need.type} {need.name!r}: {error}"
+        if not need.is_met(needed):
+            there = version_of(needed) or "no version that it states"
+            return f"requires the {need.type} {need.name!r} {need.versions}, and {needed.qualified} has {there}"
+        if need.type != "target":
             continue
         if needed.qualified in path:
-            return (
-                f"depends on itself: {' -> '.join((*path[path.index(needed.qualified) :], needed.qualified))}"
-            )
+            return f"requires itself: {' > '.join((*path[path.index(needed.qualified) :], needed.qualified))}"
         reason = why_unavailable(needed, live, path)
         if reason:
-            return f"depends on the target {name!r}, which cannot be used here: {reason}"
+            return f"requires the target {need.name!r}, which cannot be used here: {reason}"
     return ""
-
-
-def plugin_of(need: str) -> tuple[str, str]:
-    """Return plugin type and name of what `depends_on` names: `numpy` is a target, `kernel:MatMul` is not."""
-    from brainsmith.plugin.info import PLUGIN_TYPES
-
-    kind, colon, name = need.partition(":")
-    return (kind, name) if colon and kind in PLUGIN_TYPES else ("target", need)
 
 
 def _of_instance(info: PluginInfo, live: Callable[[PluginInfo], LiveTarget]) -> str:

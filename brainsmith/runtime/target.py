@@ -30,7 +30,7 @@ class Target(ABC):
 
     Attributes:
         device_id: As given.
-        dependencies: The targets that `depends_on` names, initialised, by name; there before `initialize`.
+        dependencies: The targets that `requires_plugins` names, initialised, by name; there before `initialize`.
     """
 
     dependencies: Mapping[str, Target] = MappingProxyType({})

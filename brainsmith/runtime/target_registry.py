@@ -17,9 +17,10 @@ from brainsmith.plugin.core import enter, get_registry
 from brainsmith.plugin.definition import keywords, make_record
 from brainsmith.plugin.instance_cache import InstanceCache
 from brainsmith.plugin.plugin_loading import describe_error
+from brainsmith.plugin.plugin_needs import needs_of
 from brainsmith.plugin.precedence import precedence
 from brainsmith.plugin.records import RecordList
-from brainsmith.runtime.availability import plugin_of, why_unavailable, why_unsupported
+from brainsmith.runtime.availability import why_unavailable, why_unsupported
 from brainsmith.runtime.live_target import LiveTarget
 from brainsmith.runtime.resource_content import digest_of
 from brainsmith.runtime.target import Target
@@ -223,10 +224,9 @@ class TargetRegistry:
     def _needed_by(self, info: PluginInfo) -> dict[str, LiveTarget]:
         held: dict[str, LiveTarget] = {}
         try:
-            for need in info.get("depends_on", ()):
-                kind, name = plugin_of(need)
-                if kind == "target":
-                    held[name] = self.acquire(self.get_info(name))
+            for need in needs_of(info):
+                if need.type == "target":
+                    held[need.name] = self.acquire(self.get_info(need.name))
         except BaseException:
             for live in reversed(held.values()):
                 live.release()

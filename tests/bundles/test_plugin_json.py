@@ -72,8 +72,8 @@ def test_everything_that_a_file_can_say(folder):
         "ops": ("acme_double", "acme_half"),
         "file": manifest.file,
         "license": "MIT",
-        "depends_on": ("base >=1.0.0", "other"),
     }
+    assert info.requires_plugins == ("base >=1.0.0", "other")
 
 
 def test_the_least_that_a_file_must_say(folder):

@@ -124,7 +124,10 @@ def test_stacked_decorators_enter_what_they_are_given():
     assert get_registry().get("step", "kept") is cached
 
 
-KEYWORDS = "name, version, description, author, license, min_brainsmith, max_brainsmith, requires, tags, priority, override"
+KEYWORDS = (
+    "name, version, description, author, license, min_brainsmith, max_brainsmith, requires, requires_plugins, tags, priority,"
+    " override"
+)
 REFUSED = {
     "an unknown keyword": (
         transform,

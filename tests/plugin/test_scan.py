@@ -392,7 +392,7 @@ BAD = {
     "an unknown keyword": (
         "@transform(stag='x')\nclass A(Transformation): pass",
         "{path}:11: @transform has no keyword 'stag'. Did you mean 'stage'?\n  it takes name, version, description, author, license, min_brainsmith,"
-        " max_brainsmith, requires, tags, priority, override, stage, kernel, cache, inputs",
+        " max_brainsmith, requires, requires_plugins, tags, priority, override, stage, kernel, cache, inputs",
     ),
     "within an if": (
         "if True:\n    @transform(stage='x')\n    class A(Transformation): pass",

@@ -203,7 +203,7 @@ def test_an_interrupted_cleanup_lets_go_of_what_the_target_needed(manager):
         raise KeyboardInterrupt
 
     base = toy("Base")
-    toy("Upper", depends_on=("base",), cleanup=cleanup)
+    toy("Upper", requires_plugins=("base",), cleanup=cleanup)
     manager.switch_plugin("upper")
     with pytest.raises(KeyboardInterrupt):
         manager.release("upper")
@@ -290,7 +290,7 @@ def test_what_a_target_depends_on_is_initialised_before_it_and_cleaned_up_after_
         }
 
     toy("Base", **noting("base"))
-    cls = toy("Upper", depends_on=("base",), **noting("upper"))
+    cls = toy("Upper", requires_plugins=("base",), **noting("upper"))
     manager.switch_plugin("upper")
     assert list(cls.instances[0].dependencies) == ["base"]
     manager.close()
@@ -299,7 +299,7 @@ def test_what_a_target_depends_on_is_initialised_before_it_and_cleaned_up_after_
 
 def test_a_dependency_is_let_go_of_if_the_target_fails(manager):
     base = toy("Base")
-    toy("Upper", depends_on=("base",), fails_in=("initialize",))
+    toy("Upper", requires_plugins=("base",), fails_in=("initialize",))
     with pytest.raises(TargetError, match="target 'upper' failed in initialize"):
         manager.switch_plugin("upper")
     assert base.instances[0].calls == ["initialize", "cleanup"]

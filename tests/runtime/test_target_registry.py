@@ -23,7 +23,7 @@ from brainsmith.plugin.core import target
 from brainsmith.runtime.target import Target
 
 @target(name="{name}", priority=60, device_types=("gpu",), display_name="Shown", vendor="Acme", requires=({requires}),
-        min_brainsmith="{oldest}", depends_on=({needs}))
+        min_brainsmith="{oldest}", requires_plugins=({needs}))
 class Found(Target):
     def prepare_resource(self, resource, config=None):
         return resource
@@ -317,24 +317,24 @@ def test_a_folder_with_a_broken_file_is_refused(registry, tmp_path):
 
 
 def test_a_dependency_that_is_missing_or_unavailable_makes_a_target_unavailable(registry):
-    toy("Upper", depends_on=("base",))
-    assert reason_of(registry, "upper").startswith("depends on the target 'base': no target named 'base'")
+    toy("Upper", requires_plugins=("base",))
+    assert reason_of(registry, "upper").startswith("requires the target 'base': no target named 'base'")
     toy("Base", available=False)
     assert (
         reason_of(registry, "upper")
-        == "depends on the target 'base', which cannot be used here: its cable is not plugged in: plug it in"
+        == "requires the target 'base', which cannot be used here: its cable is not plugged in: plug it in"
     )
-    toy("Other", depends_on=("kernel:Nowhere",))
+    toy("Other", requires_plugins=("kernel:Nowhere",))
     assert reason_of(registry, "other").startswith(
-        "depends on the kernel 'Nowhere': no kernel named 'Nowhere'"
+        "requires the kernel 'Nowhere': no kernel named 'Nowhere'"
     )
 
 
 def test_dependencies_in_a_circle_are_told(registry):
-    toy("A", depends_on=("b",))
-    toy("B", depends_on=("c",))
-    toy("C", depends_on=("b",))
-    assert reason_of(registry, "a").endswith("depends on itself: project:b -> project:c -> project:b")
+    toy("A", requires_plugins=("b",))
+    toy("B", requires_plugins=("c",))
+    toy("C", requires_plugins=("b",))
+    assert reason_of(registry, "a").endswith("requires itself: project:b > project:c > project:b")
 
 
 def test_auto_select_takes_the_best_that_is_available_and_supports_the_model(registry, only_toys):

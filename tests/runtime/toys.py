@@ -20,7 +20,7 @@ class Scale(Target):
     priority = 50
     device_types = ("toy",)
     requires = ()
-    depends_on = ()
+    requires_plugins = ()
     available = True
     fails_in = ()
     concurrent = True
@@ -47,7 +47,8 @@ class Scale(Target):
             device_types=list(cls.device_types),
             requires=list(cls.requires),
             description="Multiplies.",
-            extra={"colour": "red", **({"depends_on": cls.depends_on} if cls.depends_on else {})},
+            requires_plugins=list(cls.requires_plugins),
+            extra={"colour": "red"},
         )
 
     def note(self, call):

@@ -15,7 +15,7 @@ from brainsmith.plugin.adapters.adapter import Adapter, Reading
 from brainsmith.plugin.adapters.builder_steps import step_tables
 from brainsmith.plugin.adapters.relocation import relocated
 from brainsmith.plugin.closure import ClassNode, declared_abstract, is_abstract
-from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.info import FIELDS, PluginInfo
 from brainsmith.plugin.package_files import distribution_version, package_folders
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from brainsmith.plugin.python_source import PythonSource
 
 # What a framework's sources do not state: description, author, requires, min_ and max_brainsmith, priority, stage.
-_UNSTATED = ("", "", (), "", "", 50, None)
+_UNSTATED = PluginInfo().to_plain()[FIELDS.index("version") + 1 : FIELDS.index("kernel")]
 
 
 class PackageAdapter(Adapter):

@@ -67,9 +67,6 @@ class Manifest(Struct):
     def record(self) -> PluginInfo:
         """Return the record of type `bundle`; `extra` has the path of the file, and the ops that it offers."""
         extra: dict[str, Any] = {"path": self.path, "ops": self.values.get("ops", ()), "file": self.file}
-        needs = self.values.get("depends_on")
-        if needs:
-            extra["depends_on"] = tuple(f"{name} {versions}".rstrip() for name, versions in needs)
         reference = f"{folder_module(os.path.dirname(self.path))}:{self.name}"
         return bundle_record(self.values, "project", reference, f"{self.path}:{self.line}", extra)
 
@@ -87,6 +84,7 @@ def bundle_record(
         version=str(stated["version"]),
         description=stated.get("description", ""),
         author=stated.get("author", ""),
+        requires_plugins=[f"{name} {versions}".rstrip() for name, versions in stated.get("depends_on") or ()],
         min_brainsmith=str(stated["min_brainsmith_version"]),
         max_brainsmith=str(stated.get("max_brainsmith_version") or ""),
         origin=origin,
