@@ -195,6 +195,10 @@ class BuildError(BrainsmithError, RuntimeError):
     step: str = ""
 
 
+class LockError(BrainsmithError, RuntimeError):
+    """A build would use something else than the lock of its blueprint has: all of it is named. Or there is no such lock."""
+
+
 class VerificationError(BuildError):
     """A step changed what the model computes, or a circuit does not compute it.
 

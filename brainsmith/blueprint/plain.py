@@ -52,7 +52,7 @@ def from_plain(plain: Any, registry: Registry) -> Any:
     """
     if isinstance(plain, tuple) and plain and isinstance(plain[0], str) and plain[0].startswith(_MARK):
         if plain[0] == _RECORD:
-            return registry.resolve(plain[1], plain[2])
+            return registry.resolve_alone(plain[1], plain[2])
         cls = _CLASSES[plain[0].removeprefix(_MARK)]
         return cls(*(from_plain(item, registry) for item in plain[1:]))
     if isinstance(plain, dict):

@@ -6,7 +6,8 @@ from yaml.nodes import Node
 
 from brainsmith.blueprint.nodes import Document
 from brainsmith.blueprint.schema import Requirement
-from brainsmith.plugin.plugin_needs import read_need, versions_problem
+from brainsmith.plugin.plugin_needs import read_need
+from brainsmith.plugin.plugin_versions import versions_problem
 from brainsmith.yaml_nodes import describe, is_text
 
 

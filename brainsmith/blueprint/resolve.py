@@ -105,8 +105,8 @@ def resolve_parts(
 ) -> tuple[Selection, list[Problem]]:
     """Look up as much as can be found, beside the problems in the order of the file.
 
-    What the plugins that are chosen ask of others' versions counts as what the blueprint asks, so all is looked up again until
-    nothing more is asked.
+    What the plugins that are chosen ask of others' versions counts as what the blueprint asks, so all is looked up again
+    until nothing more is asked.
     """
     stated = needs_stated(blueprint.requires)
     limits = VersionLimits(stated)
@@ -138,7 +138,7 @@ def _looked_up(lookup: Lookup, blueprint: Blueprint, steps_given: Collection[str
         left_out=arrangement.left_out,
         targets=_targets(lookup, blueprint),
         required=tuple(lookup.required),
-        limits=lookup.limits,
+        asked=tuple((need.type, need.name, need.versions, need.who) for need in lookup.limits.needs),
         skipped=tuple(str(note) for note in in_order(blueprint.file, lookup.skipped)),
     )
     if steps_given is None:  # those that would run if it went further, too

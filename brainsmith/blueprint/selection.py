@@ -9,7 +9,7 @@ from brainsmith.blueprint.build_step import BuildStep
 from brainsmith.blueprint.outputs import OUTPUTS
 from brainsmith.blueprint.schema import NOWHERE, Position
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.plugin_needs import VersionLimits
+from brainsmith.plugin.plugin_needs import Need, VersionLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Selection:
         left_out: The steps that the blueprint names and that lie beyond the output.
         targets: On which the model is compared, the one to compare with first; None leaves the choice to the build.
         required: The plugins that those require, each after all that it requires itself.
-        limits: What the blueprint and these plugins ask of versions.
+        asked: What the blueprint and these plugins ask of versions: type, name, versions and who asks, of each `Need`.
         skipped: What the blueprint names and the build does without, each with place and reason.
     """
 
@@ -48,12 +48,17 @@ class Selection:
     left_out: tuple[BuildStep, ...] = ()
     targets: tuple[PluginInfo, ...] | None = None
     required: tuple[PluginInfo, ...] = ()
-    limits: VersionLimits = field(default_factory=VersionLimits, compare=False)
+    asked: tuple[tuple[str, str, str, str], ...] = ()
     skipped: tuple[str, ...] = ()
 
     def phase(self, word: str) -> tuple[BuildStep, ...]:
         """Give the transforms that a phase of the pipeline stands for."""
         return {"pre_hw": self.pre_hw, "transforms": self.transforms, "post_hw": self.post_hw}[word]
+
+    @property
+    def limits(self) -> VersionLimits:
+        """What is asked of versions."""
+        return VersionLimits(Need(*each) for each in self.asked)
 
     @property
     def pipeline(self) -> tuple[BuildStep, ...]:

@@ -52,6 +52,7 @@ def build(
     part: str | None = None,
     input_datatype: str | Mapping[str, str] | None = None,
     fit: str | None = None,
+    locked: bool = False,
 ) -> BuildResult:
     """Build a model.
 
@@ -81,10 +82,12 @@ def build(
             of an image, or a datatype for each input by name, also as "image=UINT8,mask=INT4".
         fit: A device, or a board that carries it, to fit: the foldings are chosen together for the highest rate within 80 %
             of it, or as the blueprint's `fit` says.
+        locked: Whether to refuse all that differs from the blueprint's lock (`brainsmith lock`), before anything runs.
 
     Raises:
         ModelError: The model cannot be built; the message names all nodes that no layer computes. Nothing has run.
         BlueprintError: The blueprint has errors; all of them are named.
+        LockError: The build is locked, and something differs from the lock, or there is none.
         OutputError: The output folder cannot be written.
         BuildError: A step failed; the message names it, the steps before it, and the last good model.
         VerificationError: A step changed what the model computes.
@@ -101,7 +104,7 @@ def build(
         source = read_for_build(model)
         golden = (verify_inputs, verify_labels, verify_expected)
         arguments = BuildArguments(
-            blueprint, overrides, steps, *golden, produce, strict, part, input_datatype, fit
+            blueprint, overrides, steps, *golden, produce, strict, part, input_datatype, fit, locked
         )
         task = _task(arguments, source)
         source = with_input_datatypes(source, task.inputs, model_name(model))

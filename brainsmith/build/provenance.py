@@ -118,10 +118,7 @@ def check_provenance(folder: Path, file: Path | None = None) -> CheckedFolder:
     Raises:
         BuildError: There is no such folder or statement, or it is damaged, or says nothing of such a folder.
     """
-    if not folder.is_dir():
-        raise BuildError(f"{folder} is no folder")
-    beside = folder / FILE
-    file = (beside if beside.is_file() else folder.absolute().parent / FILE) if file is None else file
+    file, beside = statement_of(folder, file), folder / FILE
     stated = _subjects(file)
     there = frozenset(_made(folder))
     inside = "" if file.absolute() == beside.absolute() else _which(there, stated)
@@ -133,6 +130,18 @@ def check_provenance(folder: Path, file: Path | None = None) -> CheckedFolder:
     new = sorted(there.difference(stated))
     same = len(stated) - len(changed) - len(missing)
     return CheckedFolder(same, tuple(changed), tuple(missing), tuple(new))
+
+
+def statement_of(folder: Path, file: Path | None = None) -> Path:
+    """Return where the statement of a build lies: the file that is named, or else in its folder, or in the folder above.
+
+    Raises:
+        BuildError: There is no such folder.
+    """
+    if not folder.is_dir():
+        raise BuildError(f"{folder} is no folder")
+    beside = folder / FILE
+    return (beside if beside.is_file() else folder.absolute().parent / FILE) if file is None else file
 
 
 def _which(there: Collection[str], stated: Iterable[str]) -> str | None:
@@ -170,6 +179,15 @@ def _subjects(file: Path) -> dict[str, str]:
     Raises:
         BuildError: It cannot be read, or is no statement of a build.
     """
+    return {str(one["name"]): str(one["digest"]["sha256"]) for one in read_statement(file)["subject"]}
+
+
+def read_statement(file: Path) -> dict[str, Any]:
+    """Read the statement of a build.
+
+    Raises:
+        BuildError: It cannot be read, or is no statement of a build.
+    """
     try:
         statement = json.loads(file.read_text("utf-8"))
     except FileNotFoundError as error:
@@ -183,15 +201,19 @@ def _subjects(file: Path) -> dict[str, str]:
     try:
         if (statement["_type"], statement["predicateType"]) != (STATEMENT, PREDICATE):
             raise KeyError
-        found = {str(one["name"]): str(one["digest"]["sha256"]) for one in statement["subject"]}
-    except (KeyError, TypeError) as error:
+        found = [str(one["name"]) for one in statement["subject"] if one["digest"]["sha256"]]
+        described = statement["predicate"]
+        for one in described["buildDefinition"]["resolvedDependencies"]:
+            one["name"], one.get("digest", {}).get("sha256"), one.get("annotations", {}).get("used as")
+        described["runDetails"]["builder"].get("version", {}).get("brainsmith")
+    except (KeyError, TypeError, AttributeError) as error:
         raise BuildError(
             f"{file} is no statement of a build: it must be {STATEMENT} with {PREDICATE}"
         ) from error
     outside = [name for name in found if PurePosixPath(name).is_absolute() or ".." in name.split("/")]
     if outside:
         raise BuildError(f"{file} names {outside[0]!r}, which is outside of a build's folder")
-    return found
+    return dict(statement)
 
 
 def _dependencies(inputs: BuildInputs) -> Iterator[dict[str, Any]]:

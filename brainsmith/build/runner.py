@@ -100,7 +100,11 @@ class StepRunner:
     def __post_init__(self) -> None:
         renew()  # a key may not hold modules that are about to be forgotten
         self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in self.steps)
-        known = ({}, "") if self.cache is None else (framework_versions(), plugin_sources(self.folders, self.asked))
+        known = (
+            ({}, "")
+            if self.cache is None
+            else (framework_versions(), plugin_sources(self.folders, self.asked))
+        )
         self._around = Surroundings(*known, "finn" if self._with_finn else "own")
         self._functions: list[StepFunction] | None = None
         self._rules: Rules | None = None

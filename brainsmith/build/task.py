@@ -46,6 +46,7 @@ class BuildArguments:
     part: str | None = None
     input_datatype: Any = None
     fit: str | None = None
+    locked: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,7 @@ def task_of(arguments: BuildArguments) -> BuildTask:
     else:
         steps, output = arranged(steps_from(arguments.steps, registry), arguments.produce, registry)
         blueprint, chosen = _resolved(arguments, registry, [step.name for step in steps])
+    lock = _held_to_lock(arguments, chosen, registry) if arguments.locked else None
     if arguments.part is not None:
         from brainsmith.rtl.devices.device import part_of
 
@@ -136,7 +138,7 @@ def task_of(arguments: BuildArguments) -> BuildTask:
         device=_device(blueprint),
         golden=_golden(arguments, blueprint),
         verify=blueprint.verify,
-        description=_description(blueprint, output),
+        description=_description(blueprint, output) | ({"lock": lock} if lock else {}),
         registry=registry,
         limits=chosen.limits,
         cache_folder=Path(settings.cache_dir) / "builds",
@@ -146,6 +148,18 @@ def task_of(arguments: BuildArguments) -> BuildTask:
         strict=blueprint.strict if arguments.strict is None else arguments.strict,
         warnings=(*chosen.skipped, *map(str, registry.limits.problems)),
     )
+
+
+def _held_to_lock(arguments: BuildArguments, chosen: Selection, registry: Registry) -> str:
+    """Refuse what is not in the blueprint's lock; return the lock's file."""
+    from brainsmith.blueprint.loader import paths_of
+    from brainsmith.blueprint.schema import Blueprint
+    from brainsmith.build.blueprint_lock import hold_to_lock, lock_file
+
+    given = arguments.blueprint or []
+    file = lock_file([given.file] if isinstance(given, Blueprint) else paths_of(given))
+    hold_to_lock(file, chosen, registry)
+    return str(file)
 
 
 def _check_output(output: object) -> None:

@@ -58,6 +58,7 @@ def run(options: Options, terminal: Terminal) -> int:
             use_cache=not options.flag("--no-cache"),
             explain=options.flag("--explain"),
             progress=show,
+            locked=options.flag("--locked"),
             strict=options.flag("--strict") or None,  # else the blueprint decides
         )
     except NotProvenError as error:

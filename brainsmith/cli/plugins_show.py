@@ -137,7 +137,7 @@ def _facts(info: PluginInfo, registry: Registry) -> Iterable[tuple[str, str]]:
 
 
 def _tree(info: PluginInfo, registry: Registry) -> Iterator[str]:
-    """Yield what a plugin requires, and below each what that requires itself, as lines of a tree; nothing if it is nothing."""
+    """Yield what a plugin requires, and below each what that requires itself, as lines of a tree."""
     if info.requires_plugins:
         from brainsmith.plugin.plugin_needs import need_tree  # hardly any plugin requires others
 

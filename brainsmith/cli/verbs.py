@@ -126,6 +126,7 @@ VERBS = (
         Argument("--verify-labels", "Y.npy", "the correct class of each golden input"),
         Argument("--verify-expected", "Z.npy", "the correct output of each golden input"),
         Argument("--strict", about="exit code 3 unless all is proven; the output is written anyway"),
+        Argument("--locked", about="refuse all that differs from the blueprint's lock, before anything runs"),
         Argument("--no-verify", about="do not check the model after each step"),
         Argument("--no-report", about="do not write report.html; saves one simulation of a circuit"),
         Argument("--no-cache", about="run every step, and keep nothing for later builds"),
@@ -150,6 +151,28 @@ VERBS = (
         "brainsmith verify out/digits_mlp",
         Argument("DIR", about="a build's folder, or a folder in it, such as accelerator, wherever it is now"),
         Argument("--provenance", "FILE", "the build's statement, where it does not lie in DIR or above it"),
+        _JSON,
+    ),
+    Verb(
+        "sbom",
+        "print the bill of materials of a build",
+        "CycloneDX 1.6 as JSON, made of the build's provenance: model, blueprints, plugins, packages with licences, tools,"
+        " and the files that were made, with their SHA-256.",
+        "brainsmith sbom out/digits_mlp --output bill.json",
+        Argument("DIR", about="a build's folder, or one of the folders in it"),
+        Argument("--provenance", "FILE", "the statement; that of DIR or of the folder above by default"),
+        Argument("--output", "FILE", "the file to write; printed by default"),
+    ),
+    Verb(
+        "lock",
+        "write down what builds of a blueprint use, or compare",
+        "The lock lies beside the blueprint (b.yaml, b.lock): each plugin with version, distribution and a digest of its"
+        " file, all plugin files of the project and of packages, packages, tools. `build --locked` refuses what differs.",
+        "brainsmith lock blueprints/digits_mlp.yaml",
+        Argument("FILE", about="a blueprint"),
+        _SET,
+        Argument("--check", about="write nothing; exit code 1 if anything differs"),
+        Argument("--upgrade", "NAME", "take over this plugin, file, package or tool alone", many=True),
         _JSON,
     ),
     Verb(

@@ -13,9 +13,9 @@ from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
+from brainsmith.build.environment import Environment, differences, environment
 from brainsmith.build.relocate import relocate_files
 from brainsmith.errors import ExplorationError
-from brainsmith.exploration.environment import Environment, differences, environment
 from brainsmith.exploration.point_process import WorkerLostError
 from brainsmith.exploration.point_task import BLUEPRINT
 from brainsmith.store.reads import Reads, file_digest

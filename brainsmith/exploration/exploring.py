@@ -119,7 +119,7 @@ class Exploration:
     @cached_property
     def environment(self) -> str:
         """What stands for the packages, tools and plugins that build."""
-        from brainsmith.exploration.environment import fingerprint
+        from brainsmith.build.environment import fingerprint
 
         return fingerprint()
 

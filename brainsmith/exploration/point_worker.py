@@ -95,7 +95,7 @@ def _built(task: dict[str, Any]) -> dict[str, Any]:
 
     try:
         if task.get("environment"):
-            from brainsmith.exploration.environment import environment
+            from brainsmith.build.environment import environment
 
             return {"environment": environment()}
         return _front(task) if task["fidelity"] == MODELS else _figures(task)

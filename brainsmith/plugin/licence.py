@@ -20,9 +20,18 @@ def licence_of(info: PluginInfo) -> str:
     stated = info.extra.get("license")
     if stated:
         return str(stated)
-    names = _DISTRIBUTIONS.get(info.framework, (distribution_key(info.framework),))
+    return licence_of_distribution(*_DISTRIBUTIONS.get(info.framework, (distribution_key(info.framework),)))
+
+
+def licence_of_distribution(*names: str, version: str = "") -> str:
+    """Return what the metadata of the first installed distribution of some names says; empty if nothing does.
+
+    Args:
+        names: As package indexes compare them.
+        version: The version that must be installed; empty for any.
+    """
     for folder in info_folders(search_folders()):
-        if distribution_key(folder.name) in names:
+        if distribution_key(folder.name) in names and version in ("", folder.version):
             return _stated_by(folder)
     return ""
 

@@ -7,8 +7,14 @@ place that reads it, for decorators, blueprints and targets. Nothing of a plugin
 from __future__ import annotations
 
 from brainsmith import TYPE_CHECKING
-from brainsmith.errors import AmbiguousPluginError, BrainsmithError, DuplicatePluginError, PluginUnavailableError
+from brainsmith.errors import (
+    AmbiguousPluginError,
+    BrainsmithError,
+    DuplicatePluginError,
+    PluginUnavailableError,
+)
 from brainsmith.plugin.info import PLUGIN_TYPES
+from brainsmith.plugin.plugin_versions import is_within, version_of, versions_problem
 from brainsmith.plugin.precedence import chosen, framework_identifier, split_name
 from brainsmith.structs import Struct
 
@@ -55,66 +61,6 @@ class Need(Struct):
     def is_met(self, info: PluginInfo) -> bool:
         """Tell whether a record has a version that is asked for; one that states no version meets no comparison."""
         return not self.versions or is_within(version_of(info), self.versions)
-
-
-def version_of(info: PluginInfo) -> str:
-    """Return a plugin's version: what it states, or else that of the distribution that brings it; empty if neither."""
-    return info.version or str(info.extra.get("distribution_version", ""))
-
-
-def version_rank(info: PluginInfo) -> _Descending:
-    """Return what to sort records by so that the highest version comes first, and none, or one that is no version, last."""
-    return _Descending(version_of(info))
-
-
-class _Descending:
-    """A version that sorts before lower ones."""
-
-    def __init__(self, text: str) -> None:
-        from packaging.version import InvalidVersion, Version  # hardly any name has two providers of one rank
-
-        try:
-            self._version: Version | None = Version(text)
-        except InvalidVersion:
-            self._version = None
-
-    def __lt__(self, other: _Descending) -> bool:
-        if self._version is None or other._version is None:
-            return self._version is not None and other._version is None
-        return self._version > other._version
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Descending) and self._version == other._version
-
-    def __hash__(self) -> int:
-        return hash(self._version)
-
-
-def is_within(version: str, versions: str) -> bool:
-    """Tell whether a version is one of some; a text that is no version (PEP 440) is in none.
-
-    Args:
-        version: Such as `2.1`.
-        versions: Comparisons, such as `>=2,<3`.
-    """
-    from packaging.specifiers import SpecifierSet  # hardly any plugin asks for versions
-    from packaging.version import InvalidVersion
-
-    try:
-        return SpecifierSet(versions).contains(version, prereleases=True)
-    except InvalidVersion:
-        return False
-
-
-def versions_problem(versions: object) -> str:
-    """Return what is wrong with a text of comparisons; nothing if it is one."""
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # hardly any plugin asks for versions
-
-    try:
-        SpecifierSet(versions if isinstance(versions, str) else "?")
-    except InvalidSpecifier:
-        return f"versions must be comparisons such as '>=2,<3' or '~=1.6', not {versions!r}"
-    return ""
 
 
 def read_need(text: str, own_type: str, who: str) -> Need:
@@ -187,13 +133,14 @@ class VersionLimits:
 
 def _conflict(providers: list[PluginInfo], asked: list[Need]) -> str:
     there = [
-        f"  {info.qualified} {version_of(info) or '(states no version)'} ({info.origin})" for info in providers
+        f"  {info.qualified} {version_of(info) or '(states no version)'} ({info.origin})"
+        for info in providers
     ]
     wanted = [f"  {need.who} asks for {need}" for need in asked]
-    head = f"no version of the {providers[0].type} {providers[0].name!r} meets what is asked of it. There are:"
+    head = (
+        f"no version of the {providers[0].type} {providers[0].name!r} meets what is asked of it. There are:"
+    )
     return "\n".join([head, *there, " and", *wanted])
-
-
 
 
 def required_by(info: PluginInfo, find: Callable[[Need], PluginInfo]) -> list[PluginInfo]:
@@ -214,7 +161,10 @@ def required_by(info: PluginInfo, find: Callable[[Need], PluginInfo]) -> list[Pl
 
 
 def _follow(
-    info: PluginInfo, find: Callable[[Need], PluginInfo], found: dict[PluginInfo, None], way: tuple[PluginInfo, ...]
+    info: PluginInfo,
+    find: Callable[[Need], PluginInfo],
+    found: dict[PluginInfo, None],
+    way: tuple[PluginInfo, ...],
 ) -> None:
     if info in found:
         return
@@ -272,6 +222,8 @@ def _shown(way: Iterable[PluginInfo]) -> str:
 
 
 def _refused(info: PluginInfo, reason: str) -> PluginUnavailableError:
-    error = PluginUnavailableError(f"{info.type} {info.qualified!r} ({info.origin}) cannot be used here: {reason}")
+    error = PluginUnavailableError(
+        f"{info.type} {info.qualified!r} ({info.origin}) cannot be used here: {reason}"
+    )
     error.plugin = info
     return error

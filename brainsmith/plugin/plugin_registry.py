@@ -176,8 +176,8 @@ class Registry(RecordTables):
 
         Args:
             info: Its record.
-            limits: What is asked of versions. What the plugins ask of each other's then chooses, too; without, the plugins that
-                names mean must meet it.
+            limits: What is asked of versions. What the plugins ask of each other's then chooses, too; without limits, the
+                plugins that names mean must meet it.
 
         Raises:
             PluginUnavailableError: One is missing, or of another version, or plugins require each other.

@@ -110,7 +110,7 @@ def ranked_providers(providers: Iterable[PluginInfo]) -> list[PluginInfo]:
     found = sorted(providers, key=precedence)
     if len({precedence(info)[:2] for info in found}) == len(found):
         return found
-    from brainsmith.plugin.plugin_needs import version_rank  # hardly any name has two such providers
+    from brainsmith.plugin.plugin_versions import version_rank  # hardly any name has two such providers
 
     return sorted(found, key=lambda info: (precedence(info)[:2], version_rank(info), precedence(info)))
 

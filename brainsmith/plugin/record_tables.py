@@ -14,7 +14,13 @@ from brainsmith.errors import (
 )
 from brainsmith.forks import lock_of
 from brainsmith.plugin.discovered import Discovered
-from brainsmith.plugin.precedence import chosen, framework_identifier, ranked_providers, refuse_clash, split_name
+from brainsmith.plugin.precedence import (
+    chosen,
+    framework_identifier,
+    ranked_providers,
+    refuse_clash,
+    split_name,
+)
 
 if TYPE_CHECKING:
     from _thread import RLock
@@ -104,7 +110,7 @@ class RecordTables:
     @staticmethod
     def asked(limits: VersionLimits) -> AbstractContextManager[None]:
         """Let names mean, inside a `with`, what a blueprint and the plugins that it chose ask of versions."""
-        return _Asked(limits)
+        return _Limited(limits)
 
     def known(self) -> list[PluginInfo]:
         """Return all records as of the last discovery, without looking whether anything changed since."""
@@ -186,7 +192,7 @@ _ASKED: ContextVar[VersionLimits | None] = ContextVar("asked", default=None)
 """What is asked of versions where a build runs."""
 
 
-class _Asked:
+class _Limited:
     """Holds for what runs inside a `with`."""
 
     def __init__(self, limits: VersionLimits) -> None:

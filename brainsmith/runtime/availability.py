@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import BrainsmithError
 from brainsmith.plugin.core import get_registry
 from brainsmith.plugin.plugin_loading import describe_error
-from brainsmith.plugin.plugin_needs import needs_of, version_of
+from brainsmith.plugin.plugin_needs import needs_of
+from brainsmith.plugin.plugin_versions import version_of
 from brainsmith.plugin.requirements import why_unusable
 
 if TYPE_CHECKING:
@@ -51,7 +52,9 @@ def _of_dependencies(
             return f"requires the {need.type} {need.name!r}: {error}"
         if not need.is_met(needed):
             there = version_of(needed) or "no version that it states"
-            return f"requires the {need.type} {need.name!r} {need.versions}, and {needed.qualified} has {there}"
+            return (
+                f"requires the {need.type} {need.name!r} {need.versions}, and {needed.qualified} has {there}"
+            )
         if need.type != "target":
             continue
         if needed.qualified in path:

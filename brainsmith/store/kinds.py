@@ -48,6 +48,7 @@ KINDS = (
     Kind("blueprints", "blueprints", "blueprints as they were read"),
     Kind("settings", "settings", "settings files as they were read"),
     Kind("sources", "sources", "which modules code imports"),
+    Kind("environment", "environment", "digests of frameworks, and versions of tools"),
     Kind("health", "health", "packages that were seen to work"),
 )
 

@@ -64,8 +64,8 @@ def test_phases_are_found_by_their_word(files):
             "hw_compiler: {colour: red}\n",
             [
                 "1:15: unknown key 'colour' in hw_compiler. "
-                "It takes requires, target, inputs, kernels, transforms, transforms_phased, steps, change_steps, args, verify, "
-                "output, strict."
+                "It takes requires, target, inputs, kernels, transforms, transforms_phased, steps, change_steps, args, "
+                "verify, output, strict."
             ],
         ),
     ],

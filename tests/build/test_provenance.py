@@ -29,6 +29,29 @@ FILES = {
 }
 
 
+def test_damaged_statements_are_refused(tmp_path):
+    folder = made(tmp_path / "out", FILES)
+    whole = json.loads((folder / FILE).read_text())
+    for keys, value in (
+        (("predicate", "buildDefinition", "resolvedDependencies"), [{"digest": 1}]),
+        (("predicate", "buildDefinition", "resolvedDependencies"), 3),
+        (("predicate", "runDetails"), None),
+        (("predicate",), []),
+        (("subject",), [{"name": "a"}]),
+    ):
+        damaged = json.loads(json.dumps(whole))
+        at = damaged
+        for key in keys[:-1]:
+            at = at[key]
+        at[keys[-1]] = value
+        (folder / FILE).write_text(json.dumps(damaged))
+        with pytest.raises(BuildError) as caught:
+            check_provenance(folder)
+        assert str(caught.value).startswith(
+            f"{folder / FILE} is no statement of a build: it must be https://in-toto.io/"
+        )
+
+
 def dependencies(folder):
     statement = json.loads((folder / FILE).read_text())
     return {one["name"]: one for one in statement["predicate"]["buildDefinition"]["resolvedDependencies"]}

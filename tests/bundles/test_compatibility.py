@@ -79,8 +79,8 @@ def test_a_second_bundle_of_a_name_is_refused(bundles):
         (
             [("step", a_step, {"stag": 1})],
             "bundle 'acme v1.0.0': {origin}: @step has no keyword 'stag'. Did you mean 'tags'?\n"
-            "  it takes name, version, description, author, license, min_brainsmith, max_brainsmith, requires, requires_plugins, tags, "
-            "priority, override, cache, inputs",
+            "  it takes name, version, description, author, license, min_brainsmith, max_brainsmith, requires, "
+            "requires_plugins, tags, priority, override, cache, inputs",
         ),
         (
             [("transform", a_step, {"stage": "tidy"})],

@@ -56,8 +56,8 @@ def test_everything_wrong_in_a_file_is_said_at_once(elsewhere, capsys):
     assert shown.out == (
         "wrong.py:8: stage= of @transform must be a literal, because discovery does not run plugin code; found STAGES[0]\n"
         "wrong.py:13: @transform has no keyword 'nmae'. Did you mean 'name'?\n"
-        "  it takes name, version, description, author, license, min_brainsmith, max_brainsmith, requires, requires_plugins, tags,"
-        " priority, override, stage, kernel, cache, inputs\n"
+        "  it takes name, version, description, author, license, min_brainsmith, max_brainsmith, requires,"
+        " requires_plugins, tags, priority, override, stage, kernel, cache, inputs\n"
         "wrong.py:18: @transform needs a subclass of qonnx's Transformation, not the class Alone()\n"
         "wrong.py:23: @backend needs a subclass of FINN's HLSBackend or RTLBackend, not the class"
         " WrongBase(Transformation)\n"

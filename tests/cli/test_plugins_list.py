@@ -78,6 +78,7 @@ def test_json_has_every_field(project):
         "description": "Keep all as it is",
         "author": "",
         "requires": [],
+        "requires_plugins": [],
         "min_brainsmith": "",
         "max_brainsmith": "",
         "priority": 50,

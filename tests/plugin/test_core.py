@@ -125,8 +125,8 @@ def test_stacked_decorators_enter_what_they_are_given():
 
 
 KEYWORDS = (
-    "name, version, description, author, license, min_brainsmith, max_brainsmith, requires, requires_plugins, tags, priority,"
-    " override"
+    "name, version, description, author, license, min_brainsmith, max_brainsmith, requires, requires_plugins, tags,"
+    " priority, override"
 )
 REFUSED = {
     "an unknown keyword": (

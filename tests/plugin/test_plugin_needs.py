@@ -1,5 +1,7 @@
 """What plugins ask of each other: read from text, followed in the order of need, and which of several versions is meant."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,8 @@ from hypothesis import strategies as st
 from brainsmith.cli.main import main
 from brainsmith.errors import PluginDefinitionError, PluginUnavailableError
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.plugin_needs import Need, VersionLimits, is_within, read_need, required_by, versions_problem
+from brainsmith.plugin.plugin_needs import Need, VersionLimits, read_need, required_by
+from brainsmith.plugin.plugin_versions import is_within, versions_problem
 from brainsmith.plugin.precedence import chosen
 from brainsmith.plugins import steps
 from tests.plugin.installed import step_file
@@ -80,7 +83,7 @@ def test_the_order_is_one_of_need_or_a_circle_is_named(graph):
             circle = str(error).rpartition(": ")[2].split(" > ")
             steps_of = [text.rpartition(":")[2] for text in circle]
             assert steps_of[0] == steps_of[-1]
-            assert all(b in graph[a] for a, b in zip(steps_of, steps_of[1:], strict=False))
+            assert all(b in graph[a] for a, b in pairwise(steps_of))
             continue
         assert len(found) == len(set(found)) and name not in found
         order = [*found, name]
@@ -88,7 +91,9 @@ def test_the_order_is_one_of_need_or_a_circle_is_named(graph):
 
 
 def test_a_circle_another_version_and_a_missing_plugin_are_refused_with_the_way_there():
-    known = {one.name: one for one in (record("a", "b"), record("b", "c >=2"), record("c", "a", version="1.5"))}
+    known = {
+        one.name: one for one in (record("a", "b"), record("b", "c >=2"), record("c", "a", version="1.5"))
+    }
 
     def find(need):
         return known[need.name]
@@ -155,7 +160,9 @@ def needing(model, cfg): ...
 """
 
 
-def test_a_plugin_without_what_it_requires_is_refused_before_it_is_imported(project, manager, no_frameworks, capsys):
+def test_a_plugin_without_what_it_requires_is_refused_before_it_is_imported(
+    project, manager, no_frameworks, capsys
+):
     path = project.write("plugins/needing.py", NEEDING.format(needs="'helper >=2', 'kernel:LayerNorm'"))
     with pytest.raises(PluginUnavailableError) as caught:
         steps.get_plugin("needing")

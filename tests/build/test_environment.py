@@ -2,7 +2,7 @@
 
 import shutil
 
-from brainsmith.exploration.environment import differences, environment, fingerprint
+from brainsmith.build.environment import differences, environment, fingerprint
 from brainsmith.plugin.manager import reset_plugin_system
 from tests.cli.command import TRANSFORM
 
@@ -22,7 +22,7 @@ def test_two_machines_with_the_same_are_the_same_and_what_differs_is_named(tmp_p
     here, there = found
     assert differences(here, there) == []
     assert {"python", "brainsmith", "qonnx", "onnx", "distributed"} <= set(here["package"])
-    assert here["plugin"].keys() == {"project:KeepAll (transform)"}
+    assert here["plugin"].keys() == {"transform:project:KeepAll"}
     assert here["plugin file"].keys() == {"plugins/keep.py", "plugins/table.csv"}
     assert "vivado" not in here["tool"] and here["tool"]["g++"]
     (tmp_path / "there" / "plugins" / "table.csv").write_text("1, 3")
@@ -32,7 +32,7 @@ def test_two_machines_with_the_same_are_the_same_and_what_differs_is_named(tmp_p
     shutil.rmtree(tmp_path / "there" / "plugins")
     reset_plugin_system()
     assert differences(here, environment()) == [
-        "plugin project:KeepAll (transform) is missing there",
+        "plugin transform:project:KeepAll is missing there",
         "plugin file plugins/keep.py is missing there",
         "plugin file plugins/table.csv is missing there",
     ]

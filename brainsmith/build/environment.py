@@ -1,0 +1,193 @@
+"""What builds are made with: packages, tools and plugins, by content, so that two machines or days can be compared."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import metadata, util
+from pathlib import Path
+
+from brainsmith.build.keys import (
+    LIBRARIES,
+    PACKAGES,
+    UNREACHED,
+    framework_versions,
+    plugin_places,
+    plugin_sources,
+    python_version,
+    source_files,
+    stamp_of,
+)
+from brainsmith.plugin.info import PluginInfo
+from brainsmith.plugin.manager import get_plugin_manager
+from brainsmith.plugin.plugin_registry import Registry
+from brainsmith.plugin.plugin_versions import version_of
+from brainsmith.plugin.read_rules import FRAMEWORKS
+from brainsmith.plugin.tools import find_program, find_tools, which
+from brainsmith.settings import load_settings
+from brainsmith.store.files import stamp
+from brainsmith.store.fingerprint import digest
+from brainsmith.store.reads import file_digest
+from brainsmith.store.values import Kept
+
+Environment = Mapping[str, Mapping[str, str]]
+"""By kind (`package`, `tool`, `plugin`, `plugin file`) a version, or a digest, for each name."""
+
+MISSING = "missing"
+"""In place of the version of what is not installed."""
+
+_MOST = 6
+_NOT_USED = ("vivado", "cargo")
+"""Tools that no point needs."""
+
+_RUN = ("g++", "make")
+"""Those that builds run and that no package brings."""
+
+_DIGEST = re.compile(r"\(([0-9a-f]{12})[0-9a-f]{28}\)")
+
+
+def fingerprint() -> str:
+    """Return what stands for the environment of this process, as the keys of steps have it; it holds on this machine."""
+    registry, _ = get_plugin_manager().all_records()
+    sources = plugin_sources(plugin_places(load_settings(), registry))
+    return digest(json.dumps([framework_versions(), sources], sort_keys=True))
+
+
+def environment() -> Environment:
+    """Return the environment of this process, which is the same on every machine that has the same."""
+    registry, _ = get_plugin_manager().all_records()
+    tools = {tool.name: tool.version or tool.status for tool in find_tools() if tool.name not in _NOT_USED}
+    return {
+        "package": {**_packages(LIBRARIES), "distributed": _version("distributed")},
+        "tool": tools,
+        "plugin": dict(_plugins(_own(registry))),
+        "plugin file": dict(_plugin_files(plugin_places(load_settings(), registry))),
+    }
+
+
+def environment_of(records: Iterable[PluginInfo], registry: Registry, tools: bool) -> Environment:
+    """Return what a build depends on, which is the same on every machine that has the same.
+
+    Args:
+        records: The plugins that it uses. All that belong to no framework count besides, since any step may use them.
+        registry: Where plugins are.
+        tools: Whether it runs tools.
+    """
+    packages = {name: version for name, version in _packages(LIBRARIES).items() if version != MISSING}
+    found = {tool: _tool_version(tool) for tool in _RUN} if tools else {}
+    return {
+        "package": packages,
+        "tool": {name: version for name, version in found.items() if version != MISSING},
+        "plugin": dict(_plugins([*records, *_own(registry)])),
+        "plugin file": dict(_plugin_files(plugin_places(load_settings(), registry))),
+    }
+
+
+def differences(here: Environment, there: Environment) -> list[str]:
+    """Say what another environment has that this one has not, or otherwise, or not; an empty list if nothing."""
+    found = [line for kind in here for line in _differ(kind, here[kind], there.get(kind, {}))]
+    rest = len(found) - _MOST
+    return found if rest <= 0 else [*found[:_MOST], f"... {rest} more"]
+
+
+def short(value: str) -> str:
+    """Return a version with its digest, for people: twelve digits of it."""
+    return _DIGEST.sub(r"(\1)", value)
+
+
+def _differ(kind: str, here: Mapping[str, str], there: Mapping[str, str]) -> Iterator[str]:
+    for name in sorted({*here, *there}):
+        mine, theirs = here.get(name), there.get(name)
+        if mine == theirs:
+            continue
+        if mine is None or theirs is None:
+            yield f"{kind} {name} is {'missing' if theirs is None else 'only'} there"
+        elif kind == "plugin file":
+            yield f"{kind} {name} has other content there"
+        else:
+            yield f"{kind} {name} is {short(mine)} here and {short(theirs)} there"
+
+
+def _own(registry: Registry) -> list[PluginInfo]:
+    """Return the plugins that belong to no framework."""
+    return [info for info in registry.records() if info.file and info.framework not in FRAMEWORKS]
+
+
+def _plugins(records: Iterable[PluginInfo]) -> Iterator[tuple[str, str]]:
+    """Yield of each plugin its full name, and version, distribution and the digest of its file."""
+    digests: dict[str, str] = {}
+    for info in sorted(dict.fromkeys(records), key=lambda info: (info.type, info.qualified)):
+        if info.file not in digests:
+            digests[info.file] = f"({file_digest(info.file)})" if info.file else "(no file)"
+        version = info.extra.get("distribution_version") or version_of(info)
+        brought = "" if info.framework == "project" else f"of {info.framework} {version}".rstrip()
+        yield (
+            f"{info.type}:{info.qualified}",
+            " ".join(filter(None, (info.version, brought, digests[info.file]))),
+        )
+
+
+def _packages(libraries: Iterable[str]) -> dict[str, str]:
+    found = {"python": python_version()}
+    for package, distribution in PACKAGES.items():
+        spec = util.find_spec(package)
+        if spec is not None and spec.submodule_search_locations:
+            root = spec.submodule_search_locations[0]
+            without = UNREACHED if package == "brainsmith" else ()
+            found[distribution] = f"{_version(distribution)} ({_sources_digest(root, without)})"
+    return found | {library: _version(library) for library in libraries}
+
+
+def _sources_digest(root: str, without: tuple[str, ...]) -> str:
+    """Return the digest of all sources of a package, which is kept for as long as their times and sizes are the same."""
+    kept, state = Kept(load_settings().cache_dir, "environment", root), stamp_of(root, without)
+    known = kept.load(state)
+    if isinstance(known, str):
+        return known
+    own = [
+        f"{name} {content}"
+        for name, content in _contents(Path(root))
+        if name.partition("/")[0] not in without
+    ]
+    made = digest("\n".join(own))
+    kept.save(state, made, {"of": root})
+    return made
+
+
+def _tool_version(name: str) -> str:
+    """Return the version of a program on `PATH`, which is asked for once as long as its time and size are the same."""
+    path = which(name)
+    kept, state = Kept(load_settings().cache_dir, "environment", path), repr(stamp(path))
+    known = kept.load(state) if path else MISSING
+    if isinstance(known, str):
+        return known
+    tool = find_program(name, "")
+    if tool.version:
+        kept.save(state, tool.version, {"of": path})
+    return tool.version or tool.status
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return MISSING
+
+
+def _plugin_files(places: Iterable[Path]) -> Iterator[tuple[str, str]]:
+    """Yield names and digests of the plugins' files: below their folder's name, with a number where two have one name."""
+    seen = Counter[str]()
+    for place in places:
+        seen[place.name] += 1
+        number = f" ({seen[place.name]})" if seen[place.name] > 1 else ""
+        for name, content in _contents(place):
+            yield f"{place.name}{number}/{name}", content
+
+
+def _contents(place: Path) -> Iterator[tuple[str, str]]:
+    """Yield the sources of a folder, or a file with what lies beside it: names in it, and digests."""
+    folder = place if place.is_dir() else place.parent
+    for file in source_files(place):
+        yield str(file.relative_to(folder)), file_digest(str(file))
