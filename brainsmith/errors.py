@@ -67,6 +67,14 @@ class PluginUnavailableError(PluginLoadError):
     plugin: Any = None
 
 
+class UntrustedPluginError(PluginUnavailableError):
+    """A plugin is not imported, because it is not trusted: where it comes from, why, and the command that trusts it."""
+
+
+class TrustError(BrainsmithError, RuntimeError):
+    """What is trusted cannot be read or changed: the list, a key, a signature, or what is to be trusted."""
+
+
 class FrameworkUnavailableError(BrainsmithError, ImportError):
     """A framework that is needed here is not installed or does not work."""
 

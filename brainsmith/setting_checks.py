@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+TRUST = ("installed", "listed", "off")
+"""Which plugins may be imported: what is installed, what the user has listed, or all."""
+
 _PATHS = ("plugin_folders", "remote_token_file", "remote_verify")
 
 
@@ -106,6 +109,14 @@ def _as_mode(value: object) -> str:
     return str(value)
 
 
+def _as_trust(value: object) -> str:
+    if value is False:  # `off` is a switch in YAML
+        return "off"
+    if value not in TRUST:
+        raise ValueError
+    return str(value)
+
+
 def _as_boolean(value: object) -> bool:
     if not isinstance(value, bool):
         raise TypeError
@@ -156,6 +167,8 @@ CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "remote_timeout": ("a number of seconds above 0", _as_time_limit),
     "remote_verify": ("true, false or the path of a file", _as_text_or_boolean),
     "plugin_folders": ("a list of folders", _as_strings),
+    "trust": (" or ".join(TRUST), _as_trust),
+    "trust_models": ("true or false", _as_boolean),
     "groups": ("a table of lists of plugin names", as_groups),
 }
 """By name: what it must be, and what converts it or raises TypeError or ValueError."""

@@ -14,7 +14,7 @@ from brainsmith.errors import Problem, SettingsError
 from brainsmith.store.files import read_bytes, working_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 PROJECT_FOLDER = ".brainsmith"
@@ -39,6 +39,9 @@ class Settings:
         remote_verify: Whether its certificate must be one that this machine trusts; or the file of the one that is trusted,
             absolute.
         plugin_folders: Folders that are scanned besides the project's `plugins`; absolute.
+        trust: Which plugins may be imported: `installed` (what is installed, and folders of this user), `listed` (what the
+            user listed as trusted), or `off` (all).
+        trust_models: Whether models may be opened that run code when they are.
         groups: Named sets of plugins: members by name.
         project: The project's folder; None outside a project.
         cache_dir: Where all caches live.
@@ -60,6 +63,8 @@ class Settings:
     remote_timeout: float = 60.0
     remote_verify: str | bool = True
     plugin_folders: tuple[str, ...] = ()
+    trust: str = "installed"
+    trust_models: bool = False
     groups: dict[str, tuple[str, ...]]
     project: str | None = None
     cache_dir: str = ""
@@ -73,7 +78,8 @@ class Settings:
     def key(self) -> tuple[Any, ...]:
         """Return what of the settings decides what a discovery finds."""
         groups = tuple(sorted(self.groups.items()))
-        return (self.frameworks, self.plugin_folders, groups, self.project, self.overlooked_folders)
+        found = (self.frameworks, self.plugin_folders, groups, self.project, self.overlooked_folders)
+        return (*found, self.trust)
 
 
 def load_settings(start: str | None = None, **arguments: Any) -> Settings:
@@ -202,6 +208,31 @@ def finn_settings_file() -> str:
     return os.environ.get("FINN_SETTINGS") or os.path.join(_home(), ".finn", "settings.yaml")
 
 
+def trust_models_here() -> Callable[[], None]:
+    """Let this process, and those that it starts, open models that run code; return what ends that."""
+    before = os.environ.get(_TRUST_MODELS)
+    os.environ[_TRUST_MODELS] = "1"
+
+    def end() -> None:
+        if before is None:
+            del os.environ[_TRUST_MODELS]
+        else:
+            os.environ[_TRUST_MODELS] = before
+
+    return end
+
+
+def user_folder() -> str:
+    """Return the folder of the user's own files: `$XDG_CONFIG_HOME/brainsmith`, or `~/.config/brainsmith`."""
+    return os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.join(_home(), ".config"), "brainsmith")
+
+
+def user_before_sudo() -> int | None:
+    """Return the number of the user who called `sudo`; None if nobody did."""
+    number = os.environ.get("SUDO_UID", "")
+    return int(number) if number.isdecimal() else None
+
+
 def set_default_variable(name: str, value: str) -> str:
     """Set a variable that a framework reads, unless the user has set it; return what holds."""
     return os.environ.setdefault(name, value)
@@ -212,13 +243,13 @@ def _home() -> str:
 
 
 def _config_files(project: str | None) -> tuple[str, ...]:
-    user = os.environ.get("XDG_CONFIG_HOME") or os.path.join(_home(), ".config")
-    files = [os.path.join(user, "brainsmith", "config.yaml")]
+    files = [os.path.join(user_folder(), "config.yaml")]
     if project is not None:
         files.insert(0, os.path.join(project, PROJECT_FOLDER, "config.yaml"))
     return tuple(files)
 
 
+_TRUST_MODELS = "BRAINSMITH_TRUST_MODELS"
 _VARIABLES = (
     ("BRAINSMITH_PLUGIN_CACHE_TTL", "cache_ttl"),
     ("BRAINSMITH_PLUGIN_MODE", "discovery_mode"),
@@ -230,7 +261,11 @@ _VARIABLES = (
     ("BRAINSMITH_REMOTE_TOKEN_FILE", "remote_token_file"),
     ("BRAINSMITH_REMOTE_TIMEOUT", "remote_timeout"),
     ("BRAINSMITH_REMOTE_VERIFY", "remote_verify"),
+    ("BRAINSMITH_TRUST", "trust"),
+    (_TRUST_MODELS, "trust_models"),
 )
+_NOT_A_PROJECTS = ("trust", "trust_models")
+"""What a project cannot decide of itself: who runs BrainSmith does."""
 
 
 def _set_variables(settings: Settings, problems: list[Problem]) -> None:
@@ -249,6 +284,10 @@ def _set(
     """Check one value and set it."""
     from brainsmith.setting_checks import checked
 
+    if name in _NOT_A_PROJECTS and settings.project and place[0] == settings.files[0]:
+        text = f"{name} is not for a project to decide: set it in {settings.files[-1]}, or by BRAINSMITH_{name.upper()}"
+        problems.append(Problem(*place, text))
+        return
     try:
         setattr(settings, name, checked(name, value, _base_folder(place[0], settings)))
     except ValueError as error:

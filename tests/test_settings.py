@@ -54,6 +54,8 @@ def test_the_defaults(tmp_path, monkeypatch):
         "remote_timeout": 60.0,
         "remote_verify": True,
         "plugin_folders": (),
+        "trust": "installed",
+        "trust_models": False,
         "groups": {},
         "project": None,
         "cache_dir": os.path.join(os.environ["XDG_CACHE_HOME"], "brainsmith"),
@@ -212,7 +214,7 @@ def test_all_errors_come_at_once_with_their_places(project, monkeypatch):
             "plugin_system: {zzz: 1}\n",
             ":1:17: there is no setting 'zzz'; the settings are cache_ttl, discovery_mode, frameworks, performance_tracking, debug,"
             " dynamic_loading, device, verbose, remote_url, remote_token_file, remote_timeout, remote_verify, plugin_folders,"
-            " groups",
+            " trust, trust_models, groups",
         ),
         (
             "plugin_system: {cache_ttl: 2020-01-01}\n",

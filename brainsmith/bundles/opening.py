@@ -11,13 +11,15 @@ from brainsmith.bundles.bundle import Bundle, BundleInfo
 from brainsmith.bundles.compatibility import check_host
 from brainsmith.bundles.life_cycle import take_back, take_registered
 from brainsmith.bundles.modules import drop, modules_below
-from brainsmith.errors import BundleDefinitionError, BundleError, PluginLoadError
+from brainsmith.errors import BundleDefinitionError, BundleError, PluginLoadError, UntrustedPluginError
 from brainsmith.plugin.journal import Journal
 from brainsmith.plugin.log import debug
 from brainsmith.plugin.mounted_folders import folder_module
 from brainsmith.plugin.plugin_loading import describe_error, import_file, set_module
 from brainsmith.plugin.plugin_registry import REGISTRY
+from brainsmith.plugin.trust import why_folder_not_trusted
 from brainsmith.plugin.version import Version
+from brainsmith.settings import load_settings
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -45,7 +47,11 @@ def open_bundle(source: BundleSource) -> tuple[Bundle, list[Registered]]:
 
     Raises:
         BundleError: It cannot be opened, or is not what its `plugin.json` says.
+        UntrustedPluginError: It is not trusted.
     """
+    reason = why_folder_not_trusted(str(Path(source.file).absolute().parent), load_settings(), source.file)
+    if reason:
+        raise UntrustedPluginError(f"{source.file} is not opened, because it is not trusted: {reason}")
     if source.manifest is not None:
         check_host(info_of(source.manifest))
     bundle, found = (_open_library(source), []) if source.is_library else _open_module(source)

@@ -37,6 +37,7 @@ _COMPLETES = {
 """What the shell offers for a value that help names so; for a file's name, such as X.npy, files."""
 
 QUIET, VERBOSE, LOG_FILE = "--quiet", "--verbose", "--log-file"
+TRUST_MODEL = "--trust-model"
 """The options that state how much is printed, and where."""
 
 

@@ -49,6 +49,10 @@ def _print(health: dict[str, Any], terminal: Terminal) -> None:
     _section("Packages", ("name", "status", "versions", "what to do"), packages, terminal)
     duplicates = [(duplicate["text"],) for duplicate in health["duplicates"]]
     _section("Names defined twice", ("",), duplicates, terminal)
+    trust = [(reason, f"{many}") for reason, many in health["trust"]["untrusted"].items()]
+    if health["trust"]["advice"]:
+        trust.insert(0, (health["trust"]["advice"], ""))
+    _section("Trust", ("what is not trusted, or is trusted without a look", "plugins"), trust, terminal)
     settings = [
         (name, _shown(name, item["value"]), item["source"]) for name, item in health["settings"].items()
     ]

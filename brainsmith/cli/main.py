@@ -97,11 +97,25 @@ def _run(words: list[str], terminal: Terminal) -> int:
         _help(words[1:] if words[:1] == [HELP] else words, terminal)
         return 0
     verb = find_verb(words)
-    from brainsmith.cli.command_line import parse
+    from brainsmith.cli.command_line import TRUST_MODEL, parse
 
     options = parse(verb, words[len(verb.words) :])
     __import__(verb.module)
     run: Callable[[Options, Terminal], int] = sys.modules[verb.module].run
+    if options.flag(TRUST_MODEL):
+        from brainsmith.settings import trust_models_here
+
+        end = trust_models_here()
+        try:
+            return _run_logged(run, options, terminal, words)
+        finally:
+            end()
+    return _run_logged(run, options, terminal, words)
+
+
+def _run_logged(
+    run: Callable[[Options, Terminal], int], options: Options, terminal: Terminal, words: list[str]
+) -> int:
     if not options.says_how_much:
         return run(options, terminal)
     from brainsmith.cli.log_options import logged

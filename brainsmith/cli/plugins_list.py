@@ -5,9 +5,11 @@ from __future__ import annotations
 from brainsmith import TYPE_CHECKING
 from brainsmith.cli.terminal import complain
 from brainsmith.errors import UsageError
+from brainsmith.figures import plural
 from brainsmith.plugin.info import FIELDS, PLUGIN_TYPES
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.precedence import framework_identifier
+from brainsmith.plugin.read_rules import FRAMEWORKS
 
 if TYPE_CHECKING:
     from brainsmith.cli.command_line import Options
@@ -28,7 +30,7 @@ def run(options: Options, terminal: Terminal) -> int:
     records = _chosen(everything, plugin_type, framework, stage)
     if not records:
         _refuse_unknown(everything, framework, stage, manager)
-    terminal.give(lambda: [plain(info) for info in records], lambda: _print_table(records, terminal))
+    terminal.give(lambda: list(map(_plain, records)), lambda: _print_table(records, terminal))
     warn_of_problems(manager)
     if not records:
         wanted = " and ".join(word for word in (plugin_type, framework, stage) if word)
@@ -40,6 +42,21 @@ def warn_of_problems(manager: PluginManager) -> None:
     """Say on standard error what discovery could not use: no command that shows or uses plugins is silent of it."""
     for problem in manager.problems:
         complain(f"warning: {problem}")
+    for reason, many in _untrusted(manager).items():
+        complain(f"warning: {plural(many, 'plugin')} cannot be loaded, untrusted: {reason}")
+
+
+def _untrusted(manager: PluginManager) -> dict[str, int]:
+    """Return why plugins are not trusted, and how many for that reason."""
+    if all(info.framework in FRAMEWORKS for info in manager.registry.known()):
+        return {}
+    from brainsmith.plugin.trust import why_not_trusted
+
+    found: dict[str, int] = {}
+    for info in manager.registry.known():
+        if reason := why_not_trusted(info):
+            found[reason] = found.get(reason, 0) + 1
+    return found
 
 
 def _chosen(
@@ -60,6 +77,12 @@ def _chosen(
     )
 
 
+def _plain(info: PluginInfo) -> dict[str, object]:
+    from brainsmith.plugin.trust import why_not_trusted  # only for programs
+
+    return {**plain(info), "untrusted": why_not_trusted(info)}
+
+
 def plain(info: PluginInfo) -> dict[str, object]:
     """Return all fields of a record, with what only its framework knows under `extra`."""
     return dict(zip(FIELDS, info.to_plain(), strict=True))
@@ -72,8 +95,6 @@ def _print_table(records: list[PluginInfo], terminal: Terminal) -> None:
     ]
     terminal.table(COLUMNS, rows)
     if terminal.is_terminal:
-        from brainsmith.figures import plural
-
         counts: dict[str, int] = {}
         for info in records:
             counts[info.type] = counts.get(info.type, 0) + 1

@@ -10,6 +10,7 @@ from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.plugin.precedence import ADAPTED, framework_identifier, split_name
+from brainsmith.plugin.trust import why_not_trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -123,6 +124,7 @@ def _facts(info: PluginInfo, registry: Registry) -> Iterable[tuple[str, str]]:
     yield "object", info.reference
     yield "origin", info.origin
     yield "version", info.version
+    yield "trust", why_not_trusted(info)
     yield "author", info.author
     yield "license", info.license
     yield "requires", ", ".join(info.requires)

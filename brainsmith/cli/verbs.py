@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brainsmith.blueprint.outputs import OUTPUTS
-from brainsmith.cli.command_line import LOG_FILE, QUIET, VERBOSE, Argument, Verb
+from brainsmith.cli.command_line import LOG_FILE, QUIET, TRUST_MODEL, VERBOSE, Argument, Verb
 from brainsmith.exploration.vocabulary import MODELS, STRATEGIES
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.store.kinds import KINDS
@@ -32,6 +32,9 @@ _SET = Argument(
 )
 _INPUT = "its input, or an .npz file of several by name"
 _MODEL = Argument("MODEL", about="an ONNX model, or a build's folder")
+_TRUST_MODEL = Argument(
+    TRUST_MODEL, about="open a model that runs code: Python in its annotations, modules of its nodes"
+)
 _CIRCUIT = (
     Argument("--blueprint", "FILE", "build the model with it first, for a target that runs builds"),
     Argument("--build", "DIR", "a build of the model, for a target that runs builds, such as rtlsim"),
@@ -131,6 +134,7 @@ VERBS = (
         Argument("--no-report", about="do not write report.html; saves one simulation of a circuit"),
         Argument("--no-cache", about="run every step, and keep nothing for later builds"),
         Argument("--explain", about="report for each step why it was or was not reused"),
+        _TRUST_MODEL,
         *_HOW_MUCH,
     ),
     Verb(
@@ -219,6 +223,7 @@ VERBS = (
             "--resume",
             about="go on with the exploration in DIR; what is given goes before what was given then",
         ),
+        _TRUST_MODEL,
         _JSON,
     ),
     Verb(
@@ -237,6 +242,7 @@ VERBS = (
         Argument(
             "--input-datatype", "TYPE", "which integers the input is made of: UINT8, or image=UINT8,mask=INT4"
         ),
+        _TRUST_MODEL,
     ),
     Verb(
         "simulate",
@@ -275,6 +281,7 @@ VERBS = (
         Argument("--input", "X.npy", _INPUT, required=True),
         Argument("--output", "Y.npy", "the file for the outputs; none by default"),
         *_CIRCUIT,
+        _TRUST_MODEL,
         *_HOW_MUCH,
     ),
     Verb(
@@ -288,6 +295,7 @@ VERBS = (
         Argument("--input", "X.npy", _INPUT, required=True),
         Argument("--tolerance", "T", "how far floats may differ, relative to the largest; 1e-6 by default"),
         *_CIRCUIT,
+        _TRUST_MODEL,
         *_HOW_MUCH,
     ),
     Verb(
@@ -299,6 +307,7 @@ VERBS = (
         Argument("--targets", "A,B,...", "the targets to measure", required=True),
         Argument("--input", "X.npy", f"{_INPUT}; random by default"),
         *_CIRCUIT,
+        _TRUST_MODEL,
     ),
     Verb(
         "targets",
@@ -349,6 +358,49 @@ VERBS = (
         Argument("--tests", "DIR", "the folder for the test; tests by default"),
         Argument("--update", about="overwrite what an earlier import wrote, except the test"),
         Argument("--force", about="with --update: overwrite what you have edited since, too"),
+    ),
+    Verb(
+        "trust list",
+        "list what is trusted, and which plugins may be imported",
+        "The setting trust says which: what is installed and folders of this user (installed, the default), only what is"
+        " listed (listed), or all (off). The list is trust.json beside the user's settings.",
+        "brainsmith trust list",
+        _JSON,
+    ),
+    Verb(
+        "trust add",
+        "trust a distribution, a folder of plugins, or a key",
+        "A distribution is trusted in the version that is installed, or in those that are stated; a folder with whatever is"
+        " in it. --content trusts either only as it is now. A key is a file that `trust key` wrote.",
+        "brainsmith trust add ../team/plugins --content",
+        Argument(
+            "WHAT", about="a distribution ('acme', 'acme>=1,<2'), a folder, or the file of a public key"
+        ),
+        Argument("--content", about="trust it as it is now: by a digest of all of its files"),
+    ),
+    Verb(
+        "trust remove",
+        "trust a distribution, a folder or a key no longer",
+        "WHAT is named as `trust list` shows it; a key by itself, or by whose it is.",
+        "brainsmith trust remove acme",
+        Argument("WHAT", about="a distribution, a folder, or a key"),
+    ),
+    Verb(
+        "trust key",
+        "make a key to sign folders of plugins with",
+        "Writes an ed25519 key: the private one to FILE, which only you may read, the public one to FILE.pub.",
+        "brainsmith trust key team.key --name team",
+        Argument("FILE", about="the file for the private key; it must not exist"),
+        Argument("--name", "NAME", "whose it is"),
+    ),
+    Verb(
+        "trust sign",
+        "sign a folder of plugins",
+        "Writes plugin.sig into it, which names all of its files by SHA-256. Who trusts the key may import its plugins,"
+        " as long as no file is changed, added or removed.",
+        "brainsmith trust sign plugins --key team.key",
+        Argument("DIR", about="a folder with plugins, or with a bundle's plugin.json"),
+        Argument("--key", "FILE", "the private key", required=True),
     ),
     Verb(
         "cache list",

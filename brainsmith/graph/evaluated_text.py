@@ -12,7 +12,13 @@ EVALUATED = ("tensor_layout", "tensor_sparsity")
 """Keys of quantisation annotations that `ModelWrapper.get_tensor_layout` and `get_tensor_sparsity` give to `eval`."""
 
 
-def code_faults(graph: Any) -> Iterator[str]:
+class CodeFault(str):
+    """What is wrong with a model, in words, where opening it would run code: whoever trusts its maker may open it."""
+
+    __slots__ = ()
+
+
+def code_faults(graph: Any) -> Iterator[CodeFault]:
     """Yield the texts of a graph that are more than plain values; QONNX and FINN write nothing else.
 
     Args:
@@ -21,7 +27,7 @@ def code_faults(graph: Any) -> Iterator[str]:
     for annotation in graph.quantization_annotation:
         for entry in annotation.quant_parameter_tensor_names:
             if entry.key in EVALUATED and not is_literal(entry.value):
-                yield (
+                yield CodeFault(
                     f"tensor '{annotation.tensor_name}' has {entry.key} = {entry.value!r}, which QONNX "
                     "would run as Python; it must be a list or a table of plain values"
                 )

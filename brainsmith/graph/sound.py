@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.errors import ModelError
 from brainsmith.graph.datatype_names import MOST_BITS, datatype_fault, shortened
 from brainsmith.graph.declarations import declaration_faults
-from brainsmith.graph.evaluated_text import code_faults
+from brainsmith.graph.evaluated_text import CodeFault, code_faults
 from brainsmith.graph.known_domains import STANDARD, domain_fault
 from brainsmith.graph.model_functions import function_faults
 from brainsmith.graph.node_arguments import argument_faults
 from brainsmith.graph.proto_messages import text_faults
 from brainsmith.graph.sizes import bit_width_faults, constant_faults, growth_faults, size_faults
 from brainsmith.graph.well_formed import all_graphs, node_text, structure_fault
+from brainsmith.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,19 +29,27 @@ _TEXT, _INTEGER = 3, 2
 """The types of an attribute that is one text, or one whole number (`AttributeProto.STRING`, `INT`)."""
 
 
-def require_sound(model: Any, what: str) -> None:
+TRUSTED = (
+    "\n  to open it all the same, if you trust whoever made it: --trust-model, or BRAINSMITH_TRUST_MODELS=1"
+)
+"""What the message says that a model of this user's is refused with, because opening it would run code."""
+
+
+def require_sound(model: Any, what: str, of_client: bool = False) -> None:
     """Raise if a model is unsound: see `tests/graph/test_sound.py` for all that is refused.
 
     Args:
         model: An ONNX model.
         what: Names it in the message.
+        of_client: Whether somebody else sent it: then the setting `trust_models` does not count.
 
     Raises:
         ModelError: Names the first place, what is wrong there, and what it must be.
     """
-    fault = next(_faults(model), "")
-    if fault:
-        raise ModelError(f"{what}: {fault}")
+    for fault in _faults(model):
+        runs_code = isinstance(fault, CodeFault) and not of_client
+        if not (runs_code and load_settings().trust_models):
+            raise ModelError(f"{what}: {fault}{TRUSTED if runs_code else ''}")
 
 
 def _faults(model: Any) -> Iterator[str]:
@@ -89,7 +98,7 @@ def _node_faults(
         if node.domain not in domains:
             domains[node.domain] = domain_fault(node.domain)
         if domains[node.domain]:
-            yield f"{node_text(node)} is of {domains[node.domain]}"
+            yield CodeFault(f"{node_text(node)} is of {domains[node.domain]}")
         yield from _attribute_faults(node)
     yield from bit_width_faults(nodes, constants)
     yield from growth_faults(nodes, constants)

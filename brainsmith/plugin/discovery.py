@@ -41,7 +41,7 @@ def adapters_for(settings: Settings) -> list[Adapter]:
     adapted: list[Adapter] = [QONNXAdapter(), FINNAdapter()]
     if settings.frameworks is not None:
         adapted = [adapter for adapter in adapted if adapter.name in settings.frameworks]
-    return [BrainSmithAdapter(), ProjectAdapter(settings), EntryPointAdapter(), *adapted]
+    return [BrainSmithAdapter(), ProjectAdapter(settings), EntryPointAdapter(settings), *adapted]
 
 
 def discover(request: Request, settings: Settings, kept: CachedDiscovery) -> Snapshot:

@@ -12,6 +12,7 @@ from brainsmith.plugin.not_found import INSTALL
 from brainsmith.plugin.packages import check_pairs, framework_failure
 from brainsmith.plugin.precedence import ADAPTED, clashes, duplicate_message
 from brainsmith.plugin.tools import find_tools
+from brainsmith.plugin.trust import OFF, why_not_trusted
 from brainsmith.setting_checks import CHECKS
 from brainsmith.settings import cache_dir
 from brainsmith.store.files import write_atomically
@@ -39,7 +40,7 @@ def check(manager: PluginManager) -> dict[str, Any]:
     Returns:
         Plain values, as `brainsmith health --json` prints them: `schema`, `status`, `version`, `problems` (one
         sentence each), `cache_available`, `frameworks_available`, `frameworks` (plugins by framework), `adapters`,
-        `duplicates`, `caches`, `tools`, `packages`, `settings`.
+        `duplicates`, `caches`, `tools`, `packages`, `settings`, `trust`.
     """
     try:
         settings = manager.settings
@@ -65,6 +66,7 @@ def check(manager: PluginManager) -> dict[str, Any]:
         adapters=adapters,
         duplicates=duplicates,
         settings=describe_settings(settings),
+        trust=_trust(settings, records),
     )
 
 
@@ -90,6 +92,7 @@ def _report(
         "tools": {tool.name: tool.to_plain() for tool in find_tools()},
         "packages": packages,
         "settings": found.get("settings", {}),
+        "trust": found.get("trust", {"mode": "", "untrusted": {}, "advice": ""}),
     }
 
 
@@ -142,6 +145,20 @@ def find_duplicates(records: Iterable[PluginInfo]) -> list[dict[str, Any]]:
         {"plugin": info.qualified, "type": info.type, "clash": clash, "text": text}
         for info, clash, text in found
     ]
+
+
+def _trust(settings: Settings, records: list[PluginInfo]) -> dict[str, Any]:
+    """Say which plugins may be imported, how many may not and why, and whether trust is off."""
+    off = f"trust is off ({settings.sources.get('trust')}): all plugins may be imported, whoever they are of"
+    try:
+        untrusted = Counter(filter(None, (why_not_trusted(info, settings) for info in records)))
+    except BrainsmithError as error:
+        return {"mode": settings.trust, "untrusted": {}, "advice": str(error)}
+    return {
+        "mode": settings.trust,
+        "untrusted": dict(untrusted),
+        "advice": off if settings.trust == OFF else "",
+    }
 
 
 def check_caches(folder: str) -> dict[str, Any]:

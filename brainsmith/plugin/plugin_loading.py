@@ -9,6 +9,7 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginLoadError
 from brainsmith.plugin.framework_preparer import prepare_frameworks_of
 from brainsmith.plugin.mounted_folders import FOLDER_PREFIX, folder_module, mount_folder
+from brainsmith.plugin.read_rules import FRAMEWORKS
 from brainsmith.store.files import read_bytes
 
 if TYPE_CHECKING:
@@ -47,9 +48,14 @@ def import_module(module_name: str, info: PluginInfo) -> ModuleType:
     """Import the module of a record, after what its framework needs to be importable.
 
     Raises:
+        UntrustedPluginError: It is not trusted; nothing of it was run.
         PluginLoadError: The import failed, for whatever reason; a plugin may raise anything. Or the module changed since
             it was imported, and cannot be loaded anew.
     """
+    if info.framework not in FRAMEWORKS and module_name not in sys.modules:
+        from brainsmith.plugin.trust import refuse_untrusted  # our own plugins are trusted
+
+        refuse_untrusted(info)
     if module_name in sys.modules:
         from brainsmith.plugin.import_reads import refuse_changed_modules  # parses: for who loads a plugin
 
@@ -80,7 +86,7 @@ def _imported(module_name: str, info: PluginInfo) -> ModuleType:
     """Import a module, with its source and what it reads from outside noted."""
     # Targets and bundles import this file for what describes an error; they do not pay for what reads sources.
     from brainsmith.plugin.import_reads import note_imported, note_reads
-    from brainsmith.plugin.read_rules import FRAMEWORKS, read_rules
+    from brainsmith.plugin.read_rules import read_rules
     from brainsmith.store.imported_sources import note_imports
     from brainsmith.store.read_recorder import Recorder
 

@@ -17,6 +17,7 @@ from brainsmith.plugin.precedence import (
     precedence,
     split_name,
 )
+from brainsmith.plugin.read_rules import FRAMEWORKS
 from brainsmith.plugin.record_tables import RecordTables, exists
 from brainsmith.plugin.snapshot import DiscoveryLimits, Snapshot
 
@@ -200,6 +201,10 @@ class Registry(RecordTables):
 
             raise PluginNotFoundError(not_found_message(self, plugin_type, name))
         self.limits.refuse_unusable(info)
+        if info.framework not in FRAMEWORKS and not self.is_loaded(info):
+            from brainsmith.plugin.trust import refuse_untrusted  # our own plugins are trusted
+
+            refuse_untrusted(info)
         return info
 
     def _refuse_unmet(self, info: PluginInfo, limits: VersionLimits | None) -> None:

@@ -107,6 +107,21 @@ def withdraw_rights(folder: str) -> None:
                 os.chmod(path, stat.S_IMODE(mode) & ~_OTHERS_WRITE)
 
 
+def owner_of(path: str) -> int:
+    """Return the number of the user who owns a file or folder; 0 for one whom a container does not know.
+
+    Raises:
+        OSError: It does not exist.
+    """
+    owner = os.stat(path).st_uid
+    return 0 if _is_unmapped(owner) else owner
+
+
+def owner_name(number: int) -> str:
+    """Return the name of a user; the number where there is none."""
+    return _user(number)
+
+
 def _user(number: int) -> str:
     import pwd
 

@@ -34,7 +34,7 @@ def test_json_is_the_managers_health_check():
     assert (done.returncode, health["status"]) == (0, "healthy")
     assert list(health) == [
         "schema", "status", "version", "problems", "cache_available", "frameworks_available", "frameworks", "adapters",
-        "duplicates", "caches", "tools", "packages", "settings",
+        "duplicates", "caches", "tools", "packages", "settings", "trust",
     ]  # fmt: skip
 
 

@@ -89,6 +89,7 @@ def test_json_has_every_field(project):
         "tags": [],
         "origin": f"{file}:6",
         "extra": {"folder": str(file.parent)},
+        "untrusted": "",
     }
 
 

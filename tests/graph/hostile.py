@@ -207,6 +207,8 @@ MODELS = {
     "functions that call each other": lambda: with_functions(A=["C", "B"], B=["C", "D"], C=[], D=["C", "B"]),
     "module beside the model": lambda: with_domain(MODULE),
 }
+RUNS_CODE = ("module beside the model",)
+"""Those that whoever trusts their maker may open."""
 FAULTS = {
     "bits of a datatype": (
         "tensor 'act0' has finn_datatype = 'INT1000000000', which has 1000000000 bits, and there can be 1 to 64"

@@ -1,13 +1,16 @@
+import numpy as np
 import onnx
 import pytest
 from onnx import helper
 from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.build.model import read_for_build
+from brainsmith.cli.main import main
 from brainsmith.errors import BuildError, ModelError
 from brainsmith.execution.program.lower import lower
 from brainsmith.execution.read_model import read_model
 from brainsmith.graph.evaluated_text import is_literal
+from brainsmith.graph.sound import TRUSTED, require_sound
 from tests.build import graphs
 
 CODE = "__import__('pathlib').Path({path!r}).touch() or ['N', 'C']"
@@ -34,11 +37,33 @@ def test_python_in_an_entry_is_refused_and_does_not_run(tmp_path, key, read, for
         read(path if form == "path" else model)
     assert str(caught.value) == (
         f"{path if form == 'path' else 'the model'}: tensor 'x' has {key} = {text!r}, which QONNX would run as "
-        "Python; it must be a list or a table of plain values"
+        f"Python; it must be a list or a table of plain values{TRUSTED}"
     )
     assert not (tmp_path / "ran").exists()
     assert model.get_tensor_layout("x" if key == "tensor_layout" else "m1") in (["N", "C"], None)
     assert (tmp_path / "ran").exists() == (key == "tensor_layout")  # QONNX itself does run it
+
+
+def test_whoever_trusts_its_maker_opens_it_and_clients_cannot(tmp_path, monkeypatch):
+    model = with_entry("tensor_layout", CODE.format(path=str(tmp_path / "ran")))
+    monkeypatch.setenv("BRAINSMITH_TRUST_MODELS", "1")
+    assert read_model(model) is model
+    with pytest.raises(ModelError, match=r"^what was sent: tensor 'x' has tensor_layout"):
+        require_sound(model.model, "what was sent", of_client=True)
+    model.model.graph.node[0].domain = "no.such:domain"
+    model.model.graph.node.append(helper.make_node("Relu", ["x"], ["x"]))
+    with pytest.raises(ModelError):  # whatever else is wrong with it is refused all the same
+        read_model(model)
+
+
+def test_the_option_opens_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("BRAINSMITH_TRUST_MODELS", "")
+    onnx.save(with_entry("tensor_layout", CODE.format(path=str(tmp_path / "ran"))).model, tmp_path / "m.onnx")
+    np.save(tmp_path / "x.npy", np.ones((1, 6), np.float32))
+    words = ["run", str(tmp_path / "m.onnx"), "--input", str(tmp_path / "x.npy"), "--target", "reference"]
+    assert main(words) == 1
+    assert capsys.readouterr().err.count("--trust-model") == 1
+    assert main([*words, "--trust-model"]) == 0
 
 
 def test_python_in_a_graph_inside_of_a_node_is_refused():

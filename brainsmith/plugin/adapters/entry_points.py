@@ -26,6 +26,8 @@ from brainsmith.plugin.source_files import SourceFile
 if TYPE_CHECKING:
     from typing import Any
 
+    from brainsmith.settings import Settings
+
 
 GROUP = "brainsmith.plugins"
 
@@ -59,6 +61,9 @@ class EntryPointAdapter(Adapter):
     """Finds the plugins of installed distributions."""
 
     name = "entry_points"
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
 
     def get_metadata(self) -> dict[str, Any]:
         """Return name and group."""
@@ -101,7 +106,7 @@ class EntryPointAdapter(Adapter):
             ):
                 return
             result.watched.extend(file.path for file in files)
-            read_table(point, files, result, reading.definitions)
+            read_table(point, files, result, reading.definitions, self.settings)
         elif folder:
             listing = reading.sources_in(folder, point.module)
             scan_listing(result, reading, listing, point.distribution, _extra(point))

@@ -11,6 +11,8 @@ from brainsmith.plugin.info import BACKEND_TYPES, PluginInfo
 from brainsmith.plugin.isolation import on_enough_stack
 from brainsmith.plugin.source_files import read_source
 from brainsmith.plugin.syntax import parse
+from brainsmith.plugin.trust import LISTED, why_distribution_not_trusted
+from brainsmith.plugin.trust_store import trust_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from brainsmith.plugin.adapters.entry_points import EntryPoint
     from brainsmith.plugin.definitions import Definitions
     from brainsmith.plugin.source_files import SourceFile
+    from brainsmith.settings import Settings
 
 _MARK = "brainsmith table: "
 """What stands before the table in the child process's output, whatever else the plugin prints."""
@@ -28,10 +31,24 @@ _KINDS = {"transforms": "transform", "kernels": "kernel", "backends": "backend",
 
 
 def read_table(
-    point: EntryPoint, files: list[SourceFile], result: AdapterResult, definitions: Definitions
+    point: EntryPoint,
+    files: list[SourceFile],
+    result: AdapterResult,
+    definitions: Definitions,
+    settings: Settings,
 ) -> None:
-    """Read what a callable returns, into a result."""
+    """Read what a callable returns, into a result; one that is not trusted is not called."""
     paths = [file.path for file in files]
+    table = literal_table(paths[0], point.attribute)
+    untrusted = (
+        "" if table is not None else why_distribution_not_trusted(point.distribution, point.module, settings)
+    )
+    if settings.trust == LISTED:
+        result.watched.append(trust_file())
+    if untrusted:
+        text = f"its table of plugins is computed, and nothing of it may run: {untrusted}"
+        result.problems.append(Problem(point.origin, 0, 0, text))
+        return
     failure, table = definitions.made(f"table of {point.origin}", lambda: (paths, _table_of(point, paths[0])))
     problems = [failure] if failure else []
     for plugin_type, entry in () if failure else _entries(table, point, problems):

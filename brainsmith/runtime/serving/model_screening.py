@@ -63,7 +63,7 @@ def check_model(data: bytes) -> None:
         raise ModelError(
             f"a partition of the model names the model {named[0]!r}, and no file of the server is read for clients"
         )
-    require_sound(model, "what was sent")
+    require_sound(model, "what was sent", of_client=True)
 
 
 def check_config(config: Mapping[str, Any]) -> None:

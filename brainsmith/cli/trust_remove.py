@@ -1,0 +1,32 @@
+"""`brainsmith trust remove WHAT`: trust it no longer."""
+
+from __future__ import annotations
+
+import os
+
+from brainsmith import TYPE_CHECKING
+from brainsmith.close_names import did_you_mean
+from brainsmith.errors import TrustError
+from brainsmith.plugin.distributions import distribution_key
+from brainsmith.plugin.trust_store import KINDS, read_trust, write_trust
+
+if TYPE_CHECKING:
+    from brainsmith.cli.command_line import Options
+    from brainsmith.cli.terminal import Terminal
+
+
+def run(options: Options, terminal: Terminal) -> int:
+    """Remove an entry of the list, by its name or the name of a key's owner."""
+    what, trusted = options.required("WHAT"), read_trust()
+    named = {what, distribution_key(what), os.path.realpath(what)}
+    found = [(kind, name) for kind in KINDS for name in getattr(trusted, kind) if name in named]
+    found += [("keys", key) for key, owner in trusted.keys.items() if owner == what]
+    if not found:
+        known = [name for kind in KINDS for name in getattr(trusted, kind)] + list(trusted.keys.values())
+        raise TrustError(f"{what!r} is not in the list of what is trusted{did_you_mean(what, known)}")
+    for kind, name in found:
+        del getattr(trusted, kind)[name]
+    write_trust(trusted)
+    for kind, name in found:
+        terminal.write(f"{kind.removesuffix('s')} {name} is no longer trusted")
+    return 0

@@ -1,0 +1,238 @@
+"""A folder of plugins that somebody signed: `plugin.sig` in it names its files by SHA-256, under an ed25519 signature."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import os
+
+from brainsmith import TYPE_CHECKING
+from brainsmith.errors import TrustError
+from brainsmith.store.files import write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+SIGNATURE = "plugin.sig"
+FORMAT = 1
+KEY_WORD = "ed25519"
+"""With what the one line of a public key's file begins: `ed25519 BASE64 NAME`."""
+
+_SIGNED = b"brainsmith plugin folder 1\n"
+_UNSIGNED = ("__pycache__",)
+
+
+def digests_of(folder: str) -> dict[str, str]:
+    """Return the SHA-256 of each file in a folder, by its name there; of links those of what they lead to.
+
+    Compiled Python (`__pycache__`) and the signature do not count: see `keep_bytecode_apart`.
+
+    Raises:
+        OSError: One cannot be read.
+    """
+    return {name: _sha256(os.path.join(folder, name)) for name in sorted(_files(folder)) if name != SIGNATURE}
+
+
+def content_digest(folders: Mapping[str, str]) -> str:
+    """Return `sha256:...` of all files of some folders, by their names.
+
+    Raises:
+        OSError: One cannot be read.
+    """
+    found = {
+        f"{name}/{file}": each for name, path in folders.items() for file, each in digests_of(path).items()
+    }
+    return f"sha256:{hashlib.sha256(_canonical(found)).hexdigest()}"
+
+
+def digest_of_file(path: str) -> str:
+    """Return `sha256:...` of one file.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    return f"sha256:{_sha256(path)}"
+
+
+def _files(folder: str) -> Iterator[str]:
+    seen = set()
+    for here, folders, files in os.walk(folder, followlinks=True):
+        status = os.stat(here)
+        if (status.st_dev, status.st_ino) in seen:
+            folders.clear()
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        folders[:] = [name for name in folders if name not in _UNSIGNED]
+        for name in files:
+            yield os.path.relpath(os.path.join(here, name), folder)
+
+
+def _sha256(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _canonical(files: Mapping[str, str]) -> bytes:
+    return json.dumps(files, sort_keys=True, separators=(",", ":")).encode()
+
+
+def why_not_signed(folder: str, keys: Mapping[str, str]) -> str:
+    """Return why a folder does not count as signed by one of some keys; empty if it does.
+
+    Args:
+        folder: With a `plugin.sig`.
+        keys: Those that are trusted.
+    """
+    path = os.path.join(folder, SIGNATURE)
+    try:
+        with open(path, "rb") as file:
+            plain = json.loads(file.read())
+        stated, key, signature = plain["files"], plain["key"], base64.b64decode(plain["signature"])
+        raw = base64.b64decode(key)
+    except OSError as error:
+        return f"its {SIGNATURE} cannot be read: {error.strerror}"
+    except (ValueError, KeyError, TypeError, binascii.Error):
+        return f"its {SIGNATURE} is damaged"
+    if key not in keys:
+        return f"it is signed with a key that is not trusted ({str(key)[:44]})"
+    try:
+        from cryptography.exceptions import InvalidSignature  # an extra
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    except ImportError:
+        return f"checking its {SIGNATURE} needs cryptography: pip install 'brainsmith[trust]'"
+    try:
+        Ed25519PublicKey.from_public_bytes(raw).verify(signature, _SIGNED + _canonical(stated))
+    except (InvalidSignature, ValueError, TypeError):
+        return f"its {SIGNATURE} is not of the key that it names"
+    return _difference(stated, folder)
+
+
+def _difference(stated: object, folder: str) -> str:
+    try:
+        found = digests_of(folder)
+    except OSError as error:
+        return f"{error.filename} cannot be read: {error.strerror}"
+    known = stated if isinstance(stated, dict) else {}
+    for name in sorted({*known, *found}):
+        if known.get(name) != found.get(name):
+            how = (
+                "missing"
+                if name not in found
+                else "not signed"
+                if name not in known
+                else "not as it was signed"
+            )
+            return f"{name} is {how}"
+    return ""
+
+
+def sign(folder: str, key_file: str) -> str:
+    """Sign a folder; return the public key.
+
+    Args:
+        folder: Gets the file `plugin.sig`.
+        key_file: A private key (PEM), as `make_key` writes it.
+
+    Raises:
+        TrustError: The key or the folder cannot be read, or the folder not be written.
+    """
+    key = _private_key(key_file)
+    if not os.path.isdir(folder):
+        raise TrustError(f"{folder} is no folder")
+    public = _public_text(key)
+    try:
+        files = digests_of(folder)
+        signature = base64.b64encode(key.sign(_SIGNED + _canonical(files))).decode()
+        plain = {"plugin signature": FORMAT, "key": public, "signature": signature, "files": files}
+        write_atomically(os.path.join(folder, SIGNATURE), (json.dumps(plain, indent=1) + "\n").encode())
+    except OSError as error:
+        raise TrustError(f"{folder} cannot be signed: {error.filename}: {error.strerror}") from error
+    return public
+
+
+def make_key(path: str, name: str) -> str:
+    """Write a new private key, and beside it (`.pub`) the public one; return that.
+
+    Args:
+        path: The file of the private key, which only this user may read. It must not exist.
+        name: Whose it is.
+
+    Raises:
+        TrustError: One of the files exists, or cannot be written.
+    """
+    try:
+        from cryptography.hazmat.primitives import serialization  # an extra
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    except ImportError as error:
+        raise _no_cryptography() from error
+    key = Ed25519PrivateKey.generate()
+    pem = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    public = _public_text(key)
+    for file, data, mode in (
+        (path, pem, 0o600),
+        (f"{path}.pub", f"{KEY_WORD} {public} {name}\n".encode(), 0o644),
+    ):
+        try:
+            descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        except FileExistsError as error:
+            raise TrustError(f"{file} exists: keys are not overwritten; name another file") from error
+        except OSError as error:
+            raise TrustError(f"{file} cannot be written: {error.strerror}") from error
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+    return public
+
+
+def read_public_key(path: str) -> tuple[str, str]:
+    """Return the key and whose it is, of a file that `make_key` wrote.
+
+    Raises:
+        TrustError: It is no such file.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            word, key, *name = file.read(4096).split()
+        if word != KEY_WORD or len(base64.b64decode(key, validate=True)) != 32:
+            raise ValueError(word)
+    except OSError as error:
+        raise TrustError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, binascii.Error) as error:
+        raise TrustError(f"{path} is no public key: it must be one line, '{KEY_WORD} BASE64 NAME'") from error
+    return key, " ".join(name)
+
+
+def _public_text(key: Ed25519PrivateKey) -> str:
+    return base64.b64encode(key.public_key().public_bytes_raw()).decode()
+
+
+def _private_key(path: str) -> Ed25519PrivateKey:
+    try:
+        from cryptography.exceptions import UnsupportedAlgorithm  # an extra
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    except ImportError as error:
+        raise _no_cryptography() from error
+    try:
+        with open(path, "rb") as file:
+            key = load_pem_private_key(file.read(), None)
+    except OSError as error:
+        raise TrustError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise TrustError(
+            f"{path} is no private key without a password (PEM): brainsmith trust key writes one"
+        ) from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise TrustError(
+            f"{path} is another kind of key: it must be an ed25519 one, as brainsmith trust key writes it"
+        )
+    return key
+
+
+def _no_cryptography() -> TrustError:
+    return TrustError("signatures need cryptography: pip install 'brainsmith[trust]'")
