@@ -6,12 +6,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 OUTPUT ?= out/digits_mlp
+SITE ?= out/site
 # What pytest makes of the tests' sources is kept, whatever the variable says: without it collecting takes twice as long.
 # A worker takes tests of the other one when its own are done, so a module's fixtures are mostly made once.
 # A test that should be in the other tier is seen at the end. The laws are tried in part by the first, and in full by the second.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal --durations 20 --durations-min 2
 
-.PHONY: example test test-slow check release install clean
+.PHONY: example test test-slow check docs release install clean
 
 example: install
 	$(BIN)/brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp_rtl.yaml --output $(OUTPUT)
@@ -27,6 +28,14 @@ check: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The documentation as a site. A broken link, or anything else that it warns of, is an error.
+docs: install $(VENV)/.docs
+	$(BIN)/python tools/site/make_site.py --output "$(SITE)"
+
+$(VENV)/.docs: requirements/docs.txt $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/docs.txt
+	@touch $@
 
 # Wheel and sdist in dist/, tried in a new environment.
 release: install

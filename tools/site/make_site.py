@@ -1,13 +1,14 @@
 """Build the site of the documentation: `make docs`, or `python tools/site/make_site.py --output out/site`.
 
-The output is a folder that any server of files can serve: a folder for each version, a copy of the newest one as `latest`, the
-list for the selector of versions, and a first page that leads to `latest`. What is there of other versions stays, so a site
-goes on from version to version. Any warning, such as a broken link or a page that is not in the navigation, is an error.
+The output is a folder that any server of files can serve: a folder for each version, a copy of the newest one as
+`latest`, the list for the selector of versions, and a first page that leads to `latest`. Other versions in it stay, so a
+site goes on from version to version. Any warning is an error: a broken link, a page that is not in the navigation.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import shutil
@@ -22,7 +23,7 @@ from packaging.version import InvalidVersion, Version
 ROOT = Path(__file__).resolve().parent.parent.parent
 LATEST = "latest"
 NEEDS_ADDRESS = ("404.html", "sitemap.xml", "sitemap.xml.gz")
-"""What MkDocs writes and what is wrong without the address under which the site will be served, which is nobody's to know here."""
+"""What MkDocs writes that needs the address under which the site will be served, which is not known here."""
 
 _FIRST = f"""<!doctype html>
 <html lang="en">
@@ -32,6 +33,10 @@ _FIRST = f"""<!doctype html>
 <p><a href="{LATEST}/">The documentation of BrainSmith</a></p>
 </html>
 """
+
+
+class SiteError(Exception):
+    """The pages of this checkout make no site."""
 
 
 def folder_of(version: str) -> str:
@@ -67,24 +72,46 @@ def publish(made: Path, version: str, site: Path) -> None:
     (site / ".nojekyll").touch()
 
 
+def build(made: Path) -> None:
+    """Build the pages of this checkout in a folder; raise SiteError with what MkDocs printed if it has any warning."""
+    if importlib.util.find_spec("mkdocs") is None:
+        raise SiteError("MkDocs is not installed. Run `make docs`, which installs requirements/docs.txt")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(made)]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={
+            **os.environ,
+            "NO_MKDOCS_2_WARNING": "1",
+        },  # else the theme prints an advertisement at each start
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SiteError(f"MkDocs ended with exit code {done.returncode}\n{done.stdout.strip()}")
+    for name in NEEDS_ADDRESS:
+        (made / name).unlink()
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Build the site of this checkout's version; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--output", type=Path, default=ROOT / "out" / "site", help="the site; other versions in it stay")
+    parser.add_argument(
+        "--output", type=Path, default=ROOT / "out" / "site", help="the site; other versions in it stay"
+    )
     site = parser.parse_args(arguments).output.resolve()
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    site.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=site, prefix=".new-") as scratch:
-        made = Path(scratch, folder_of(version))
-        command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(made)]
-        # The theme prints an advertisement at each start without it.
-        code = subprocess.run(command, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, check=False).returncode
-        if code:
-            print(f"error: no site was made: MkDocs ended with exit code {code}; {site} is as it was", file=sys.stderr)
-            return 1
-        for name in NEEDS_ADDRESS:
-            (made / name).unlink()
-        publish(made, version, site)
+    try:
+        site.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=site, prefix=".new-") as scratch:
+            made = Path(scratch, folder_of(version))
+            build(made)
+            publish(made, version, site)
+    except (SiteError, OSError) as error:
+        print(f"error: the site was not made: {error}", file=sys.stderr)
+        return 1
     print(f"{site}: {', '.join(versions(site))}; to look at it: python -m http.server --directory {site}")
     return 0
 

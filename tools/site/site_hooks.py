@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import site_links
 from mkdocs.structure.files import File, InclusionLevel
+from site_navigation import navigation
 from site_reference import reference_pages
 
 if TYPE_CHECKING:
@@ -34,40 +34,12 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     return files
 
 
-def navigation(nav: Any, pages: Sequence[str]) -> Any:
-    """Return a navigation in which each folder, which is a name that ends with a slash, is all of its pages that are not named.
-
-    Args:
-        nav: A page, a title and what is below it, or a list of both, as mkdocs.yml has them.
-        pages: The addresses of all pages.
-    """
-    named = set(_named(nav))
-
-    def filled(entry: Any) -> list[Any]:
-        if isinstance(entry, str) and entry.endswith("/"):
-            return sorted(page for page in pages if page.startswith(entry) and page not in named)
-        if isinstance(entry, dict):
-            return [{title: below if isinstance(below, str) else fill(below) for title, below in entry.items()}]
-        return [entry]
-
-    def fill(entries: list[Any]) -> list[Any]:
-        return [made for entry in entries for made in filled(entry)]
-
-    return fill(nav)
-
-
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Let the links of a page that is a file of the repository lead to where the site has their files."""
     path = _FILES.get(page.file.src_uri)
+    if path == site_links.FIRST:
+        page.meta["hide"] = ["toc"]  # the room is the block diagram's
     return site_links.rewrite(markdown, path, _root(config)) if path else markdown
-
-
-def _named(nav: Any) -> Iterator[str]:
-    if isinstance(nav, str):
-        yield nav
-    else:
-        for entry in nav.values() if isinstance(nav, dict) else nav:
-            yield from _named(entry)
 
 
 def _added(path: str, address: str, config: MkDocsConfig) -> File:

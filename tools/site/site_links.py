@@ -19,11 +19,14 @@ FIRST = "README.md"
 
 LANGUAGES = {
     ".c": "c", ".cff": "yaml", ".cpp": "cpp", ".h": "c", ".json": "json", ".py": "python", ".rs": "rust",
-    ".sv": "systemverilog", ".tcl": "tcl", ".toml": "toml", ".txt": "text", ".v": "verilog", ".yaml": "yaml", ".yml": "yaml",
+    ".sv": "systemverilog", ".tcl": "tcl", ".toml": "toml", ".txt": "text", ".v": "verilog",
+    ".yaml": "yaml", ".yml": "yaml",
 }  # fmt: skip
 """The texts that are shown as pages of code, by their endings."""
 
-_CODE = re.compile(r"^( *)(`{3,}|~{3,}).*?^ *\2`*\s*?$|(?<!`)(`+)(?!`).+?(?<!`)\3(?!`)", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(
+    r"^( *)(`{3,}|~{3,}).*?^ *\2`*\s*?$|(?<!`)(`+)(?!`).+?(?<!`)\3(?!`)", re.MULTILINE | re.DOTALL
+)
 _LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=[)\s])")
 _ELSEWHERE = re.compile(r"#|/|[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 """How a link begins that leads to no other file of the repository."""
@@ -36,8 +39,8 @@ def address(path: str) -> str:
         path: The file, relative to the repository: `docs/cli.md`, `README.md`, `blueprints/x.yaml`.
 
     Returns:
-        `cli.md`, `index.md`, `source/blueprints/x.yaml.md`. A folder whose name begins with a dot loses it, for hosts do not
-        serve these.
+        `cli.md`, `index.md`, `source/blueprints/x.yaml.md`. A folder whose name begins with a dot loses it, for many
+        hosts do not serve these.
     """
     if path.startswith(DOCS):
         return path.removeprefix(DOCS)
@@ -60,9 +63,7 @@ def target(link: str, path: str) -> str | None:
 
 def links(text: str) -> list[str]:
     """Return what the links and images of a page lead to; what is code has none."""
-    found: list[str] = []
-    _outside_code(text, lambda part: found.extend(_LINK.findall(part)) or part)
-    return found
+    return _LINK.findall(_CODE.sub("", text))
 
 
 def rewrite(text: str, path: str, root: Path) -> str:
@@ -101,7 +102,7 @@ def shown_files(root: Path) -> list[str]:
 
 
 def as_page(path: str, text: str) -> str:
-    """Return the page that shows a text as code. It is reached by links alone: searching for it would find the same twice."""
+    """Return the page that shows a text as code. It is reached by links, and no result of a search."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     code = f"{fence}{LANGUAGES[Path(path).suffix]}\n{text.rstrip()}\n{fence}"
     return f"---\nsearch:\n  exclude: true\n---\n# {posixpath.basename(path)}\n\n`{path}`\n\n{code}\n"

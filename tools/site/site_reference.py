@@ -38,19 +38,26 @@ def public_names(root: Path) -> list[PublicName]:
     listed = (root / "docs" / "stability.md").read_text(encoding="utf-8").partition("\n## Modules\n")[2]
     rows = [(module, re.findall(r"`(\w+)`", names)) for module, names in _ROW.findall(listed)]
     errors = vars(import_module(ERRORS))
-    own = [name for name, value in errors.items() if getattr(value, "__module__", "") == ERRORS and name[0] != "_"]
-    return [PublicName(module, name, _definition(module, name)) for module, names in [*rows, (ERRORS, own)] for name in names]
+    own = [
+        name
+        for name, value in errors.items()
+        if getattr(value, "__module__", "") == ERRORS and name[0] != "_"
+    ]
+    return [
+        PublicName(module, name, _definition(module, name))
+        for module, names in [*rows, (ERRORS, own)]
+        for name in names
+    ]
 
 
 def reference_pages(root: Path) -> dict[str, str]:
     """Return the pages in Markdown, by their addresses; the first one lists the others."""
     parts: dict[str, list[PublicName]] = {}
     for name in public_names(root):
-        parts.setdefault("brainsmith." + (name.module.split(".") + [""])[1], []).append(name)
+        parts.setdefault(_part(name.module), []).append(name)
     described: dict[str, PublicName] = {}
     pages = {}
     for part, names in parts.items():
-        part = part.rstrip(".")
         pages[f"{FOLDER}/{part}.md"] = f"# {part}\n\n" + "\n\n".join(_sections(part, names, described)) + "\n"
     return {f"{FOLDER}/index.md": _index(parts), **pages}
 
@@ -67,23 +74,31 @@ def _definition(module: str, name: str) -> str:
     return f"{module}.{name}"
 
 
+def _part(module: str) -> str:
+    """Return the part of the package whose page has a module: `brainsmith.rtl` for `brainsmith.rtl.cores`."""
+    return ".".join(module.split(".")[:2])
+
+
 def _sections(part: str, names: list[PublicName], described: dict[str, PublicName]) -> Iterator[str]:
-    """Yield what a page says: each module's docstring, then its names. A name is described once, elsewhere is a link to it."""
+    """Yield what a page says: each module's first sentence, then its names.
+
+    A name is described once; what is defined as another name is, is a link to that one.
+    """
     module = ""
     for name in names:
         if name.module != module:
             module = name.module
             if module != part:
                 yield f"## {module}"
-            yield _block(module, members="false", show_root_heading="false", show_root_toc_entry="false")
+            yield str(inspect.getdoc(import_module(module))).partition("\n\n")[0]
         first = described.setdefault(name.definition, name)
-        if first is name:
-            if name.definition != name.path:
-                yield f'<a id="{name.path}"></a>'
-            yield _block(name.definition, heading=name.path, toc_label=name.name)
-        else:
-            page = ".".join(first.module.split(".")[:2])
-            yield f"{'##' if module == part else '###'} {name.path} {{ #{name.path} }}\n\nThe same as [`{first.path}`]({page}.md#{first.path})."
+        if first is not name:
+            yield f"## {name.path} {{ #{name.path} }}"
+            yield f"The same as [`{first.path}`]({_part(first.module)}.md#{first.path})."
+            continue
+        if name.definition != name.path:
+            yield f'<a id="{name.path}"></a>'
+        yield _block(name.definition, heading=name.path, toc_label=name.name)
 
 
 def _block(path: str, **options: str) -> str:
@@ -94,7 +109,6 @@ def _block(path: str, **options: str) -> str:
 def _index(parts: dict[str, list[PublicName]]) -> str:
     rows = []
     for part, names in parts.items():
-        part = part.rstrip(".")
         shown = ", ".join(f"[`{name.name}`]({part}.md#{name.path})" for name in names)
         rows.append(f"| [`{part}`]({part}.md) | {shown} |")
     return "# Reference\n\n| module | public names |\n| --- | --- |\n" + "\n".join(rows) + "\n"
