@@ -4,13 +4,14 @@ import base64
 import fcntl
 import json
 import os
+import select
 import subprocess
 import time
 from contextlib import contextmanager
 
 from tests.web.test_browser import CHROMIUM, FLAGS
 
-PATIENCE = 60
+PATIENCE = 30
 """Seconds until a browser that does not get there counts as stuck."""
 
 
@@ -69,6 +70,8 @@ class Tab:
     def _read(self):
         """Take the next message: an answer, or an event, which is noted."""
         while b"\0" not in self._unread:
+            ready, _, _ = select.select([self._receive], [], [], PATIENCE)
+            assert ready, "the browser says nothing more"
             piece = os.read(self._receive, 1 << 16)
             assert piece, "the browser ended"
             self._unread += piece
@@ -97,7 +100,16 @@ def browser_tab(folder):
     flags = [flag for flag in FLAGS if flag != "--dump-dom"]
     command = f'exec "$@" 3<&{passed[0]} 4>&{passed[1]}'
     browser = subprocess.Popen(
-        ["bash", "-c", command, "bash", CHROMIUM, *flags, "--remote-debugging-pipe", f"--user-data-dir={folder}"],
+        [
+            "bash",
+            "-c",
+            command,
+            "bash",
+            CHROMIUM,
+            *flags,
+            "--remote-debugging-pipe",
+            f"--user-data-dir={folder}",
+        ],
         pass_fds=passed,
         stderr=subprocess.DEVNULL,
     )

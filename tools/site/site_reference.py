@@ -91,14 +91,15 @@ def _sections(part: str, names: list[PublicName], described: dict[str, PublicNam
             if module != part:
                 yield f"## {module}"
             yield str(inspect.getdoc(import_module(module))).partition("\n\n")[0]
+        level = 2 if module == part else 3
         first = described.setdefault(name.definition, name)
         if first is not name:
-            yield f"## {name.path} {{ #{name.path} }}"
+            yield f"{'#' * level} {name.path} {{ #{name.path} }}"
             yield f"The same as [`{first.path}`]({_part(first.module)}.md#{first.path})."
             continue
         if name.definition != name.path:
             yield f'<a id="{name.path}"></a>'
-        yield _block(name.definition, heading=name.path, toc_label=name.name)
+        yield _block(name.definition, heading=name.path, toc_label=name.name, heading_level=str(level))
 
 
 def _block(path: str, **options: str) -> str:
