@@ -198,6 +198,17 @@ def test_links_between_pages_lead_somewhere(page):
     assert dead == []
 
 
+def test_every_page_is_in_the_navigation_of_the_site_and_is_there():
+    """mkdocs.yml names each page, or the folder that it is in. Pages of the reference are made."""
+    links, site = load("tools/site/site_links.py"), load("tools/site/site_navigation.py")
+    pages = {links.address(path) for path in links.shown_files(ROOT)}
+    pages = {page for page in pages if page.endswith(".md") and not page.startswith("source/")}
+    nav = re.search(r"^nav:\n(.*)", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE | re.DOTALL).group(1)
+    named = set(site.named_pages(site.navigation(yaml.safe_load(nav), sorted(pages))))
+    assert len(pages) > 60
+    assert {page for page in named if not page.startswith("reference/")} == pages
+
+
 def test_every_error_is_documented():
     page = (ROOT / "docs" / "errors.md").read_text()
     names = [

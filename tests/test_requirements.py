@@ -1,6 +1,7 @@
 """What pyproject.toml declares is what make installs and what the tests use."""
 
 import importlib.metadata
+import importlib.util
 import re
 import tomllib
 
@@ -11,11 +12,19 @@ from tests.test_architecture import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-LOCKED = dict(
-    re.match(r"([^=]+)==([^ ;]+)", line).groups()
-    for line in (ROOT / "requirements" / "lock.txt").read_text().splitlines()
-    if line and not line.startswith("#")
-)
+
+
+def stated(name):
+    """The versions in a file of requirements."""
+    return dict(
+        re.match(r"([^=]+)==([^ ;]+)", line).groups()
+        for line in (ROOT / "requirements" / name).read_text().splitlines()
+        if line and not line.startswith("#")
+    )
+
+
+LOCKED = stated("lock.txt")
+SITE = stated("docs.txt")
 IMPORT = re.compile(r"^\s*(?:import|from) (\w+)", re.MULTILINE)
 
 
@@ -55,3 +64,25 @@ def test_what_the_tests_import_is_declared():
             if name in installed and not known & set(map(normalised, installed[name])):
                 undeclared[name] = str(path.relative_to(ROOT))
     assert undeclared == {}
+
+
+def test_the_packages_of_the_site_are_stated_once_and_at_the_versions_of_the_extra():
+    site = {normalised(name): version for name, version in SITE.items()}
+    assert site.keys() & set(map(normalised, LOCKED)) == set()
+    for line in declared("docs"):
+        name, version = line.split("==")
+        assert site[normalised(name)] == version
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not importlib.util.find_spec("mkdocs"), reason="needs the packages of the site: make docs"
+)
+def test_all_that_the_packages_of_the_site_require_is_stated_in_a_version_that_fits():
+    versions = {normalised(name): version for name, version in (LOCKED | SITE).items()}
+    lines = [line for name in SITE for line in importlib.metadata.requires(name) or ()]
+    wanted = [Requirement(line) for line in lines]
+    wanted = [each for each in wanted if not each.marker or each.marker.evaluate({"extra": ""})]
+    assert len(wanted) > 20
+    unfit = [str(each) for each in wanted if versions.get(normalised(each.name), "") not in each.specifier]
+    assert unfit == []
