@@ -31,7 +31,7 @@ check: install
 
 # The documentation as a site. A broken link, or anything else that it warns of, is an error.
 docs: install $(VENV)/.docs
-	$(BIN)/python tools/site/make_site.py --output "$(SITE)"
+	$(BIN)/python tools/site/make_site.py --output "$(SITE)" --url "$(SITE_URL)"
 
 $(VENV)/.docs: requirements/docs.txt $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/docs.txt

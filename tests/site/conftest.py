@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
@@ -37,16 +38,25 @@ def pages(built):
     return built / "latest"
 
 
+@contextmanager
+def server_of(site):
+    """Serve a folder; gives the address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(site)))
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
 @pytest.fixture
 def served(built):
     """The address of a server of the site."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(built)))
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with server_of(built) as address:
+        yield address
 
 
 class _Quiet(SimpleHTTPRequestHandler):

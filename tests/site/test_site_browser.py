@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from tests.site.browser import browser_tab
+from tests.site.conftest import server_of
 from tests.web.test_browser import CHROMIUM
 
 pytestmark = [
@@ -88,3 +89,23 @@ def test_the_selector_leads_to_another_version(tab, served, built, tool, tmp_pat
     tab.evaluate(f"{links}[1].click()")
     current = "document.querySelector('.md-version__current')?.textContent"
     assert tab.until(f"location.pathname.startsWith('/0.0/') && {current}") == "0.0"
+
+
+def test_with_an_address_the_selector_leads_to_the_same_page_and_what_does_not_exist_has_a_page(
+    tab, built, tool, tmp_path
+):
+    make_site = tool("make_site")
+    site = tmp_path / "site"
+    site.mkdir()
+    with server_of(site) as address:
+        assert make_site.main(["--output", str(site), "--url", address]) == 0
+        make_site.publish(shutil.copytree(site / "0.1", tmp_path / "older"), "0.0.9", site)
+        assert f"<loc>{address}/0.1/blueprint/</loc>" in (site / "0.1" / "sitemap.xml").read_text()
+        assert 'href="/0.1/assets/brainsmith.css"' in (site / "0.1" / "404.html").read_text()
+        tab.open(f"{address}/0.0/blueprint/", 1400)
+        assert (
+            tab.evaluate("document.querySelector('link[rel=canonical]').href") == f"{address}/0.1/blueprint/"
+        )
+        tab.until("document.querySelector('.md-version__link') !== null")
+        tab.evaluate("document.querySelector('.md-version__link').click()")
+        assert tab.until("location.pathname !== '/0.0/blueprint/' && location.pathname") == "/0.1/blueprint/"

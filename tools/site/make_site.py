@@ -23,7 +23,7 @@ from packaging.version import InvalidVersion, Version
 ROOT = Path(__file__).resolve().parent.parent.parent
 LATEST = "latest"
 NEEDS_ADDRESS = ("404.html", "sitemap.xml", "sitemap.xml.gz")
-"""What MkDocs writes that needs the address under which the site will be served, which is not known here."""
+"""What MkDocs writes that is of use only if it knows the address under which the site will be served."""
 
 _FIRST = f"""<!doctype html>
 <html lang="en">
@@ -72,18 +72,26 @@ def publish(made: Path, version: str, site: Path) -> None:
     (site / ".nojekyll").touch()
 
 
-def build(made: Path) -> None:
-    """Build the pages of this checkout in a folder; raise SiteError with what MkDocs printed if it has any warning."""
+def build(made: Path, url: str) -> None:
+    """Build the pages of this checkout in a folder.
+
+    Args:
+        made: The folder, which is made.
+        url: Where the site will be served, or nothing. With it pages state their canonical addresses, there is a page for
+            addresses that do not exist, and the selector of versions leads to the same page of another version.
+
+    Raises:
+        SiteError: MkDocs has any warning; the message has what it printed.
+    """
     if importlib.util.find_spec("mkdocs") is None:
         raise SiteError("MkDocs is not installed. Run `make docs`, which installs requirements/docs.txt")
+    address = f"{url.rstrip('/')}/{made.name}/" if url else ""
+    # Without the second variable the theme prints an advertisement at each start.
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(made)]
     done = subprocess.run(
         command,
         cwd=ROOT,
-        env={
-            **os.environ,
-            "NO_MKDOCS_2_WARNING": "1",
-        },  # else the theme prints an advertisement at each start
+        env={**os.environ, "SITE_URL": address, "NO_MKDOCS_2_WARNING": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -91,8 +99,9 @@ def build(made: Path) -> None:
     )
     if done.returncode:
         raise SiteError(f"MkDocs ended with exit code {done.returncode}\n{done.stdout.strip()}")
-    for name in NEEDS_ADDRESS:
-        (made / name).unlink()
+    if not url:
+        for name in NEEDS_ADDRESS:
+            (made / name).unlink()
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -101,13 +110,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--output", type=Path, default=ROOT / "out" / "site", help="the site; other versions in it stay"
     )
-    site = parser.parse_args(arguments).output.resolve()
+    parser.add_argument(
+        "--url", default="", help="where the site will be served, such as https://docs.example.org/"
+    )
+    chosen = parser.parse_args(arguments)
+    site = chosen.output.resolve()
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     try:
         site.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=site, prefix=".new-") as scratch:
             made = Path(scratch, folder_of(version))
-            build(made)
+            build(made, chosen.url)
             publish(made, version, site)
     except (SiteError, OSError) as error:
         print(f"error: the site was not made: {error}", file=sys.stderr)
