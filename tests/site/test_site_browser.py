@@ -20,6 +20,11 @@ PICTURES = """
 })
 """
 """Which pictures are loaded, large enough to be read, and not cut off."""
+BESIDE = """
+[...document.querySelectorAll("article :is(img, table)")].slice(0, 2).map((one) => one.getBoundingClientRect())
+  .reduce((picture, table) => table.top < picture.bottom && table.right <= picture.left)
+"""
+"""Whether the block diagram is beside the first table, and not above it."""
 RESULTS = (
     "[...document.querySelectorAll('.md-search-result__item :is(h1, h2)')].map((title) => title.textContent)"
 )
@@ -37,6 +42,7 @@ def test_the_landing_page_fits_and_nothing_is_reported(tab, served, width, dark,
     tab.open(f"{served}/latest/", width, dark=dark)
     assert tab.evaluate("document.querySelector('h1').firstChild.textContent") == "BrainSmith"
     assert tab.evaluate(PICTURES) == [True, True]
+    assert tab.evaluate(BESIDE) == (width == 1400)
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == background
     tab.until("document.querySelector('.md-version') !== null")
