@@ -206,7 +206,7 @@ def test_every_page_is_in_the_navigation_of_the_site_and_is_there():
     nav = re.search(r"^nav:\n(.*)", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE | re.DOTALL).group(1)
     named = set(site.named_pages(site.navigation(yaml.safe_load(nav), sorted(pages))))
     assert len(pages) > 60
-    assert {page for page in named if not page.startswith("reference/")} == pages
+    assert {page for page in named if not page.startswith("reference/")} == pages, "nav in mkdocs.yml"
 
 
 def test_every_error_is_documented():
