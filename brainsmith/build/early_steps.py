@@ -110,7 +110,7 @@ class EarlySteps:
             return None
         folder = self._folder(number)
         data = (folder / _MODEL).read_bytes()
-        restore(folder / _FILES, changes, self._staging, _as_it_is)
+        self._runner.restored(restore(folder / _FILES, changes, self._staging, _as_it_is) or {})
         shutil.rmtree(folder)
         return self._last[1] if self._last is not None and self._last[0] == number else Artifact(data)
 

@@ -39,7 +39,7 @@ from brainsmith.store.uncounted import Rules
 from brainsmith.web.step_result import StepResult
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from brainsmith.blueprint.build_step import BuildStep, StepFunction
 
@@ -213,10 +213,16 @@ class StepRunner:
         """Return the result of an entry, whose changes are made to the output folder; None if it cannot be used."""
         if found.model is None or found.folder is None:
             return None
-        if not restore(found.folder / "files", found.side, self.staging, self._local):
+        written = restore(found.folder / "files", found.side, self.staging, self._local)
+        if written is None:
             return None
+        self._side.note_written(written)
         data = self._local(_MODEL, found.model.data)
         return found.model if data == found.model.data else Artifact(data)
+
+    def restored(self, contents: Mapping[str, bytes]) -> None:
+        """Note files that were written to the output folder as they are now, in place of a step."""
+        self._side.note_written({name: self._portable(name, data) for name, data in contents.items()})
 
     def _load(self, at: int) -> StepFunction:
         if self._functions is None:
@@ -246,6 +252,7 @@ class StepRunner:
         before = self._side.state()
         given = model.data
         seed = f"{step.name} {self._content(model)}"
+        self._side.step_runs()
         try:
             known = KnownFacts(model, self._facts.get(model))
             with process_state_kept(seed), recorder, transforms_watched(step.passes, known.lineage):

@@ -67,6 +67,20 @@ class SideFiles:
         self._folder = folder
         self._portable = portable
         self._known: dict[str, tuple[tuple[int, ...], str]] = {}
+        self._written: dict[str, tuple[tuple[int, ...], str]] = {}
+
+    def note_written(self, contents: Mapping[str, bytes]) -> None:
+        """Note what was just restored, as it is kept: until a step runs, nothing else writes there.
+
+        So it is not read again before each step that is reused, which its times alone would not allow.
+        """
+        for path, data in contents.items():
+            status = os.stat(f"{self._folder}/{path}")  # noqa: PTH116  (there are hundreds)
+            self._written[path] = _stamp(status), digest(data)
+
+    def step_runs(self) -> None:
+        """Believe no file any more by its times alone that was just written: a step may write it again."""
+        self._written.clear()
 
     def state(self) -> State:
         """Return what is there now, by content: neither size nor time can hide a change."""
@@ -92,8 +106,8 @@ class SideFiles:
         if not stat.S_ISREG(status.st_mode):
             return _SPECIAL
         executable = _EXECUTABLE if status.st_mode & stat.S_IXUSR else ""
-        stamp = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-        known = self._known.get(path)
+        stamp = _stamp(status)
+        known = self._written.get(path) or self._known.get(path)
         if known is None or known[0] != stamp:
             known = (stamp, digest(self._portable(path, whole.read_bytes())))
             if not is_racy((status.st_mtime_ns, status.st_ctime_ns), now):
@@ -126,6 +140,10 @@ class SideFiles:
         return ""
 
 
+def _stamp(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
 def _file_type(kind: str) -> str:
     """Return what has to be removed before a path can be something else."""
     if not kind or kind in (_FOLDER, _SPECIAL):
@@ -135,19 +153,23 @@ def _file_type(kind: str) -> str:
 
 def restore(
     entry: Path, side: Mapping[str, Any], output: Path, localise: Callable[[str, bytes], bytes]
-) -> bool:
-    """Make the changes of a step again; return False if a file of the entry is missing, and nothing was changed.
+) -> dict[str, bytes] | None:
+    """Make the changes of a step again.
 
     Args:
         entry: The folder that holds the step's files.
         side: As `SideChanges.described` gave it.
         output: The output folder.
         localise: Gives a file's content with the name of the output folder where it is kept without.
+
+    Returns:
+        The content of each file that it wrote, as it is kept; None if a file of the entry is missing, and nothing was
+        changed.
     """
     try:
         contents = {name: (entry / name).read_bytes() for name in side["files"]}
     except OSError:
-        return False
+        return None
     for name in sorted(side["removed"], reverse=True):  # what is in a folder before the folder
         _remove(output / name)
     folders = {*side["folders"], *(name.rpartition("/")[0] for name in contents)}
@@ -159,7 +181,7 @@ def restore(
     for name, target in side["links"].items():
         (output / name).unlink(missing_ok=True)
         (output / name).symlink_to(target.replace(_PLACE, str(output)))
-    return True
+    return contents
 
 
 def _write(path: str, data: bytes, executable: bool) -> None:

@@ -50,6 +50,9 @@ class Runner:
         self.functions.pop(0)()
         return Artifact(model.data + step.name[:1].encode())
 
+    def restored(self, contents):
+        assert all(isinstance(data, bytes) for data in contents.values())
+
 
 def raising(error):
     def function():

@@ -95,8 +95,15 @@ def test_what_a_step_changed_is_changed_again(tmp_path_factory, earlier, step):
     for name, data in changes.files.items():
         (entry / name).parent.mkdir(parents=True, exist_ok=True)
         (entry / name).write_bytes(data)
-    assert restore(entry, changes.described(), reused, within(reused))
+    assert restore(entry, changes.described(), reused, within(reused)) == changes.files
     assert SideFiles(reused, without(reused)).state() == after
+    noted = SideFiles(reused, without(reused))
+    noted.note_written(changes.files)
+    assert noted.state() == after
+    noted.step_runs()
+    for name, action in earlier:
+        act(reused, name, action)
+    assert noted.state() == SideFiles(reused, without(reused)).state()
     assert side.changes(after, after) == SideChanges()
 
 
@@ -125,7 +132,7 @@ def test_who_may_read_a_program_may_run_it(tmp_path):
         (folder / "tool").write_text("")
         (folder / "tool").chmod(0o640)
     side = SideChanges({"tool": b""}, executable=("tool",)).described()
-    assert restore(entry, side, output, unchanged)
+    assert restore(entry, side, output, unchanged) is not None
     assert (output / "tool").stat().st_mode & 0o777 == 0o750
 
 
@@ -136,7 +143,7 @@ def test_an_entry_without_one_of_its_files_changes_nothing(tmp_path):
         folder.mkdir()
     (out / "c").write_text("still here")
     (entry / "a").write_bytes(b"1")
-    assert not restore(entry, side, out, unchanged)
+    assert restore(entry, side, out, unchanged) is None
     assert [path.name for path in out.iterdir()] == ["c"]
 
 
