@@ -1,0 +1,1 @@
+"""Projects and plugins to begin with: what `brainsmith init` and `brainsmith new` write."""

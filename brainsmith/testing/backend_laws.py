@@ -1,0 +1,122 @@
+"""What holds of every backend: it computes what its kernel computes in Python, bit for bit, whatever stalls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from brainsmith.errors import BuildError
+from brainsmith.plugin import get_plugin_manager
+from brainsmith.plugin.adapters.finn_runtime import prepare_finn
+from brainsmith.rtl.cores.checking import PART, default_case, fed_case, layer_intervals, try_backend
+from brainsmith.rtl.cores.trial import golden_tensors, make_design, make_model
+from brainsmith.rtl.verification.layers import verify_layers
+from brainsmith.testing.transform_laws import differences
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from brainsmith.plugin.info import PluginInfo
+    from brainsmith.rtl.cores.trial import Case
+
+
+def check_backend(
+    backend: str,
+    *,
+    attributes: Mapping[str, int | str] | None = None,
+    frames: int | None = None,
+    seed: int = 0,
+    part: str = PART,
+) -> str:
+    """Assert that a backend of a kernel that says its streams (`StreamKernel`) computes what the kernel does.
+
+    The inputs are both ends of their ranges, all values in order as far as half of the frames go, and random ones. RTL is
+    simulated without stalls and with random ones at all streams, and its cycles from frame to frame must be those that
+    the kernel states. HLS C++ is compiled with g++ and run.
+
+    Args:
+        backend: Its name.
+        attributes: Of the node; the kernel's defaults where they are not given.
+        frames: To run, 3 or more; by default 64, and as many more as it takes for all values of inputs of up to 8 bits.
+        seed: Of inputs and stalls.
+        part: The FPGA.
+
+    Returns:
+        What was compared, in one line.
+
+    Raises:
+        AssertionError: A value differs, or the cycles do.
+        SimulationError: It cannot be compiled, or reports an error.
+    """
+    info = get_plugin_manager().all_records()[0].resolve("backend", backend)
+    with TemporaryDirectory(prefix="brainsmith-") as folder:
+        if info.backend_type == "hls":
+            return _check_hls(info, fed_case(_case(info, attributes), frames, seed))
+        check = try_backend(info, Path(folder), frames=frames, seed=seed, attributes=attributes, part=part)
+    if not check.right:
+        raise AssertionError(f"{backend}: {check}")
+    if check.interval != check.estimate:
+        raise AssertionError(
+            f"{backend}: {check.interval:g} cycles from frame to frame without stalls, and its kernel states"
+            f" {check.estimate}"
+        )
+    return str(check)
+
+
+def check_cases(
+    cases: Sequence[Case], folder: Path, frames: int = 4, seed: int = 0, part: str = PART
+) -> None:
+    """Assert for nodes of RTL backends, all in one simulation, what `check_backend` asserts for one.
+
+    Args:
+        cases: The nodes; those without frames of their own get random ones.
+        folder: Where their Verilog is generated.
+        frames: To run, 3 or more.
+        seed: Of inputs and stalls.
+        part: The FPGA.
+    """
+    model, design = make_design(cases, folder, part)
+    golden = golden_tensors(model, cases, frames, seed)
+    checks = verify_layers(design, golden, seed=seed + 1)
+    wrong = [str(check) for check in checks if not check.right]
+    if wrong:
+        raise AssertionError("\n".join(wrong))
+    assert len(checks) == len(cases)
+    found, stated = layer_intervals(design, golden), {layer.name: layer.cycles for layer in design.layers}
+    if found != stated:
+        raise AssertionError(f"cycles from frame to frame: {found}, and the kernels state {stated}")
+
+
+def _case(info: PluginInfo, attributes: Mapping[str, int | str] | None) -> Case:
+    prepare_finn()
+    return default_case(info, attributes or {})
+
+
+def _check_hls(info: PluginInfo, case: Case) -> str:
+    """Compile a backend's C++, run it, and compare."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    from brainsmith.hls.layer import HlsLayer
+    from brainsmith.hls.node import HlsNode
+
+    model = make_model([case])
+    layer = getCustomOp(model.graph.node[0])
+    if not isinstance(layer, HlsNode):
+        raise BuildError(
+            f"backend {info.qualified!r} does not derive from HlsNode, so its C++ cannot be run alone"
+        )
+    assert case.frames
+    count = len(case.frames[0])
+    golden = golden_tensors(model, [case], count, 0)
+    fed: dict[str, Any] = {name: golden[name].astype(np.float32) for name in layer.onnx_node.input}
+    found = HlsLayer(layer, layer.hls_program(), layer.calls()).run(fed)
+    for name in layer.onnx_node.output:
+        different = differences(golden[name].astype(np.float32), found[name].astype(np.float32))
+        if different is not None:
+            different = different.replace(" before", " by the kernel").replace(" after", " by the C++")
+            raise AssertionError(f"{info.name}: output {name!r} of {count} frames differs: {different}")
+    return f"{info.name}: {count} frames of its C++ are what the kernel computes"
