@@ -6,6 +6,7 @@ from brainsmith.blueprint.outputs import OUTPUTS
 from brainsmith.cli.command_line import LOG_FILE, QUIET, TRUST_MODEL, VERBOSE, Argument, Verb
 from brainsmith.exploration.vocabulary import MODELS, STRATEGIES
 from brainsmith.plugin.info import PLUGIN_TYPES
+from brainsmith.scaffold import KINDS as KINDS_OF_NEW
 from brainsmith.store.kinds import KINDS
 
 SHELLS = ("bash", "zsh", "fish")
@@ -42,6 +43,26 @@ _CIRCUIT = (
 _PACKAGE = Argument("DIR", about="a build's folder, or an accelerator's own")
 
 VERBS = (
+    Verb(
+        "init",
+        "make a folder a project",
+        "Writes .brainsmith/config.yaml, plugins/, a blueprint and its schema for editors, and says what to do next."
+        " Nothing is overwritten.",
+        "brainsmith init my_project",
+        Argument(
+            "DIR", about="the folder, which is made if it is missing; this one by default", required=False
+        ),
+    ),
+    Verb(
+        "new",
+        "begin a plugin, with a test that passes, or a package",
+        "A plugin and its test go into plugins/ and tests/ of the project, the nearest folder upwards with .brainsmith/."
+        " A backend gets a core, too, and its kernel if the project has none. A package is a folder that pip installs."
+        " Nothing is overwritten.",
+        "brainsmith new transform RemoveIdentity",
+        Argument("KIND", about="what to begin", choices=KINDS_OF_NEW),
+        Argument("NAME", about="its name; files are called after it"),
+    ),
     Verb(
         "plugins list",
         "list the available plugins",
