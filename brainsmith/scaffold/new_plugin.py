@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from brainsmith.errors import ProjectError
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.scaffold.new_files import filled, write_new
-from brainsmith.scaffold.plugin_names import camel_case, check_plugin_name, file_name
+from brainsmith.scaffold.plugin_names import a_kind, camel_case, check_plugin_name, file_name
 
 if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo
@@ -64,32 +64,43 @@ def new_plugin(kind: str, name: str, project: Path) -> NewPlugin:
 def _backend_files(name: str, stem: str, test: str, project: Path) -> tuple[dict[str, str], str]:
     """Return the files of a backend, and what is to be known of its kernel."""
     kernel, language = name[:-3], name[-3:].lower()
-    values = {"Name": name, "Kernel": kernel, "kernel": file_name("kernel", kernel)}
-    values["core"] = f"{values['kernel']}_core"
-    values["CORE"] = values["core"].upper()
+    own, core = _own_kernel(kernel, project), f"{file_name('kernel', kernel)}_core"
+    values = {"Name": name, "Kernel": kernel, "core": core, "CORE": core.upper()}
+    values["kernel"] = Path(own.file).stem if own else file_name("kernel", kernel)
+    values["KernelClass"] = own.reference.partition(":")[2] if own else f"{kernel}Kernel"
     suffix = "sv" if language == "rtl" else "hpp"
     texts = {
         f"{PLUGINS}/{stem}.py": filled(f"backend_{language}.py", values),
-        f"{PLUGINS}/{values['core']}.{suffix}": filled(f"core.{suffix}", values),
+        f"{PLUGINS}/{core}.{suffix}": filled(f"core.{suffix}", values),
         test: filled(f"backend_{language}_test.py", values),
     }
-    file = project / PLUGINS / f"{values['kernel']}.py"
     text = filled("kernel.py", {"Name": kernel})
-    if not file.exists():
-        _check_free("kernel", kernel)
-        return {f"{PLUGINS}/{file.name}": text, **texts}, ""
-    if file.read_bytes() == text.encode():
+    if own is None:
+        _check_free("kernel", kernel, f"the kernel of {name!r} would be {kernel!r}, and")
+        return {f"{PLUGINS}/{values['kernel']}.py": text, **texts}, ""
+    if Path(own.file).read_bytes() == text.encode():
         return texts, ""
     return texts, (
-        f"{file} is not as `brainsmith new kernel {kernel}` writes it: the test fails until the backend and"
-        f" {values['core']}.{suffix} compute what the kernel does now"
+        f"{own.origin}: this kernel is not as `brainsmith new kernel {kernel}` writes it. The test fails until the backend"
+        f" and {core}.{suffix} compute what the kernel does"
     )
 
 
-def _check_free(kind: str, name: str) -> None:
+def _own_kernel(name: str, project: Path) -> PluginInfo | None:
+    """Return the kernel of a name that lies in the project's folder of plugins, as backends there can import it."""
+    registry = get_plugin_manager().all_records()[0]
+    folder = (project / PLUGINS).resolve()
+    for info in registry.records("kernel"):
+        if info.name == name and info.file and Path(info.file).resolve().parent == folder:
+            return info
+    return None
+
+
+def _check_free(kind: str, name: str, why: str = "") -> None:
     """Refuse a name that a plugin has, wherever it comes from: it would be hidden, or clash."""
     registry = get_plugin_manager().all_records()[0]
     rivals: list[PluginInfo] = [info for info in registry.records(kind) if info.name == name]
     if rivals:
         found = "".join(f"\n  {info.qualified} at {info.origin}" for info in rivals)
-        raise ProjectError(f"there is a {kind} {name!r} already; choose another name:{found}")
+        what = f"there is {a_kind(kind)} {name!r} already"
+        raise ProjectError(f"{why} {what}; choose another name:{found}".lstrip())

@@ -29,7 +29,7 @@ def new_project(folder: Path) -> list[Path]:
     """
     if (folder / PROJECT_FOLDER).exists():
         raise ProjectError(
-            f"{folder} is a project already: it has {PROJECT_FOLDER}\n"
+            f"{folder.absolute()} is a project already: it has {PROJECT_FOLDER} in it\n"
             "  brainsmith new KIND NAME adds a plugin to it"
         )
     texts = {path: filled(template, {}) for path, template in FILES.items()}

@@ -30,6 +30,11 @@ BACKENDS = ("RTL", "HLS")
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+|[0-9]+")
 
 
+def a_kind(kind: str) -> str:
+    """Return a kind with its article."""
+    return f"an {kind}" if kind == "op" else f"a {kind}"
+
+
 def camel_case(name: str) -> str:
     """Return the name of a class: `soft_sign` gives `SoftSign`."""
     return "".join(word if word.isupper() else word[:1].upper() + word[1:] for word in _WORDS.findall(name))
@@ -50,7 +55,7 @@ def check_plugin_name(kind: str, name: str) -> None:
     if not style.match(name) or (kind == "backend" and (not name.endswith(BACKENDS) or name in BACKENDS)):
         better = _better(kind, name)
         hint = f". Did you mean {better!r}?" if better else ""
-        raise UsageError(f"the name of a {kind} is {wanted}, not {name!r}{hint}")
+        raise UsageError(f"the name of {a_kind(kind)} is {wanted}, not {name!r}{hint}")
     stem, reason = file_name(kind, name), ""
     if iskeyword(stem) or iskeyword(name):
         reason = f"{stem!r} is a keyword of Python"
@@ -59,7 +64,7 @@ def check_plugin_name(kind: str, name: str) -> None:
     elif kind in ("kernel", "backend") and _kernel_of(kind, name) == "Stream":
         reason = "StreamKernel is the class that kernels are made of"
     if reason:
-        raise UsageError(f"a {kind} cannot be called {name!r}: {reason}; choose another name")
+        raise UsageError(f"{a_kind(kind)} cannot be called {name!r}: {reason}; choose another name")
 
 
 def _kernel_of(kind: str, name: str) -> str:
@@ -79,4 +84,8 @@ def _better(kind: str, name: str) -> str:
         better = snake_case(plain)
         better = better.replace("_", "-") if kind == "package" else better
     fits = style.match(better) and better != name and better not in BACKENDS
-    return better if fits else ""
+    return better if fits and _letters(better).startswith(_letters(name)) else ""
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).lower()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brainsmith.plugin.info import PluginInfo
+    from brainsmith.rtl.cores.checking import KernelCheck
     from brainsmith.rtl.cores.trial import Case
 
 
@@ -50,13 +51,23 @@ def check_backend(
 
     Raises:
         AssertionError: A value differs, or the cycles do.
+        BuildError: Its kernel does not say its streams.
         SimulationError: It cannot be compiled, or reports an error.
     """
+    __tracebackhide__ = True
     info = get_plugin_manager().all_records()[0].resolve("backend", backend)
+    case = _case(info, attributes)
+    if info.backend_type == "hls":
+        return _check_hls(info, fed_case(case, frames, seed))
     with TemporaryDirectory(prefix="brainsmith-") as folder:
-        if info.backend_type == "hls":
-            return _check_hls(info, fed_case(_case(info, attributes), frames, seed))
         check = try_backend(info, Path(folder), frames=frames, seed=seed, attributes=attributes, part=part)
+    judge_circuit(backend, check)
+    return str(check)
+
+
+def judge_circuit(backend: str, check: KernelCheck) -> None:
+    """Assert that every value of a simulation is right, and that it took the cycles that the kernel states."""
+    __tracebackhide__ = True
     if not check.right:
         raise AssertionError(f"{backend}: {check}")
     if check.interval != check.estimate:
@@ -64,7 +75,6 @@ def check_backend(
             f"{backend}: {check.interval:g} cycles from frame to frame without stalls, and its kernel states"
             f" {check.estimate}"
         )
-    return str(check)
 
 
 def check_cases(
@@ -79,6 +89,7 @@ def check_cases(
         seed: Of inputs and stalls.
         part: The FPGA.
     """
+    __tracebackhide__ = True
     model, design = make_design(cases, folder, part)
     golden = golden_tensors(model, cases, frames, seed)
     checks = verify_layers(design, golden, seed=seed + 1)
@@ -92,31 +103,44 @@ def check_cases(
 
 
 def _case(info: PluginInfo, attributes: Mapping[str, int | str] | None) -> Case:
+    """Return a node of a backend that can be tried by what it says of itself."""
     prepare_finn()
+    from brainsmith.hls.node import HlsNode
+    from brainsmith.rtl.cores.stream_kernel import StreamKernel
+
+    bases = (StreamKernel, HlsNode) if info.backend_type == "hls" else (StreamKernel,)
+    lacking = [base.__name__ for base in bases if not issubclass(info.load(), base)]
+    if lacking:
+        raise BuildError(
+            f"check_backend cannot try {info.qualified}: its class does not derive from {' and '.join(lacking)}, so how it"
+            " is fed is not known\n  check_cases tries nodes of any RTL backend"
+        )
     return default_case(info, attributes or {})
 
 
 def _check_hls(info: PluginInfo, case: Case) -> str:
     """Compile a backend's C++, run it, and compare."""
+    __tracebackhide__ = True
     from qonnx.custom_op.registry import getCustomOp
 
     from brainsmith.hls.layer import HlsLayer
-    from brainsmith.hls.node import HlsNode
 
     model = make_model([case])
     layer = getCustomOp(model.graph.node[0])
-    if not isinstance(layer, HlsNode):
-        raise BuildError(
-            f"backend {info.qualified!r} does not derive from HlsNode, so its C++ cannot be run alone"
-        )
     assert case.frames
     count = len(case.frames[0])
     golden = golden_tensors(model, [case], count, 0)
     fed: dict[str, Any] = {name: golden[name].astype(np.float32) for name in layer.onnx_node.input}
     found = HlsLayer(layer, layer.hls_program(), layer.calls()).run(fed)
     for name in layer.onnx_node.output:
-        different = differences(golden[name].astype(np.float32), found[name].astype(np.float32))
-        if different is not None:
-            different = different.replace(" before", " by the kernel").replace(" after", " by the C++")
-            raise AssertionError(f"{info.name}: output {name!r} of {count} frames differs: {different}")
+        judge_program(info.name, name, golden[name], found[name])
     return f"{info.name}: {count} frames of its C++ are what the kernel computes"
+
+
+def judge_program(backend: str, output: str, golden: Any, found: Any) -> None:
+    """Assert that every value of an output is the kernel's; golden and found are (frames, *shape)."""
+    __tracebackhide__ = True
+    names = ("by the kernel", "by the C++")
+    different = differences(golden.astype(np.float32), found.astype(np.float32), names=names)
+    if different is not None:
+        raise AssertionError(f"{backend}: output {output!r} of {len(golden)} frames differs: {different}")

@@ -73,9 +73,12 @@ def _names_in(where: object) -> Iterator[str]:
         tree = ast.parse(textwrap.dedent(inspect.getsource(where)))  # type: ignore[arg-type]
     except (OSError, TypeError):  # defined where no source is kept
         return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _is_operator(node.value):
-            yield node.value
+    texts = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    for text in sorted(texts, key=lambda node: (node.lineno, node.col_offset)):
+        if _is_operator(str(text.value)):
+            yield str(text.value)
 
 
 def _is_operator(text: str) -> bool:

@@ -68,16 +68,29 @@ def infer_values(proto: ModelProto) -> Iterable[ValueInfoProto]:
 
 def run(model: ModelWrapper, feeds: Mapping[str, Any]) -> dict[str, Any]:
     """Run a model of standard operators in ONNX Runtime, without its own rewriting."""
+    results = _session(model).run(None, feeds)
+    return dict(zip([value.name for value in model.graph.output], results, strict=True))
+
+
+def why_refused(model: ModelWrapper) -> str:
+    """Return why ONNX Runtime does not take a model, in one line; empty where it does."""
+    try:
+        _session(model)
+    except Exception as error:  # noqa: BLE001  (its exceptions have no common base; the caller reports the text)
+        return str(error).partition("\n")[0]
+    return ""
+
+
+def _session(model: ModelWrapper) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads = 1
     options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(
+    return onnxruntime.InferenceSession(
         model.model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
-    return dict(zip([value.name for value in model.graph.output], session.run(None, feeds), strict=True))
 
 
 def op_types(model: ModelWrapper) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +14,14 @@ from qonnx.core.modelwrapper import ModelWrapper
 from brainsmith.errors import BrainsmithError
 from brainsmith.execution.execute import Executor
 from brainsmith.figures import plural
+from brainsmith.plugin.adapters.framework_mends import mend_frameworks
 from brainsmith.testing.default_models import default_models
 from brainsmith.testing.feeds import feeds_of
 from brainsmith.testing.repeated_readers import with_repeated_readers
-from brainsmith.testing.small_models import dangling, infer_values, op_types, run
+from brainsmith.testing.small_models import dangling, infer_values, op_types, run, why_refused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from onnx import ValueInfoProto
     from qonnx.transformation.base import Transformation
@@ -53,6 +56,8 @@ def check_transform(
     Raises:
         AssertionError: A law does not hold, or the transform changed no model at all; the message names model and place.
     """
+    __tracebackhide__ = True
+    mend_frameworks()
     transformation = transform() if isinstance(transform, type) else transform
     name = type(transformation).__name__
     given = _named(models) if models is not None else default_models(type(transformation))
@@ -60,12 +65,11 @@ def check_transform(
         raise AssertionError(f"check_transform({name}): no models; give some with models=[...]")
     results, changed, tried = [], False, 0
     for label, model in given:
-        start = _tidied(model)
-        results.append(start.transform(transformation))
-        for what, variant in (("", start), *with_repeated_readers(start)):
+        for what, variant in (("", model), *with_repeated_readers(model)):
             place = f"{name} of {label}{what and f', {what}'}"
-            changed |= _obeys(place, transformation, _tidied(variant), (rtol, atol), seed)
-            tried += 1
+            after, different = _obeys(place, transformation, variant, (rtol, atol), seed)
+            changed, tried = changed or different, tried + 1
+            results += [] if what else [after]
     if not changed:
         raise AssertionError(
             f"{name} changed no node, constant or datatype of {plural(tried, 'model')}, so nothing was tested:"
@@ -86,11 +90,15 @@ def _shown(model: ModelWrapper) -> str:
     return " ".join(found[:MOST_NODES]) + more
 
 
-def _tidied(model: ModelWrapper) -> ModelWrapper:
-    """Return a copy of a model as QONNX leaves it behind every transform."""
-    copy = ModelWrapper(model.model, make_deepcopy=True)
-    copy.cleanup()
-    return copy
+@contextmanager
+def _same_names() -> Iterator[None]:
+    """Let QONNX invent the same names of tensors each time, and the caller's random numbers be as they were."""
+    state = random.getstate()
+    random.seed(0)
+    try:
+        yield
+    finally:
+        random.setstate(state)
 
 
 def _obeys(
@@ -99,24 +107,42 @@ def _obeys(
     before: ModelWrapper,
     tolerance: tuple[float, float],
     seed: int,
-) -> bool:
-    """Assert the laws for one model; tell whether it was changed."""
+) -> tuple[ModelWrapper, bool]:
+    """Assert the laws for one model; return what became of it, and whether that differs from what QONNX's tidying does."""
+    __tracebackhide__ = True
+    with _same_names():
+        tidied = ModelWrapper(before.model, make_deepcopy=True).cleanup()
     try:
-        after = before.transform(transformation)
+        with _same_names():
+            after = before.transform(transformation)
         twice = after.transform(transformation)
     except Exception as error:
         error.add_note(f"while applying {place}: {_shown(before)}")
         raise
     _same_interface(place, before, after)
-    changed = _content(after) != _content(before)
+    changed = _content(after) != _content(tidied)
     if changed:
+        _still_loads(place, before, after)
         _same_results(place, before, after, tolerance, seed)
     if _content(twice) != _content(after):
         raise AssertionError(
             f"{place}: applying it twice differs from applying it once\n"
             f"  once:  {_shown(after)}\n  twice: {_shown(twice)}"
         )
-    return changed
+    return after, changed
+
+
+def _still_loads(place: str, before: ModelWrapper, after: ModelWrapper) -> None:
+    """Assert that ONNX Runtime takes the graph, if all of its operators are standard and it took the one before."""
+    __tracebackhide__ = True
+    if any(node.domain not in ("", "ai.onnx") for node in after.graph.node):
+        return
+    refused = why_refused(after)
+    if refused and not why_refused(before):
+        raise AssertionError(
+            f"{place}: ONNX Runtime refuses what it made: {refused}\n"
+            f"  before: {_shown(before)}\n  after:  {_shown(after)}"
+        )
 
 
 def _content(model: ModelWrapper) -> tuple[list[bytes], ...]:
@@ -127,6 +153,7 @@ def _content(model: ModelWrapper) -> tuple[list[bytes], ...]:
 
 
 def _same_interface(place: str, before: ModelWrapper, after: ModelWrapper) -> None:
+    __tracebackhide__ = True
     for what in ("input", "output"):
         was, found = ([_typed(one) for one in getattr(model.graph, what)] for model in (before, after))
         if was != found:
@@ -144,6 +171,7 @@ def _typed(value: ValueInfoProto) -> str:
 def _same_results(
     place: str, before: ModelWrapper, after: ModelWrapper, tolerance: tuple[float, float], seed: int
 ) -> None:
+    __tracebackhide__ = True
     feeds = feeds_of(before, seed)
     expected = Executor(before).run(feeds)
     try:
@@ -162,7 +190,13 @@ def _same_results(
             )
 
 
-def differences(expected: Any, found: Any, rtol: float = 0.0, atol: float = 0.0) -> str | None:
+def differences(
+    expected: Any,
+    found: Any,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+    names: tuple[str, str] = ("before", "after"),
+) -> str | None:
     """Return what differs between two arrays, in one line; None if nothing does.
 
     Args:
@@ -170,9 +204,11 @@ def differences(expected: Any, found: Any, rtol: float = 0.0, atol: float = 0.0)
         found: The second one.
         rtol: How far values may differ, relative to the first.
         atol: How far they may differ besides. NaN equals NaN.
+        names: How the line calls the two.
     """
+    first, second = names
     if (expected.shape, expected.dtype) != (found.shape, found.dtype):
-        return f"{expected.dtype} {expected.shape} before, {found.dtype} {found.shape} after"
+        return f"{expected.dtype} {expected.shape} {first}, {found.dtype} {found.shape} {second}"
     if expected.dtype.kind == "f":
         with np.errstate(invalid="ignore"):
             same = np.isclose(found, expected, rtol=rtol, atol=atol, equal_nan=True)
@@ -182,7 +218,7 @@ def differences(expected: Any, found: Any, rtol: float = 0.0, atol: float = 0.0)
         return None
     place = tuple(int(at) for at in np.argwhere(~same)[0])
     count = f"{plural(int((~same).sum()), 'value')} of {same.size:,}"
-    return f"{count}, first at {list(place)}: {expected[place]} before, {found[place]} after"
+    return f"{count}, first at {list(place)}: {expected[place]} {first}, {found[place]} {second}"
 
 
 def apply_once(transformation: Transformation, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
