@@ -100,6 +100,15 @@ VERBS = (
         Argument("--output", "DIR", "the folder for them; typings by default"),
     ),
     Verb(
+        "operators",
+        "list which operators become hardware, and by what",
+        "From the registry, your own plugins included: each operator, the kernel that it becomes, the transform that does"
+        " it, and the backends in RTL. With --limits, for which reasons backends refuse nodes.",
+        "brainsmith operators",
+        Argument("--limits", about="list the backends, and what each refuses"),
+        _JSON,
+    ),
+    Verb(
         "blueprint check",
         "check a blueprint and show what it selects",
         "Prints the plan with all names resolved, or every error with file:line:column.",

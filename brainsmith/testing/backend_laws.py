@@ -103,7 +103,7 @@ def check_cases(
 
 
 def _case(info: PluginInfo, attributes: Mapping[str, int | str] | None) -> Case:
-    """Return a node of a backend that can be tried by what it says of itself."""
+    """Return a node of a backend whose class states its streams."""
     prepare_finn()
     from brainsmith.hls.node import HlsNode
     from brainsmith.rtl.cores.stream_kernel import StreamKernel

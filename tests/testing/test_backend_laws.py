@@ -51,8 +51,8 @@ def test_a_backend_whose_streams_are_not_said_is_refused(name, lacking):
     with pytest.raises(BuildError) as caught:
         check_backend(name)
     assert str(caught.value) == (
-        f"check_backend cannot try brainsmith:{name}: its class does not derive from {lacking}, so how it is fed is not known"
-        "\n  check_cases tries nodes of any RTL backend"
+        f"check_backend cannot try brainsmith:{name}: its class does not derive from {lacking}, so how it is fed is"
+        " not known\n  check_cases tries nodes of any RTL backend"
     )
 
 
