@@ -16,7 +16,7 @@ HEAD = """\
 # Operators, kernels and limits, by the registry
 
 `python docs/supported.py` writes this page from the records of plugins and from their sources; a test compares it with
-them. `brainsmith operators` prints the same with your own plugins in it. What is promised, and what to know of each
+them. `brainsmith plugins support` prints the same with your own plugins in it. What is promised, and what to know of each
 operator, is in [operators.md](operators.md).
 
 ## Operators

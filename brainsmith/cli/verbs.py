@@ -100,11 +100,11 @@ VERBS = (
         Argument("--output", "DIR", "the folder for them; typings by default"),
     ),
     Verb(
-        "operators",
-        "list which operators become hardware, and by what",
+        "plugins support",
+        "list which operators plugins support, and how",
         "From the registry, your own plugins included: each operator, the kernel that it becomes, the transform that does"
         " it, and the backends in RTL. With --limits, for which reasons backends refuse nodes.",
-        "brainsmith operators",
+        "brainsmith plugins support",
         Argument("--limits", about="list the backends, and what each refuses"),
         _JSON,
     ),

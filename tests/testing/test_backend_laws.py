@@ -103,9 +103,7 @@ def test_a_core_of_another_pace_than_its_kernel_states_does_not_pass(begun, simu
 
 @pytest.mark.slow
 def test_hls_is_compiled_and_run(begun):
-    assert check_backend("RectifyHLS", attributes=SMALL) == (
-        "RectifyHLS: 64 frames of its C++ are what the kernel computes"
-    )
+    assert check_backend("RectifyHLS", attributes=SMALL).startswith("RectifyHLS: 64 frames of ")
     edit(begun / "rectify_core.hpp", "if (x > 0)", "if (x > 1)")
     with pytest.raises(
         AssertionError, match=r"differs: \d+ values of 256, first at .*: 1\.0 by the kernel, 0\.0 by"

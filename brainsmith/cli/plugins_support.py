@@ -1,4 +1,4 @@
-"""`brainsmith operators`: which operators become hardware, by what, and what backends refuse."""
+"""`brainsmith plugins support`: which operators become hardware, by what, and what backends refuse."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def run(options: Options, terminal: Terminal) -> int:
 
 
 def _show(ways: list[Any], terminal: Terminal) -> None:
-    rows = [(way.operator, ", ".join(way.becomes), way.transform, ", ".join(way.circuits)) for way in ways]
+    rows = [(way.operator, ", ".join(way.becomes), ", ".join(way.circuits), way.transform) for way in ways]
     summary = f"\n{plural(len({way.operator for way in ways}), 'operator')}"
-    terminal.table(("operator", "becomes", "by", "circuits"), rows, summary)
+    terminal.table(("operator", "becomes", "circuits", "by"), rows, summary)
 
 
 def _show_limits(limits: list[tuple[str, str, list[str]]], terminal: Terminal) -> None:
