@@ -58,7 +58,7 @@ def check_transform(
     """
     __tracebackhide__ = True
     mend_frameworks()
-    transformation = transform() if isinstance(transform, type) else transform
+    transformation = _instance(transform)
     name = type(transformation).__name__
     given = _named(models) if models is not None else default_models(type(transformation))
     if not given:
@@ -77,6 +77,18 @@ def check_transform(
             "  give check_transform models that it is made for: models=[make_model(...)]"
         )
     return results
+
+
+def _instance(transform: type[Transformation] | Transformation) -> Transformation:
+    if not isinstance(transform, type):
+        return transform
+    try:
+        return transform()
+    except TypeError as error:
+        error.add_note(
+            "check_transform calls a class without arguments; give it an instance where that needs some"
+        )
+        raise
 
 
 def _named(models: Sequence[ModelWrapper]) -> list[tuple[str, ModelWrapper]]:

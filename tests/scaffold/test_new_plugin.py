@@ -9,6 +9,7 @@ import pytest
 
 from brainsmith.errors import ProjectError
 from brainsmith.plugin.manager import get_plugin_manager, reset_plugin_system
+from brainsmith.scaffold.new_package import new_package
 from brainsmith.scaffold.new_plugin import new_plugin
 from brainsmith.scaffold.plugin_names import file_name
 from tests.testing.test_pytest_plugin import pytest_in
@@ -142,6 +143,7 @@ def lint(words, folder):
 def test_what_is_written_passes_ruff_and_mypy(begun):
     for kind, name in KINDS:
         new_plugin(kind, name, begun)
+    new_package("acme-plugins", begun)
     checks = "E,F,W,I,B,UP,N,C4,SIM,PTH,RET,PERF,RUF,PLE,PLW,D1"
     lint(
         [program("ruff"), "check", "--isolated", "--line-length", "124", "--target-version", "py311",
@@ -149,7 +151,7 @@ def test_what_is_written_passes_ruff_and_mypy(begun):
         begun,
     )  # fmt: skip
     lint([program("ruff"), "format", "--isolated", "--line-length", "120", "--check", "."], begun)
-    for folder in ("plugins", "tests"):
+    for folder in ("plugins", "tests", "acme-plugins/src", "acme-plugins/tests"):
         lint(
             [program("mypy"), "--check-untyped-defs", "--ignore-missing-imports", "--follow-imports", "silent",
              "--cache-dir", str(begun / "cache"), folder],

@@ -110,3 +110,22 @@ class Falls(Transformation):
             if node.op_type == "Sqrt":
                 raise KeyError(node.output[0])
         return model, False
+
+
+class NeedsNames(Transformation):
+    """Removes the second of two operators in a row where the first has one reader: right of Relu and Relu."""
+
+    def __init__(self, first, second):
+        super().__init__()
+        self.first, self.second = first, second
+
+    def apply(self, model):
+        for node in list(model.graph.node):
+            before = model.find_producer(node.input[0])
+            if node.op_type == self.second and before is not None and before.op_type == self.first:
+                node.op_type = "Identity"
+                bypass_node(model.graph, node)
+        for node in list(model.graph.node):
+            if node.op_type == "Identity":
+                node.op_type = self.second
+        return model, False

@@ -144,6 +144,16 @@ def test_a_right_transform_passes_on_any_chain(kinds):
     assert op_types(after) == [kind for kind in [*kinds, "Neg"] if kind != "Identity"]
 
 
+def test_a_class_that_needs_arguments_is_given_as_an_instance():
+    with pytest.raises(TypeError) as caught:
+        check_transform(broken.NeedsNames, [chain("Relu")])
+    assert caught.value.__notes__ == [
+        "check_transform calls a class without arguments; give it an instance where that needs some"
+    ]
+    (after,) = check_transform(broken.NeedsNames("Relu", "Relu"), [chain("Relu", "Relu")])
+    assert op_types(after) == ["Relu"]
+
+
 def test_differences_of_arrays():
     ones = np.ones((2, 2), np.float32)
     assert differences(ones, ones.copy()) is None
