@@ -4,7 +4,6 @@ import os
 
 import pytest
 
-from brainsmith.cli.verbs import KINDS_OF_NEW
 from brainsmith.plugin.manager import reset_plugin_system
 from tests.cli.command import in_this_process
 
@@ -101,7 +100,3 @@ def test_a_package_needs_no_project(here, capsys):
         "test it: python -m pytest acme-plugins",
     ]
     assert (here / "acme-plugins" / "pyproject.toml").is_file()
-
-
-def test_all_kinds_are_offered():
-    assert KINDS_OF_NEW == ("transform", "kernel", "backend", "step", "op", "target", "package")
