@@ -45,8 +45,10 @@ def _runs(model: ModelWrapper, value: Any, generated: Any, random: np.random.Gen
     shape = tuple(model.get_tensor_shape(value.name))
     dtype = tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
     allowed = range_of(model, value.name)
+    if dtype.kind in "iu" and not allowed.whole:  # it may be an index: these two are in most ranges
+        return random.integers(0, 2, (len(generated) + RANDOM + len(ENDS), *shape)).astype(dtype)
     if allowed.whole or dtype.kind != "f":
-        more = [allowed.draw((RANDOM, *shape), random)]
+        more = [allowed.draw((RANDOM + len(ENDS), *shape), random)]
     else:
         spread = np.resize(WIDE, RANDOM).reshape(RANDOM, *(1 for _ in shape))
         ends = np.broadcast_to(np.reshape(ENDS, (len(ENDS), *(1 for _ in shape))), (len(ENDS), *shape))
