@@ -29,7 +29,7 @@ def run(options: Options, terminal: Terminal) -> int:
     from brainsmith.monitoring.hub_metrics import HubMetrics
 
     manager = get_plugin_manager()
-    # Of this command's own process nothing is said: who collects such files shows processes of his own.
+    # Without this process itself: whoever collects such files shows processes anyway, under the same names.
     text, _ = exposition([HubMetrics(manager)], process=False)
     file = options.text("--output")
     if file is None:

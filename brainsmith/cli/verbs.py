@@ -444,7 +444,7 @@ VERBS = (
     ),
     Verb(
         "metrics",
-        "print figures for Prometheus: plugins, discovery, caches, health",
+        "print figures for Prometheus: plugins, caches, health",
         "In the text format, of what is known here and kept on disk; docs/monitoring.md lists them. A long process serves"
         " its own at /metrics. Needs the extra [metrics].",
         "brainsmith metrics --output brainsmith.prom",

@@ -7,7 +7,7 @@ from brainsmith.forks import lock_of
 from brainsmith.structs import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 Labels = tuple[str, ...]
 
@@ -29,13 +29,14 @@ class Timings:
 
     Args:
         bounds: In seconds, upwards: between these it counts.
+        known: Labels of what may happen: they are there with 0 before it does, so that the first time is seen as a change.
     """
 
-    def __init__(self, bounds: Sequence[float]) -> None:
+    def __init__(self, bounds: Sequence[float], known: Iterable[Labels] = ()) -> None:
         self.bounds = tuple(bounds)
         self._lock = lock_of()
-        self._counts: dict[Labels, list[int]] = {}
-        self._seconds: dict[Labels, float] = {}
+        self._counts = {labels: [0] * (len(self.bounds) + 1) for labels in known}
+        self._seconds = dict.fromkeys(self._counts, 0.0)
 
     def note(self, labels: Labels, seconds: float) -> None:
         """Count one thing, and what it took."""

@@ -24,13 +24,15 @@ sizing FIFOs looks for depths with which it does not; where it is one, the step 
 _SHORT = (0.001, 0.005, 0.02, 0.1, 0.5, 2.0, 10.0, 60.0)
 _LONG = (0.1, 0.5, 2.0, 10.0, 30.0, 120.0, 600.0, 1800.0, 7200.0)
 
+_ENDS = ((OK,), (FAILED,))
+
 DURATIONS = {
-    "build": Timings(_LONG),
-    "step": Timings(_LONG),
-    "simulation": Timings(_LONG),
-    "compilation": Timings(_LONG),
-    "synthesis": Timings(_LONG),
-    "load": Timings(_SHORT),
+    "build": Timings(_LONG, _ENDS),
+    "step": Timings(_LONG, (*_ENDS, (REUSED,))),
+    "simulation": Timings(_LONG, (*_ENDS, (STALLED,))),
+    "compilation": Timings(_LONG, _ENDS),
+    "synthesis": Timings(_LONG, _ENDS),
+    "load": Timings(_SHORT, _ENDS),
 }
 """How long work took in this process, by kind and then by outcome. Discoveries and adapters are counted by the hub."""
 
