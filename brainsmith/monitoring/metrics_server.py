@@ -6,6 +6,7 @@ import ipaddress
 import os
 import socket
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from socketserver import ThreadingMixIn
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 PATH = "/metrics"
 SECONDS = 10.0
 """How long a client may take to ask."""
+
+_MOST = 65535
+"""The highest port."""
 
 Answer = tuple[str, str, bytes]
 """Of HTTP: the status, the media type and the body."""
@@ -44,7 +48,8 @@ class MetricsServer:
         self._server = _listening(host, port, lambda path, headers: self._answer(sources, path, headers))
         self.address: tuple[Any, ...] = self._server.socket.getsockname()
         self._is_loopback = ipaddress.ip_address(str(self.address[0]).partition("%")[0]).is_loopback
-        self._thread = Thread(target=self._server.serve_forever, name="brainsmith-metrics", daemon=True)
+        serve = partial(self._server.serve_forever, 0.05)  # looks as often whether it is closed
+        self._thread = Thread(target=serve, name="brainsmith-metrics", daemon=True)
         self._thread.start()
 
     @property
@@ -102,6 +107,8 @@ class _Quiet(WSGIRequestHandler):
 
 def _listening(host: str, port: int, answer: Callable[[str, dict[str, str]], Answer]) -> WSGIServer:
     try:
+        if not 0 <= port <= _MOST:  # of which getaddrinfo makes another one
+            raise OverflowError(f"a port is from 0 to {_MOST}")
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
         kind = type("_Server", (_Threads,), {"address_family": family})

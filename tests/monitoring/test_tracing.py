@@ -1,5 +1,6 @@
-"""Spans of real builds, in the memory of OpenTelemetry's own SDK: which there are, below which, and that they change nothing."""
+"""Spans of real builds, in the memory of OpenTelemetry's own SDK: which there are, and that they change nothing."""
 
+import os
 import random
 
 import numpy as np
@@ -13,7 +14,11 @@ from brainsmith.build import build
 from brainsmith.errors import BuildError, PluginLoadError
 from brainsmith.monitoring import tracing
 from brainsmith.monitoring.work_span import WorkSpan
+from brainsmith.plugin.adapters.qonnx import QONNXAdapter
 from brainsmith.plugin.manager import get_plugin_manager
+from brainsmith.rtl.synthesis.script import YosysCommand
+from brainsmith.rtl.synthesis.yosys import Job, map_piece
+from brainsmith.store.folders import KeptFolders
 from tests.build import graphs
 from tests.cli.command import ROOT
 
@@ -66,7 +71,9 @@ def test_a_build_is_a_span_and_its_steps_are_below(exported, tmp_path):
 
 def test_a_step_whose_result_is_kept_is_reused(exported, tmp_path):
     for _ in range(2):
-        build(graphs.quant_mlp(seed=7), output=tmp_path / "out", steps=["cleanup"], report=False, verify=False)
+        build(
+            graphs.quant_mlp(seed=7), output=tmp_path / "out", steps=["cleanup"], report=False, verify=False
+        )
     outcomes = [span.attributes["brainsmith.outcome"] for span in named(exported, "step cleanup")]
     assert outcomes == ["ok", "reused"]
 
@@ -84,7 +91,10 @@ def test_a_failure_has_the_status_of_one(exported, tmp_path):
     for span in (whole, step):
         assert span.status.status_code is trace.StatusCode.ERROR
         assert "ZeroDivisionError: why" in span.status.description
-        assert (span.attributes["error.type"], span.attributes["brainsmith.outcome"]) == ("BuildError", "failed")
+        assert (span.attributes["error.type"], span.attributes["brainsmith.outcome"]) == (
+            "BuildError",
+            "failed",
+        )
         assert [event.name for event in span.events] == ["exception"]
 
 
@@ -96,7 +106,8 @@ def test_a_discovery_has_its_adapters_and_is_known_by_where_it_was_found(exporte
     assert [span.attributes["brainsmith.discovery.source"] for span in scan] == ["scan"]
     assert scan[0].attributes["brainsmith.discovery.plugins"] == len(manager.everything().records)
     assert [pair for pair in tree(exported) if pair[0].startswith("adapter")] == [
-        (f"adapter {name}", "discovery") for name in ("brainsmith", "project", "entry_points", "qonnx", "finn")
+        (f"adapter {name}", "discovery")
+        for name in ("brainsmith", "project", "entry_points", "qonnx", "finn")
     ]
     exported.clear()
     manager.reset()
@@ -109,8 +120,6 @@ def test_a_discovery_has_its_adapters_and_is_known_by_where_it_was_found(exporte
 
 @pytest.mark.finds_anew
 def test_an_adapter_that_fails_is_seen_though_the_discovery_goes_on(exported, monkeypatch):
-    from brainsmith.plugin.adapters.qonnx import QONNXAdapter
-
     def discover(self, reading):
         raise OSError("no such disk")
 
@@ -126,7 +135,8 @@ def test_a_plugin_that_cannot_be_loaded_is_named_with_its_place(exported, tmp_pa
     (tmp_path / "plugins").mkdir()
     file = tmp_path / "plugins" / "broken.py"
     file.write_text(
-        "from brainsmith.plugin.core import step\nimport nowhere_at_all\n\n@step\ndef broken(model, cfg):\n    return model\n"
+        "from brainsmith.plugin.core import step\nimport nowhere_at_all\n\n"
+        "@step\ndef broken(model, cfg):\n    return model\n"
     )
     monkeypatch.chdir(tmp_path)
     with pytest.raises(PluginLoadError):
@@ -172,8 +182,6 @@ class Reading(SpanExporter):
         self.file, self.asked = file, 0
 
     def export(self, spans):
-        import os
-
         self.asked += 1
         os.environ.get("COLLECTOR_ADDRESS")
         self.file.read_text()
@@ -199,7 +207,9 @@ def test_an_exporter_neither_ends_a_build_nor_is_it_read_by_its_steps(tmp_path, 
         with WorkSpan("simulation", "here"):
             return model
 
-    result = build(graphs.quant_mlp(), output=tmp_path / "out", steps=["cleanup", inner], report=False, verify=False)
+    result = build(
+        graphs.quant_mlp(), output=tmp_path / "out", steps=["cleanup", inner], report=False, verify=False
+    )
     assert exporter.asked >= 4
     assert str(file) not in result.outside.files
     assert "COLLECTOR_ADDRESS" not in result.outside.variables
@@ -233,14 +243,14 @@ def test_a_circuit_has_simulations_and_syntheses_below_its_steps(exported, tmp_p
 
 @pytest.mark.slow
 def test_what_yosys_does_is_a_span(exported, tmp_path):
-    from pathlib import Path
-
-    from brainsmith.rtl.synthesis.yosys import Job, map_piece
-    from brainsmith.store.folders import KeptFolders
-
-    job = Job("nothing", {"a.v": "module a; nonsense"}, (("read_verilog", ("a.v",)),), "Yosys", top="a")
-    with pytest.raises(BuildError):
-        map_piece(job, KeptFolders(Path(tmp_path) / "synthesis"))
+    job = Job(
+        "nothing", {"a.v": "module a; nonsense"}, (YosysCommand("read_verilog a.v", ""),), "Yosys", top="a"
+    )
+    with pytest.raises(BuildError, match="nothing cannot be synthesised; Yosys says:"):
+        map_piece(job, KeptFolders(tmp_path / "synthesis"))
     (span,) = named(exported, "synthesis")
-    assert (span.attributes["brainsmith.design.name"], span.attributes["brainsmith.tool.name"]) == ("nothing", "Yosys")
+    assert (span.attributes["brainsmith.design.name"], span.attributes["brainsmith.tool.name"]) == (
+        "nothing",
+        "Yosys",
+    )
     assert span.attributes["brainsmith.outcome"] == "failed"
