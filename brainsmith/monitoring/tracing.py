@@ -24,6 +24,7 @@ Value: TypeAlias = str | bool | int | float | list[str]
 LOGGER = logging.getLogger(__name__)
 _DRAWING = lock_of()
 _warned: set[str] = set()
+_known: list[tuple[trace.TracerProvider, trace.Tracer]] = []
 
 
 @dataclass
@@ -79,7 +80,11 @@ def ids_now() -> dict[str, str]:
 
 
 def _tracer() -> trace.Tracer:
-    return trace.get_tracer("brainsmith", __version__)
+    """Return the tracer of the provider that is set up; making one takes longer than a span."""
+    provider = trace.get_tracer_provider()
+    if not _known or _known[0][0] is not provider:
+        _known[:] = [(provider, provider.get_tracer("brainsmith", __version__))]
+    return _known[0][1]
 
 
 def _begin(name: str, attributes: Mapping[str, Value]) -> Begun | None:
