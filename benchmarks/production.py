@@ -37,9 +37,9 @@ from brainsmith.build import build
 from brainsmith.monitoring.work_span import WorkSpan
 taken = []
 for _ in range(count):
-    begin = time.perf_counter()
+    begin = time.process_time()
     build("examples/digits/mlp.onnx", "blueprints/digits_mlp.yaml", output, use_cache=use_cache)
-    taken.append(time.perf_counter() - begin)
+    taken.append(time.process_time() - begin)
 spans = counting.count / count if traced else 0
 costs = []
 for _ in range(500):
@@ -54,8 +54,8 @@ print(json.dumps([min(taken[1:]), statistics.median(costs), spans]))
 def observed() -> None:
     """Build with a provider of spans that has no exporter, and without one, in turn: the fastest of some builds of each.
 
-    The difference of two builds is smaller than what a machine with other work adds to either, so the row is the number of
-    spans times what one costs; the builds are printed beside it.
+    In seconds of CPU: nothing waits in such a build, and other work on the machine adds less to them. Even so two builds
+    differ by more than what is measured, so the row is the number of spans times what one costs.
     """
     compile_package()
     for kept, what in (("none", "every step runs"), ("kept", "all steps are reused")):
@@ -72,7 +72,7 @@ def observed() -> None:
         spans = max(count for _, _, count in found["on"])
         share = spans * cost / off
         print(
-            f"  {what}: {off * 1e3:.1f} ms without traces, {on * 1e3:.1f} ms with; {spans:.0f} spans a build"
+            f"  {what}: {off * 1e3:.1f} ms of CPU without traces, {on * 1e3:.1f} ms with; {spans:.0f} spans a build"
         )
         print(f"  one span: {cost * 1e6:.0f} us with a provider, {none * 1e6:.1f} us without")
         row(f"figures and spans, {what}", f"{share:.2%}", f"{OBSERVED:.0%}", reached=share <= OBSERVED)

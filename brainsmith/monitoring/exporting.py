@@ -15,6 +15,9 @@ from brainsmith.settings import names_trace_service, trace_exporters, trace_prot
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
+_INSTALL = 'pip install "brainsmith[metrics]" opentelemetry-sdk opentelemetry-exporter-otlp-proto-http'
+"""All at once, so that pip keeps to what this package says of protobuf."""
+
 _GROUP = "opentelemetry_traces_exporter"
 """The entry points under which distributions offer exporters, by the names that the variable has."""
 
@@ -22,10 +25,7 @@ _GROUP = "opentelemetry_traces_exporter"
 def export_traces() -> str:
     """Set up a provider with the exporters that the environment names; return why nothing is exported, if so."""
     if find_spec("opentelemetry") is None or find_spec("opentelemetry.sdk") is None:
-        return (
-            "OTEL_TRACES_EXPORTER is set, but no spans are exported: OpenTelemetry's SDK is not installed\n"
-            '  pip install "brainsmith[metrics]" opentelemetry-sdk opentelemetry-exporter-otlp-proto-http'
-        )
+        return f"OTEL_TRACES_EXPORTER is set, but no spans are exported: OpenTelemetry's SDK is not installed\n  {_INSTALL}"
     from opentelemetry import trace
     from opentelemetry.sdk.resources import ProcessResourceDetector, Resource
     from opentelemetry.sdk.trace import TracerProvider
@@ -60,5 +60,5 @@ def _exporter(name: str) -> SpanExporter:
         if offered.name in names:
             made: SpanExporter = offered.load()()
             return made
-    advice = {"otlp": "\n  pip install opentelemetry-exporter-otlp-proto-http"}.get(name, "")
+    advice = f"\n  {_INSTALL}" if name == "otlp" else ""
     raise LookupError(f"no exporter {name!r} is installed{advice}")

@@ -7,7 +7,7 @@ import os
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from socketserver import ThreadingMixIn
+from socketserver import TCPServer, ThreadingMixIn
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Self
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
@@ -91,6 +91,12 @@ class _Threads(ThreadingMixIn, WSGIServer):
     """A server whose clients do not wait for each other."""
 
     daemon_threads = True
+
+    def server_bind(self) -> None:
+        """Bind, without asking a name server what this machine is called."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
+        self.setup_environ()
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Pass by a client that went away or was too slow."""

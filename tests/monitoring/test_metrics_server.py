@@ -3,16 +3,21 @@
 import http.client
 import socket
 import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from urllib.error import HTTPError
 
 import pytest
 
+from brainsmith.build import build
 from brainsmith.errors import MetricsError
+from brainsmith.monitoring import hub_metrics
 from brainsmith.monitoring.families import WorkMetrics
 from brainsmith.monitoring.metrics_server import MetricsServer
 from brainsmith.monitoring.work_span import WorkSpan
 from brainsmith.plugin.manager import get_plugin_manager
+from tests.build import graphs
 from tests.monitoring.exposed import fetch, samples
 
 
@@ -96,6 +101,42 @@ def test_the_manager_serves_the_hub_too():
         found = samples(fetch(made.url))
     assert made.address[0] == "127.0.0.1"
     assert found["brainsmith_plugins", ("framework", "brainsmith"), ("type", "step")] > 5
+
+
+def patient(model, cfg):
+    time.sleep(1)
+    return model
+
+
+@pytest.mark.slow
+def test_what_is_looked_at_while_a_step_runs_is_not_read_by_the_step(tmp_path, monkeypatch):
+    """A thread that begins meanwhile counts as the step's, and the health check reads files and variables."""
+    monkeypatch.setattr(hub_metrics, "HEALTH_SECONDS", 0.0)
+    ended, looked = threading.Event(), []
+
+    def read():
+        result = build(
+            graphs.quant_mlp(), output=tmp_path, steps=["cleanup", patient], verify=False, report=False
+        )
+        return (
+            set(result.outside.files),
+            set(result.outside.variables),
+            [step.reused for step in result.steps],
+        )
+
+    def look():
+        while not ended.is_set():
+            looked.append(fetch(made.url))
+
+    with get_plugin_manager().serve_metrics(0) as made, ThreadPoolExecutor(1) as pool:
+        fetch(made.url)
+        scraping = pool.submit(look)
+        watched = read()
+        ended.set()
+        scraping.result(60)
+    assert len(looked) > 3
+    assert read() == (*watched[:2], [True, True])
+    assert "XILINX_VIVADO" not in watched[1]  # which the search for tools asks for
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch):
