@@ -30,6 +30,9 @@ class JsonLines(logging.Handler):
     def __init__(self, name: str, build: str = "") -> None:
         super().__init__()
         self._name, self._build = name, build
+        self._errors = (
+            sys.stderr
+        )  # another one stands there while a step runs, which keeps what it gets with the result
         self._file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o666)
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -42,7 +45,8 @@ class JsonLines(logging.Handler):
                 data = data[os.write(self._file, data) :]
         except OSError as error:
             self.close()
-            complain(f"warning: --log-json: {self._name} cannot be written any more: {error.strerror}")
+            reason = f"warning: --log-json: {self._name} cannot be written any more: {error.strerror}"
+            complain(reason, self._errors)
 
     def close(self) -> None:
         """Close the file."""

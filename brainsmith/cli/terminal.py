@@ -139,13 +139,14 @@ def in_columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     return [[row[index].ljust(widths[index]) for index in used] for row in rows]
 
 
-def complain(text: str) -> None:
-    """Print a line on standard error; a stream that is closed or gone takes nothing."""
+def complain(text: str, stream: TextIO | None = None) -> None:
+    """Print a line on standard error, or what was that before a step ran; one that is closed or gone takes nothing."""
     note(text)
+    stream = sys.stderr if stream is None else stream
     try:
-        if sys.stderr is not None:
-            sys.stderr.write(_encodable(text + "\n", sys.stderr))
-            sys.stderr.flush()
+        if stream is not None:
+            stream.write(_encodable(text + "\n", stream))
+            stream.flush()
     except (OSError, ValueError):
         pass
 

@@ -10,6 +10,7 @@ import logging
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from threading import Thread
 from typing import Any, TypeAlias, TypeVar
 
 from opentelemetry import context, trace
@@ -53,17 +54,15 @@ class Begun:
 
 def begin(name: str, attributes: Mapping[str, Value]) -> Begun | None:
     """Begin a span; None where no provider is set up, so that nobody wants it."""
-    return _with_own_numbers(lambda: _begin(name, attributes))
+    return _with_own_numbers(lambda: _begin(name, attributes)) if _apart(has_provider) else None
 
 
 def note_past(name: str, attributes: Mapping[str, Value], nanoseconds: int) -> None:
     """Report a span that ends now, and began at a time since the epoch."""
-
-    def report() -> None:
-        if has_provider():
-            _tracer().start_span(name, attributes=attributes, start_time=nanoseconds).end()
-
-    _with_own_numbers(report)
+    if _apart(has_provider):
+        _with_own_numbers(
+            lambda: _tracer().start_span(name, attributes=attributes, start_time=nanoseconds).end()
+        )
 
 
 def has_provider() -> bool:
@@ -87,9 +86,7 @@ def _tracer() -> trace.Tracer:
     return _known[0][1]
 
 
-def _begin(name: str, attributes: Mapping[str, Value]) -> Begun | None:
-    if not has_provider():
-        return None
+def _begin(name: str, attributes: Mapping[str, Value]) -> Begun:
     span = _tracer().start_span(name, attributes=attributes)
     return Begun(span, context.attach(trace.set_span_in_context(span)))
 
@@ -114,8 +111,15 @@ def _apart(function: Callable[[], T]) -> T | None:
     try:
         RECORDERS.aside(lambda: found.append(function()))
     except Exception as error:  # noqa: BLE001  (somebody's exporter)
-        text = f"a span could not be reported: {type(error).__name__}: {error}"
-        if text not in _warned:
-            _warned.add(text)
-            LOGGER.warning("%s", text)
+        _warn_once(error)
     return found[0] if found else None
+
+
+def _warn_once(error: Exception) -> None:
+    """Warn of errors of a class once, from another thread: what the thread of a step warns of is kept with its result."""
+    kind = type(error).__name__
+    if kind not in _warned:
+        _warned.add(kind)
+        warn = Thread(target=LOGGER.warning, args=("a span could not be reported: %s: %s", kind, error))
+        warn.start()
+        warn.join()

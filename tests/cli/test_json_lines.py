@@ -104,6 +104,18 @@ def test_a_disk_that_is_full_ends_the_log_and_not_the_command(capsys):
     )
 
 
+@pytest.mark.slow
+def test_a_full_disk_is_no_word_of_a_step(saying, elsewhere, capsys):  # noqa: F811
+    """What a step prints is kept with its result, and repeated when that is reused."""
+    words = [*saying(), "--quiet"]
+    assert main([*words, "--log-json", "/dev/full"]) == 0
+    full = "warning: --log-json: /dev/full cannot be written any more: No space left on device\n"
+    assert capsys.readouterr().err.count(full) == 1
+    assert "/dev/full" not in (elsewhere / "out" / "build.log").read_text()
+    assert main(words) == 0
+    assert full not in capsys.readouterr().err
+
+
 def test_a_log_has_all_of_a_build_with_its_id_and_steps(saying, elsewhere, capsys):  # noqa: F811
     words = saying()
     assert main([*words, "--quiet", "--log-json", "it.json"]) == 0
