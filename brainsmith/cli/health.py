@@ -48,10 +48,9 @@ def _watch(seconds: float, terminal: Terminal) -> int:
     try:
         while True:
             health = get_plugin_manager().health_check()
-            if [health[name] for name in _WATCHED] != [last.get(name) for name in _WATCHED]:
-                now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-                _say_change(now, health, terminal)
-            last = health
+            before, last = last, health
+            if [health[name] for name in _WATCHED] != [before.get(name) for name in _WATCHED]:
+                _say_change(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), health, terminal)
             time.sleep(seconds)
     except KeyboardInterrupt:
         if not last:
