@@ -22,6 +22,7 @@ from brainsmith.plugin.isolation import isolated, unreadable
 from brainsmith.plugin.package_files import module_files
 from brainsmith.plugin.precedence import framework_identifier
 from brainsmith.plugin.source_files import SourceFile
+from brainsmith.settings import load_settings
 
 if TYPE_CHECKING:
     from typing import Any
@@ -62,8 +63,8 @@ class EntryPointAdapter(Adapter):
 
     name = "entry_points"
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = load_settings() if settings is None else settings
 
     def get_metadata(self) -> dict[str, Any]:
         """Return name and group."""
