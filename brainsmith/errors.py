@@ -27,6 +27,10 @@ class UsageError(BrainsmithError, ValueError):
     """A command line is invalid: an unknown verb or option, or a value that is missing or wrong."""
 
 
+class ProjectError(BrainsmithError, RuntimeError):
+    """A project or plugin cannot be begun: there is no project, it is one already, or a file or name is taken."""
+
+
 class PluginNotFoundError(BrainsmithError, LookupError, AttributeError):
     """No plugin has this name.
 

@@ -88,6 +88,10 @@ def _completes(value: str) -> str:
     return "files" if stem and suffix.isalnum() else _COMPLETES.get(value, "")
 
 
+JSON = Argument("--json", about="print one JSON document, for programs")
+"""What verbs take that give what they found to programs, too."""
+
+
 class Verb:
     """One verb of the command line.
 

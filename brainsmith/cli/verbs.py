@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from brainsmith.blueprint.outputs import OUTPUTS
+from brainsmith.cli.command_line import JSON as _JSON
 from brainsmith.cli.command_line import LOG_FILE, QUIET, TRUST_MODEL, VERBOSE, Argument, Verb
+from brainsmith.cli.plugin_verbs import PLUGIN_VERBS
 from brainsmith.exploration.vocabulary import MODELS, STRATEGIES
-from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.store.kinds import KINDS
 
 SHELLS = ("bash", "zsh", "fish")
 """The shells that completion serves."""
 
-_TYPE = Argument("--type", "TYPE", "only plugins of this type", choices=PLUGIN_TYPES)
-_JSON = Argument("--json", about="print one JSON document, for programs")
 _KIND = Argument("KIND", about="a kind of entry", choices=tuple(kind.name for kind in KINDS), required=False)
 _DRY_RUN = Argument("--dry-run", about="say what would be removed, and remove nothing")
 _HOW_MUCH = (
@@ -42,42 +41,7 @@ _CIRCUIT = (
 _PACKAGE = Argument("DIR", about="a build's folder, or an accelerator's own")
 
 VERBS = (
-    Verb(
-        "plugins list",
-        "list the available plugins",
-        "On a terminal: aligned columns. Into a pipe: one plugin a line, six columns between tabs (type, framework,"
-        " name, stage, kernel, description), no heading.",
-        "brainsmith plugins list --type transform --framework brainsmith",
-        _TYPE,
-        Argument("--framework", "FRAMEWORK", "only plugins of this framework"),
-        Argument("--stage", "STAGE", "only transforms that state this stage"),
-        _JSON,
-    ),
-    Verb(
-        "plugins show",
-        "show all that is known of a plugin",
-        "Nothing is imported: parameters and docstring are read from the source. A name that several types or"
-        " frameworks have shows them all.",
-        "brainsmith plugins show finn:Streamline",
-        Argument("NAME", about="a plugin's name, bare or framework:Name", completes="plugins"),
-        _TYPE,
-    ),
-    Verb(
-        "plugins check",
-        "check plugin files before they are used",
-        "Reads every decorated plugin in a file or folder, says what is wrong with it and what would be registered."
-        " Nothing is imported without --load.",
-        "brainsmith plugins check plugins/my_pass.py --load",
-        Argument("PATH", about="a Python file, or a folder of them"),
-        Argument("--load", about="import the plugins too, and say which fail"),
-    ),
-    Verb(
-        "plugins stubs",
-        "write type stubs, so that editors complete plugin names",
-        "Pyright and Pylance read the folder typings/ as it is; mypy needs mypy_path = typings.",
-        "brainsmith plugins stubs",
-        Argument("--output", "DIR", "the folder for them; typings by default"),
-    ),
+    *PLUGIN_VERBS,
     Verb(
         "blueprint check",
         "check a blueprint and show what it selects",

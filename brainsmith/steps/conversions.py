@@ -29,6 +29,22 @@ THRESHOLDS, PRODUCTS, STREAMS, OTHERS = (
 ELEMENTWISE: tuple[str, ...] = tuple(_TABLE["elementwise"])
 
 
+ELEMENTWISE_TRANSFORM = "finn:InferElementwiseBinaryOperation"
+
+OPERATORS_ABSORBED: tuple[str, ...] = tuple(_TABLE["absorbed"])
+"""Operators that earlier steps lower to others, absorb or remove."""
+
+
+def conversions() -> tuple[Conversion, ...]:
+    """Return all conversions into hardware layers."""
+    return (*THRESHOLDS, *PRODUCTS, *STREAMS, *OTHERS, Conversion(ELEMENTWISE, ELEMENTWISE_TRANSFORM))
+
+
+def threshold_op_types() -> tuple[str, ...]:
+    """Return the operators that become thresholds: quantisers, and functions of one value in front of them."""
+    return (*_TABLE["quantisers"], *_TABLE["rising"], *_TABLE["tabled"])
+
+
 def convertible_op_types() -> frozenset[str]:
     """Return every operator that the steps of this project can bring into hardware."""
     tables = (THRESHOLDS, PRODUCTS, STREAMS, OTHERS)

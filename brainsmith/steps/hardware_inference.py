@@ -10,7 +10,15 @@ from brainsmith.plugin.core import step
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.conversion_limits import check_limits
-from brainsmith.steps.conversions import ELEMENTWISE, OTHERS, PRODUCTS, STREAMS, THRESHOLDS, Conversion
+from brainsmith.steps.conversions import (
+    ELEMENTWISE,
+    ELEMENTWISE_TRANSFORM,
+    OTHERS,
+    PRODUCTS,
+    STREAMS,
+    THRESHOLDS,
+    Conversion,
+)
 from brainsmith.steps.hardware_nodes import is_hardware, nodes_between
 from brainsmith.steps.host_work import warn_of_host_work
 from brainsmith.steps.integer_ranges import annotate_integer_ranges
@@ -137,7 +145,7 @@ def _convert_elementwise(model: ModelWrapper, registry: Registry) -> ModelWrappe
     """Convert element-wise operators, except float ones before or after which there is only the host."""
     if not any(node.op_type in ELEMENTWISE for node in model.graph.node):
         return model
-    transform = registry.get("transform", "finn:InferElementwiseBinaryOperation")
+    transform = registry.get("transform", ELEMENTWISE_TRANSFORM)
     check_limits(model, ELEMENTWISE)
     return model.transform(
         transform(

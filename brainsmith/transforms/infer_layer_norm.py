@@ -53,7 +53,12 @@ class InferLayerNorm(Transformation):
 
     Args:
         fraction_bits: Of the output of a kernel of integers; None for floats in any case, which round as ONNX's do.
+
+    Attributes:
+        op_types: The operator, for lists of what is supported.
     """
+
+    op_types = ("LayerNormalization",)
 
     def __init__(self, fraction_bits: int | None = FRACTION_BITS) -> None:
         super().__init__()

@@ -39,7 +39,7 @@ def completions(line, tmp_path):
 CASES = {
     "brainsmith pl": ["plugins", "plan"],
     "brainsmith help bu": ["build"],
-    "brainsmith plugins s": ["show", "stubs"],
+    "brainsmith plugins s": ["show", "stubs", "support"],
     "brainsmith plugins show finn:Streaml": ["finn:Streamline"],
     "brainsmith plugins show ExpandN": ["ExpandNorms"],
     "brainsmith plugins show --type step clean": ["cleanup"],

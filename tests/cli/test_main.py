@@ -83,10 +83,11 @@ def test_every_example_is_a_command(verb):
 def test_help_of_a_group_lists_its_verbs(capsys):
     assert main(["plugins", "--help"]) == 0
     assert capsys.readouterr().out == (
-        "  plugins list   list the available plugins\n"
-        "  plugins show   show all that is known of a plugin\n"
-        "  plugins check  check plugin files before they are used\n"
-        "  plugins stubs  write type stubs, so that editors complete plugin names\n"
+        "  plugins list     list the available plugins\n"
+        "  plugins show     show all that is known of a plugin\n"
+        "  plugins check    check plugin files before they are used\n"
+        "  plugins stubs    write type stubs, so that editors complete plugin names\n"
+        "  plugins support  list which operators plugins support, and how\n"
         "\n"
         "brainsmith plugins list --help shows a verb's options, and an example.\n"
     )
@@ -97,11 +98,17 @@ MISUSE = {
     "plugin list": (f"brainsmith has no verb 'plugin'. Did you mean 'plugins'?\n  it has {WORDS}"),
     "nonsense": (f"brainsmith has no verb 'nonsense'\n  it has {WORDS}"),
     "--verison": "brainsmith has no option '--verison'. Did you mean '--version'?\n  it has --help, --version",
-    "plugins": "brainsmith plugins needs a verb: list, show, check, stubs\n  brainsmith --help shows them",
-    "plugins lsit": "brainsmith plugins has no verb 'lsit'. Did you mean 'list'?\n  it has list, show, check, stubs",
+    "plugins": "brainsmith plugins needs a verb: list, show, check, stubs, support\n  brainsmith --help shows them",
+    "plugins lsit": (
+        "brainsmith plugins has no verb 'lsit'. Did you mean 'list'?\n  it has list, show, check, stubs, support"
+    ),
     "help buidl": (f"brainsmith has no verb 'buidl'. Did you mean 'build'?\n  it has {WORDS}"),
-    "help plugins lsit": "brainsmith plugins has no verb 'lsit'. Did you mean 'list'?\n  it has list, show, check, stubs",
-    "plugins lsit --help": "brainsmith plugins has no verb 'lsit'. Did you mean 'list'?\n  it has list, show, check, stubs",
+    "help plugins lsit": (
+        "brainsmith plugins has no verb 'lsit'. Did you mean 'list'?\n  it has list, show, check, stubs, support"
+    ),
+    "plugins lsit --help": (
+        "brainsmith plugins has no verb 'lsit'. Did you mean 'list'?\n  it has list, show, check, stubs, support"
+    ),
     "plugins list --tpye kernel": (
         "brainsmith plugins list has no option '--tpye'. Did you mean '--type'?\n"
         "  brainsmith plugins list --help shows its options"

@@ -7,6 +7,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+from brainsmith.testing.installed_distribution import write_distribution
+
 ROOT = Path(__file__).parents[2]
 
 TRANSFORM = """\
@@ -70,16 +72,8 @@ class Site:
             entry_points: Values by name, in the group `brainsmith.plugins`.
             **files: Texts by path, with `__` for a slash and without `.py`.
         """
-        info = self.folder / f"{name.replace('-', '_').replace('.', '_').lower()}-{version}.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
-        (info / "INSTALLER").write_text("pip\n")
-        lines = [f"{key} = {value}" for key, value in (entry_points or {}).items()]
-        (info / "entry_points.txt").write_text("\n".join(["[brainsmith.plugins]", *lines, ""]))
-        written = [self.write(path.replace("__", "/", 1) + ".py", text) for path, text in files.items()]
-        record = [f"{path.relative_to(self.folder)},," for path in written]
-        (info / "RECORD").write_text("\n".join([*record, ""]))
-        return info
+        texts = {path.replace("__", "/", 1) + ".py": text for path, text in files.items()}
+        return write_distribution(self.folder, name, texts, entry_points or {}, version)
 
 
 def run_python(code, *, path=(), cwd=None, timeout=60, check=True, **variables):

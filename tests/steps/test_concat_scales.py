@@ -8,7 +8,7 @@ from onnx import helper
 
 from brainsmith.plugins import transforms as tfm
 from brainsmith.steps.concat_scales import ChannelwiseBeforeConcat
-from tests.transforms.onnx_graphs import make_model, ops, run
+from brainsmith.testing.small_models import make_model, op_types, run
 
 FORMS = {"number": (), "one": (1,), "channels": (3,), "all axes": (1, 3), "one of all axes": (1, 1)}
 
@@ -31,7 +31,7 @@ def test_finn_moves_them_past_it(op_type, first, second):
     after = model.transform(ChannelwiseBeforeConcat())
     np.testing.assert_array_equal(run(after, feeds)["y"], run(model, feeds)["y"])
     after = after.transform(tfm.finn.MoveAffinePastJoinConcat())
-    assert ops(after) == ["Concat", op_type]
+    assert op_types(after) == ["Concat", op_type]
     np.testing.assert_array_equal(run(after, feeds)["y"], run(model, feeds)["y"])
 
 

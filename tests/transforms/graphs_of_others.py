@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 from qonnx.core.modelwrapper import ModelWrapper
 
-from tests.transforms.onnx_graphs import run
+from brainsmith.testing.small_models import run
 
 ROW = (1, 4)
 

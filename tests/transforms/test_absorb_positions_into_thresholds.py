@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
-from onnx_graphs import dangling, ops
 from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.core.onnx_exec import execute_onnx
 
 from brainsmith.execution.execute import Executor
+from brainsmith.testing.small_models import dangling, op_types
 from brainsmith.transforms.absorb_positions_into_thresholds import AbsorbPositionsIntoThresholds
 
 CUSTOM = "qonnx.custom_op.general"
@@ -54,7 +54,7 @@ def test_the_graph_computes_the_same(data, tokens, channels, whole):
     model = embedding(shape, added, levels)
     after, modified = absorbed(model)
     assert modified
-    assert ops(after) == ["Reshape", "MultiThreshold", "Reshape"]
+    assert op_types(after) == ["Reshape", "MultiThreshold", "Reshape"]
     assert not dangling(after)
     assert after.get_initializer(after.graph.node[1].input[1]).shape == (tokens * channels, 7)
     assert after.get_tensor_datatype(after.graph.node[1].output[0]) == DataType["INT4"]

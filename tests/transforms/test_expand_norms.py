@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
-from onnx_graphs import apply, check_same_function, make_model, ops
 from qonnx.core.datatype import DataType
 from qonnx.core.onnx_exec import execute_onnx
 
+from brainsmith.testing.small_models import make_model, op_types
+from brainsmith.testing.transform_laws import apply_once, check_same_function
 from brainsmith.transforms.expand_norms import ExpandNorms
 
 CENTRE = ["ReduceMean", "Sub"]
@@ -65,7 +66,7 @@ def test_layer_normalization_of_any_shape(data, shape, opset):
         # Of the inverse deviation itself, an output here, the variance's rounding shows as a relative error.
         tolerance["rtol"] = max(tolerance["rtol"], tolerance["atol"])
     after, modified = check_same_function(ExpandNorms(), model, feeds, **tolerance)
-    assert (modified, ops(after)) == (True, CENTRE + NORMAL + ["Mul"] + ["Add"] * bias)
+    assert (modified, op_types(after)) == (True, CENTRE + NORMAL + ["Mul"] + ["Add"] * bias)
     by_qonnx = execute_onnx(after, feeds)
     np.testing.assert_allclose(by_qonnx["y"], reference(feeds["x"], axis, epsilon, after, bias), **tolerance)
 
@@ -95,8 +96,8 @@ def test_scale_and_bias_that_are_no_constants():
     nodes = [helper.make_node("LayerNormalization", ["x", "s", "b"], ["y"])]
     model = make_model(nodes, {"x": (2, 4), "s": (4,), "b": (1,)}, ["y"])
     feeds = {"x": numbers((2, 4)), "s": numbers((4,), 1), "b": numbers((1,), 2)}
-    after, modified = apply(ExpandNorms(), model)
-    assert (modified, ops(after)) == (True, CENTRE + NORMAL + ["Mul", "Add"])
+    after, modified = apply_once(ExpandNorms(), model)
+    assert (modified, op_types(after)) == (True, CENTRE + NORMAL + ["Mul", "Add"])
     found = execute_onnx(after, feeds)["y"]
     centred = feeds["x"] - feeds["x"].mean(-1, keepdims=True)
     normal = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
@@ -107,15 +108,15 @@ def test_half_precision_is_computed_in_the_stash_type():
     model = layer_norm((3, 16), ("y", "m", "i"), elem_type=TensorProto.FLOAT16)
     feeds = {"x": numbers((3, 16), dtype=np.float16)}
     after, _ = check_same_function(ExpandNorms(), model, feeds, rtol=4e-3, atol=4e-3)
-    assert ops(after) == ["Cast", *CENTRE, *NORMAL, "Cast", "Mul", "Add"]
+    assert op_types(after) == ["Cast", *CENTRE, *NORMAL, "Cast", "Mul", "Add"]
     kinds = {value.name: value.type.tensor_type.elem_type for value in after.graph.output}
     assert kinds == {"y": TensorProto.FLOAT16, "m": TensorProto.FLOAT, "i": TensorProto.FLOAT}
 
 
 def test_a_stash_type_of_its_own_needs_no_cast():
     model = layer_norm((3, 16), elem_type=TensorProto.FLOAT16, stash_type=TensorProto.FLOAT16, bias=False)
-    after, _ = apply(ExpandNorms(), model)
-    assert ops(after) == CENTRE + NORMAL + ["Mul"]
+    after, _ = apply_once(ExpandNorms(), model)
+    assert op_types(after) == CENTRE + NORMAL + ["Mul"]
     epsilon = after.find_producer(after.graph.node[4].output[0]).input[1]
     assert after.get_initializer(epsilon).dtype == np.float16
 
@@ -128,7 +129,7 @@ def test_an_undeclared_input_is_left_alone():
     model = make_model(nodes, {"x": (2, 4)}, ["y"], {"s": numbers((4,))})
     del model.graph.value_info[:]
     after, modified = ExpandNorms().apply(model)
-    assert (modified, ops(after)) == (False, ["Relu", "LayerNormalization"])
+    assert (modified, op_types(after)) == (False, ["Relu", "LayerNormalization"])
 
 
 def test_a_dynamic_batch_stays_dynamic():
@@ -150,8 +151,8 @@ def test_rms_normalization_of_any_shape(shape, data):
     node = helper.make_node("RMSNormalization", ["x", "s"], ["y"], axis=axis, epsilon=1e-4)
     model = make_model([node], {"x": shape}, ["y"], {"s": numbers(shape[axis:], 1)}, opset=23)
     x = numbers(shape)
-    after, modified = apply(ExpandNorms(), model)
-    assert (modified, ops(after)) == (True, NORMAL + ["Mul"])
+    after, modified = apply_once(ExpandNorms(), model)
+    assert (modified, op_types(after)) == (True, NORMAL + ["Mul"])
     axes = tuple(range(axis % len(shape), len(shape)))
     expected = (
         x / np.sqrt((x.astype(np.float64) ** 2).mean(axes, keepdims=True) + 1e-4) * numbers(shape[axis:], 1)
@@ -236,7 +237,7 @@ def test_every_form_that_exporters_write(form, shape, opset, data):
     canonical = form["square"] == "Pow" and form["root"] == "Sqrt" and form["inverse"] == "Reciprocal"
     assert modified != (canonical and (form["rms"] or not form["sub_twice"]))
     if not kept:
-        assert ops(after) == [*([] if form["rms"] else CENTRE), *NORMAL, "Mul"]
+        assert op_types(after) == [*([] if form["rms"] else CENTRE), *NORMAL, "Mul"]
     np.testing.assert_allclose(execute_onnx(after, feeds)["y"], execute_onnx(model, feeds)["y"], **TOLERANCE)
 
 
@@ -278,7 +279,7 @@ def test_the_form_of_tensorflow(scaled, square, inverse, swaps, shape, outputs):
     x = numbers(shape)
     tolerance = rounding(x, max(1, *np.abs(numbers(shape[-1:], 1))), epsilon=1e-3)
     after, modified = check_same_function(ExpandNorms(), model, {"x": x}, **tolerance)
-    assert (modified, ops(after)) == (True, [*CENTRE, *NORMAL, *["Mul"] * scaled, "Add"])
+    assert (modified, op_types(after)) == (True, [*CENTRE, *NORMAL, *["Mul"] * scaled, "Add"])
 
 
 def test_the_deviation_of_another_tensor_is_no_normalisation():
@@ -299,7 +300,7 @@ def test_the_deviation_of_another_tensor_is_no_normalisation():
             centred = exporter.add("Sub", "x", mean)
             exporter.nodes.append(helper.make_node("Div", [centred, deviation], ["y"]))
         model = make_model(exporter.nodes, {"x": (2, 4)}, ["y"], exporter.constants, opset=13)
-        assert apply(ExpandNorms(), model)[1] is False
+        assert apply_once(ExpandNorms(), model)[1] is False
 
 
 def test_a_bias_minus_another_product_is_no_normalisation():
@@ -314,7 +315,7 @@ def test_a_bias_minus_another_product_is_no_normalisation():
     rest = exporter.add("Sub", exporter.constant(1), shift)
     exporter.nodes.append(helper.make_node("Add", [exporter.add("Mul", "x", factor), rest], ["y"]))
     model = make_model(exporter.nodes, {"x": (2, 4)}, ["y"], exporter.constants, opset=13)
-    assert apply(ExpandNorms(), model)[1] is False
+    assert apply_once(ExpandNorms(), model)[1] is False
 
 
 def test_what_is_read_elsewhere_stays():
@@ -325,7 +326,7 @@ def test_what_is_read_elsewhere_stays():
     exporter.nodes.append(helper.make_node("Relu", [deviation], ["z"]))
     model = make_model(exporter.nodes, {"x": (2, 4)}, ["y", "z"], exporter.constants)
     after, _ = check_same_function(ExpandNorms(), model, {"x": numbers((2, 4))}, **TOLERANCE)
-    assert sorted(ops(after)) == sorted(
+    assert sorted(op_types(after)) == sorted(
         [*CENTRE, *NORMAL, "Sub", "Pow", "ReduceMean", "Add", "Sqrt", "Relu", "Relu"]
     )
 
@@ -351,6 +352,6 @@ def test_what_is_no_normalisation_stays(what):
         model.graph.node[0].attribute[0].ints[0] = -2
         model.set_tensor_shape(mean, [1, 3])
         after, modified = check_same_function(ExpandNorms(), model, {"x": numbers((3, 3))}, **TOLERANCE)
-        assert (modified, ops(after)) == (True, CENTRE + NORMAL)
+        assert (modified, op_types(after)) == (True, CENTRE + NORMAL)
     else:
-        assert apply(ExpandNorms(), model)[1] is False
+        assert apply_once(ExpandNorms(), model)[1] is False

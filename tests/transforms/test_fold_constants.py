@@ -6,8 +6,8 @@ from onnx import TensorProto, helper
 from qonnx.transformation.infer_shapes import InferShapes
 
 from brainsmith.errors import ModelError
+from brainsmith.testing.small_models import make_model, op_types
 from brainsmith.transforms.fold_constants import FoldConstants
-from tests.transforms.onnx_graphs import make_model, ops
 
 
 def folded(nodes, constants=None, outputs=("y",), **named):
@@ -23,7 +23,7 @@ def test_every_output_of_a_node_is_computed():
         helper.make_node("Add", ["t", "b"], ["y"]),
     ]
     model = folded(nodes, {"c": np.float32([1, 2])}, opset=11)
-    assert ops(model) == ["Add", "Add"]
+    assert op_types(model) == ["Add", "Add"]
     assert [model.get_initializer(node.input[1]).tolist() for node in model.graph.node] == [[1], [2]]
 
 
@@ -35,7 +35,7 @@ def test_a_chain_is_computed_at_once_and_a_known_shape_is_constant():
         helper.make_node("Div", ["x", "count"], ["y"]),
     ]
     model = folded(nodes)
-    assert ops(model) == ["Div"]
+    assert op_types(model) == ["Div"]
     assert model.get_initializer(model.graph.node[0].input[1]) == 8
 
 
@@ -58,21 +58,21 @@ def test_quantisers_are_kept_unless_they_are_meant():
         del made.graph.input[1]
         return made.transform(InferShapes())
 
-    assert ops(model().transform(FoldConstants())) == ["Quant", "Add"]
+    assert op_types(model().transform(FoldConstants())) == ["Quant", "Add"]
     after = model().transform(FoldConstants(exclude_op_types=[]))
-    assert ops(after) == ["Add"]
+    assert op_types(after) == ["Add"]
     assert after.get_initializer("q").tolist() == [-8, 1, 3, 7]
 
 
 @pytest.mark.parametrize("op_type", ["RandomUniform", "RandomNormal"])
 def test_what_is_random_is_not_computed(op_type):
     nodes = [helper.make_node(op_type, [], ["r"], shape=[4]), helper.make_node("Add", ["x", "r"], ["y"])]
-    assert ops(folded(nodes)) == [op_type, "Add"]
+    assert op_types(folded(nodes)) == [op_type, "Add"]
 
 
 def test_an_output_of_the_graph_stays_one_of_a_node():
     nodes = [helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Neg", ["c"], ["z"])]
-    assert ops(folded(nodes, {"c": np.float32([1])}, ["y", "z"])) == ["Relu", "Neg"]
+    assert op_types(folded(nodes, {"c": np.float32([1])}, ["y", "z"])) == ["Relu", "Neg"]
 
 
 def test_a_node_that_cannot_be_computed_is_named():

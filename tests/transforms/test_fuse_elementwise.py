@@ -19,9 +19,9 @@ from brainsmith.autodiff.compiling.expression import Expression
 from brainsmith.autodiff.tape.tensor import Tensor, apply_op
 from brainsmith.errors import OpError
 from brainsmith.execution.execute import Executor
+from brainsmith.testing.small_models import dangling, make_model, op_types
+from brainsmith.testing.transform_laws import apply_once
 from brainsmith.transforms.fuse_elementwise import FuseElementwise
-from tests.transforms.onnx_graphs import apply, dangling, make_model
-from tests.transforms.onnx_graphs import ops as types_of
 
 X = np.random.default_rng(0).normal(0, 2, (2, 3, 4)).astype(np.float32)
 FUSED = "fused_elementwise"
@@ -34,7 +34,7 @@ def node(op_type, inputs, output, **attributes):
 def fused(nodes, constants=None, outputs=("y",), inputs=None):
     """Fuse a model, and compare it with the one before."""
     model = make_model(nodes, inputs or {"x": X.shape}, outputs, constants)
-    after, modified = apply(FuseElementwise(), model)
+    after, modified = apply_once(FuseElementwise(), model)
     feed = {
         name: X[tuple(slice(size) for size in shape)] for name, shape in (inputs or {"x": X.shape}).items()
     }
@@ -42,7 +42,7 @@ def fused(nodes, constants=None, outputs=("y",), inputs=None):
     for name in outputs:
         np.testing.assert_allclose(found[name], wanted[name], rtol=2e-6, atol=2e-6)
         assert found[name].dtype == wanted[name].dtype
-    assert modified == (FUSED in types_of(after))
+    assert modified == (FUSED in op_types(after))
     return after
 
 
@@ -63,7 +63,7 @@ def test_a_chain_between_two_others_becomes_one_node():
         ],
         {"half": np.float32(0.5), "row": np.arange(3, dtype=np.float32)},
     )
-    assert types_of(after) == ["Transpose", FUSED, "Transpose"]
+    assert op_types(after) == ["Transpose", FUSED, "Transpose"]
     (one,) = [one for one in after.graph.node if one.op_type == FUSED]
     assert (one.name, one.domain, list(one.input), list(one.output)) == (
         "c",
@@ -81,7 +81,7 @@ def test_a_chain_between_two_others_becomes_one_node():
 @pytest.mark.slow
 def test_a_graph_that_forks_and_joins_becomes_one_node():
     after = fused([node("Sigmoid", ["x"], "s"), node("Mul", ["x", "s"], "m"), node("Add", ["m", "s"], "y")])
-    assert types_of(after) == [FUSED]
+    assert op_types(after) == [FUSED]
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ def test_comparisons_and_what_combines_them_become_one_node():
         node("Or", ["inside", "edge"], "taken"),
         node("Where", ["taken", "x", "low"], "y"),
     ]
-    assert types_of(fused(nodes, {"low": np.float32(-0.5), "high": np.float32(1)})) == [FUSED]
+    assert op_types(fused(nodes, {"low": np.float32(-0.5), "high": np.float32(1)})) == [FUSED]
 
 
 @pytest.mark.slow
@@ -109,7 +109,7 @@ def test_a_tensor_that_is_read_elsewhere_stays():
         ],
         outputs=("y", "z", "e"),
     )
-    assert types_of(after) == ["Exp", "Neg", FUSED, "Transpose"]
+    assert op_types(after) == ["Exp", "Neg", FUSED, "Transpose"]
 
 
 @pytest.mark.slow
@@ -134,7 +134,7 @@ def test_what_is_no_function_of_single_elements_stays():
         node("Exp", ["c"], "y"),
     ]
     model = make_model(nodes, {"x": X.shape}, ["y"])
-    assert apply(FuseElementwise(), model) == (model, False) or types_of(model) == [
+    assert apply_once(FuseElementwise(), model) == (model, False) or op_types(model) == [
         one.op_type for one in nodes
     ]
 
@@ -142,7 +142,7 @@ def test_what_is_no_function_of_single_elements_stays():
 def test_integers_stay():
     nodes = [node("Div", ["x", "x"], "a"), node("Mul", ["a", "x"], "y")]
     model = make_model(nodes, {"x": (2, 3)}, ["y"], elem_type=TensorProto.INT32)
-    assert apply(FuseElementwise(), model)[1] is False
+    assert apply_once(FuseElementwise(), model)[1] is False
 
 
 @pytest.mark.slow
@@ -177,7 +177,7 @@ def test_all_functions_of_onnx_that_are_taken_agree():
     ]
     numbers = {"scale": 1.5, "small": 0.25, "low": -0.5, "high": 0.75}
     after = fused(nodes, {name: np.float32(value) for name, value in numbers.items()})
-    assert types_of(after) == [FUSED]
+    assert op_types(after) == [FUSED]
 
 
 @pytest.mark.slow
@@ -188,7 +188,7 @@ def test_an_op_is_fused_with_what_is_around_it_and_is_needed_no_more(tmp_path):
     model = ops.export_onnx({"y": y}, {"x": x})
     after, modified = FuseElementwise().apply(model)
     ops.save_model(after, tmp_path / "m.onnx")
-    assert (modified, types_of(after)) == (True, [FUSED])
+    assert (modified, op_types(after)) == (True, [FUSED])
     assert ops.check_ops(after) == []
     program = (
         "import sys, numpy as np\n"
@@ -215,7 +215,7 @@ def test_an_op_that_reduces_stays():
     )
     model = ops.export_onnx({"y": y}, {"x": x})
     after, modified = FuseElementwise().apply(model)
-    assert (modified, types_of(after)) == (False, ["mish", "layer_norm"])
+    assert (modified, op_types(after)) == (False, ["mish", "layer_norm"])
 
 
 @pytest.mark.slow
@@ -259,7 +259,7 @@ def test_a_fused_graph_computes_the_same(steps, kept):
     model = make_model(nodes, {"x": (2, 3)}, outputs, constants)
     # ONNX's own inference does not know the new nodes, so what is declared behind them is not compared with it.
     after, modified = FuseElementwise().apply(ModelWrapper(model.model, make_deepcopy=True))
-    assert modified == (FUSED in types_of(after))
+    assert modified == (FUSED in op_types(after))
     assert FuseElementwise().apply(ModelWrapper(after.model, make_deepcopy=True))[1] is False
     assert dangling(after) == dangling(model)
     wanted, found = execute_onnx(model, {"x": X[0, :2, :3]}), execute_onnx(after, {"x": X[0, :2, :3]})
@@ -297,7 +297,7 @@ def test_a_node_that_is_none_is_said(attributes, message):
 def test_softplus_of_the_infinities_is_what_it_tends_to():
     x = np.float32([-np.inf, -1, 0, 1, np.inf, np.nan])
     model = make_model([node("Softplus", ["x"], "s"), node("Neg", ["s"], "y")], {"x": (6,)}, ["y"])
-    after, _ = apply(FuseElementwise(), model)
+    after, _ = apply_once(FuseElementwise(), model)
     found = execute_onnx(after, {"x": x})["y"]
     np.testing.assert_allclose(
         found, -np.float32([0, 0.3132617, 0.6931472, 1.3132617, np.inf, np.nan]), rtol=1e-6
@@ -323,11 +323,11 @@ def test_an_op_in_a_fused_graph_keeps_to_its_rule_of_dtype():
         x = Tensor(X)
         y = F.matmul(F.tanh(apply_op(wide, [x])), Tensor(np.ones((4, 2), np.float32)))
         model = ops.export_onnx({"y": y}, {"x": x})
-        after, modified = apply(FuseElementwise(), model)
+        after, modified = apply_once(FuseElementwise(), model)
     finally:
         ops.unregister_custom_op("wide")
     found = execute_onnx(after, {"x": X})["y"]
-    assert (modified, FUSED in types_of(after), found.dtype) == (True, True, np.float32)
+    assert (modified, FUSED in op_types(after), found.dtype) == (True, True, np.float32)
     np.testing.assert_allclose(found, y.numpy(), rtol=2e-6, atol=2e-6)
 
 
@@ -341,8 +341,8 @@ def test_a_float16_constant_of_one_element_is_an_input():
         [numpy_helper.from_array(np.float16([1.5]), "c")],
     )
     model = ModelWrapper(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]))
-    after, modified = apply(FuseElementwise(), model.transform(InferShapes()))
-    assert (modified, types_of(after)) == (True, [FUSED])
+    after, modified = apply_once(FuseElementwise(), model.transform(InferShapes()))
+    assert (modified, op_types(after)) == (True, [FUSED])
     found = execute_onnx(after, {"x": np.float16([-1, 0, 2])})["y"]
     np.testing.assert_array_equal(found, np.float16([1.5, 0, 3]))
 
@@ -353,4 +353,4 @@ def test_a_long_chain_becomes_several_nodes_and_stays_so():
     nodes = [node("Abs" if at % 2 else "Neg", [names[at]], names[at + 1]) for at in range(599)]
     model = make_model(nodes, {"x": X.shape}, ("y",))
     after = model.transform(FuseElementwise())
-    assert types_of(after) == [FUSED] * 3
+    assert op_types(after) == [FUSED] * 3

@@ -9,8 +9,8 @@ from qonnx.core.modelwrapper import ModelWrapper
 
 from brainsmith.errors import ModelError
 from brainsmith.plugins import transforms as tfm
+from brainsmith.testing.small_models import make_model, op_types
 from tests.transforms.graphs_of_others import graphs, inputs_of, malformed, outputs_of
-from tests.transforms.onnx_graphs import make_model, ops
 from tests.transforms.quantised_nets import Net, every_integer, run
 
 TIDYING = (
@@ -74,7 +74,7 @@ def chain(*nodes, constants=None, outputs=("y",), inputs=None):
 def test_what_computes_nothing_is_removed(node, value):
     model = chain(("Relu",), (node, "c"), ("Relu",), constants={"c": value})
     after, modified = tfm.RemoveIdentityOps().apply(model)
-    assert (modified, ops(after)) == (True, ["Relu", "Relu"])
+    assert (modified, op_types(after)) == (True, ["Relu", "Relu"])
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_computes_nothing_is_removed(node, value):
 def test_what_is_only_nearly_an_identity_stays(node, value):
     model = chain(("Relu",), (node, "c"), ("Relu",), constants={"c": value})
     after, modified = tfm.RemoveIdentityOps().apply(model)
-    assert (modified, ops(after)) == (False, ["Relu", node, "Relu"])
+    assert (modified, op_types(after)) == (False, ["Relu", node, "Relu"])
 
 
 def quantised_twice(between, scale=0.25, **second):
@@ -104,7 +104,7 @@ def test_a_quantiser_that_repeats_the_one_before_goes(between):
     model = quantised_twice(between)
     expected = run(model, every_integer(model))
     changed = model.transform(tfm.RemoveIdentityOps())
-    assert ops(changed).count("Quant") == 1
+    assert op_types(changed).count("Quant") == 1
     np.testing.assert_array_equal(run(changed, every_integer(model)), expected)
 
 
@@ -121,21 +121,21 @@ def test_a_quantiser_that_repeats_the_one_before_goes(between):
     ],
 )
 def test_a_quantiser_behind_another_one_stays(model):
-    assert ops(model.transform(tfm.RemoveIdentityOps())).count("Quant") == 2
+    assert op_types(model.transform(tfm.RemoveIdentityOps())).count("Quant") == 2
 
 
 def test_a_tolerance_is_one_that_somebody_asked_for():
     model = chain(("Relu",), ("Add", "c"), ("Relu",), constants={"c": np.float32(1e-4)})
     for transform in (tfm.RemoveIdentityOps, tfm.qonnx.RemoveIdentityOps):
-        assert ops(model.transform(transform())) == ["Relu", "Add", "Relu"]
-        assert ops(model.transform(transform(atol=1e-3))) == ["Relu", "Relu"]
+        assert op_types(model.transform(transform())) == ["Relu", "Add", "Relu"]
+        assert op_types(model.transform(transform(atol=1e-3))) == ["Relu", "Relu"]
 
 
 def test_a_constant_in_front_is_an_operand_too_where_the_order_does_not_matter():
     nodes = [helper.make_node(kind, ["one", "x"], [kind]) for kind in ("Mul", "Div")]
     nodes += [helper.make_node("Relu", [kind], [f"y{kind}"]) for kind in ("Mul", "Div")]
     model = make_model(nodes, {"x": (2, 4)}, ["yMul", "yDiv"], {"one": np.float32(1)})
-    assert ops(model.transform(tfm.RemoveIdentityOps())) == ["Div", "Relu", "Relu"]
+    assert op_types(model.transform(tfm.RemoveIdentityOps())) == ["Div", "Relu", "Relu"]
 
 
 def test_names_at_the_ends_of_the_graph_stay():
@@ -143,7 +143,7 @@ def test_names_at_the_ends_of_the_graph_stay():
     after = model.transform(tfm.RemoveIdentityOps())
     assert [(n.op_type, list(n.input), list(n.output)) for n in after.graph.node] == [("Relu", ["x"], ["y"])]
     alone = chain(("Identity",))
-    assert ops(alone.transform(tfm.RemoveIdentityOps())) == ["Identity"]
+    assert op_types(alone.transform(tfm.RemoveIdentityOps())) == ["Identity"]
 
 
 def test_an_annotation_that_only_the_removed_tensor_had_stays():

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from onnx import helper
 from qonnx.core.datatype import DataType
 
+from brainsmith.testing.small_models import make_model
+from brainsmith.testing.transform_laws import apply_once, check_same_function
 from brainsmith.transforms.grouped_convs_to_dense import GroupedConvsToDense
-from tests.transforms.onnx_graphs import apply, check_same_function, make_model
 
 
 def grouped(groups, taken, made, kernel=(3, 2), seed=0):
@@ -38,7 +39,7 @@ def test_the_datatype_has_the_zeros_that_are_added(before, then):
     model = grouped(2, 2, 2)
     model.set_initializer("w", np.sign(model.get_initializer("w")) + (model.get_initializer("w") == 0))
     model.set_tensor_datatype("w", DataType[before])
-    after, _ = apply(GroupedConvsToDense(), model)
+    after, _ = apply_once(GroupedConvsToDense(), model)
     assert after.get_tensor_datatype(after.graph.node[0].input[1]) == DataType[then]
 
 
@@ -49,10 +50,10 @@ def test_depthwise_weights_stay_and_their_datatype_has_the_zeros_that_lowering_a
     model = grouped(3, 1, 1)
     model.set_initializer("w", np.where(model.get_initializer("w") < 0, -1.0, 1.0).astype(np.float32))
     model.set_tensor_datatype("w", DataType[before])
-    after, modified = apply(GroupedConvsToDense(), model)
+    after, modified = apply_once(GroupedConvsToDense(), model)
     assert (after.get_tensor_datatype("w"), modified) == (DataType[then], changed)
     assert attribute(after, "group") == 3
 
 
 def test_one_group_stays():
-    assert apply(GroupedConvsToDense(), grouped(1, 3, 2))[1] is False
+    assert apply_once(GroupedConvsToDense(), grouped(1, 3, 2))[1] is False

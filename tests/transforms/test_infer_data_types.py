@@ -8,7 +8,7 @@ from onnx import helper
 from qonnx.core.datatype import DataType
 
 from brainsmith.plugins import transforms as tfm
-from tests.transforms.onnx_graphs import make_model, run
+from brainsmith.testing.small_models import make_model, run
 
 NAMES = ("BIPOLAR", "BINARY", "TERNARY", "INT2", "UINT2", "INT5", "UINT3")
 

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import helper
-from onnx_graphs import apply, check_same_function, make_model, ops
 from qonnx.core.datatype import DataType
 from qonnx.core.modelwrapper import ModelWrapper
 from qonnx.core.onnx_exec import execute_onnx
 
 from brainsmith.execution.execute import Executor
+from brainsmith.testing.small_models import make_model, op_types
+from brainsmith.testing.transform_laws import apply_once, check_same_function
 from brainsmith.transforms.infer_global_sum import InferGlobalSum
 from brainsmith.transforms.means_to_sums import MeansToSums
 
@@ -43,7 +44,7 @@ def test_the_graph_computes_the_same(shape, axes, keepdims, factor, opset):
     feeds = {"x": np.random.default_rng(0).integers(-8, 8, shape).astype(np.float32)}
     after, modified = check_same_function(MeansToSums(), model, feeds, rtol=1e-6)
     assert modified
-    assert ops(after) == ["ReduceSum", *(["Mul"] * (1 if factor is None else 2))]
+    assert op_types(after) == ["ReduceSum", *(["Mul"] * (1 if factor is None else 2))]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_the_graph_computes_the_same(shape, axes, keepdims, factor, opset):
     ids=["old opset", "all axes", "factor per channel"],
 )
 def test_what_cannot_be_told_stays(model):
-    assert apply(MeansToSums(), model)[1] is False
+    assert apply_once(MeansToSums(), model)[1] is False
 
 
 @pytest.mark.parametrize("keepdims", [0, 1])
@@ -80,7 +81,7 @@ def test_no_axes_are_all_axes(keepdims):
 def test_no_axes_that_are_none_stay():
     node = helper.make_node("ReduceMean", ["x", "axes"], ["y"], name="same", noop_with_empty_axes=1)
     model = make_model([node], {"x": (1, 4, 2)}, ["y"], {"axes": np.zeros(0, np.int64)}, opset=18)
-    assert apply(MeansToSums(), model)[1] is False
+    assert apply_once(MeansToSums(), model)[1] is False
 
 
 @pytest.mark.parametrize(("shape", "axes"), [((1, 8, 3), [1]), ((1, 2, 4, 3), [1, 2])])
@@ -95,7 +96,7 @@ def test_a_sum_of_integers_becomes_a_kernel(shape, axes, keepdims):
     assert modified
     image = len(shape) == 4  # which the kernel takes as it is, and gives as it is if its axes stay
     reshapes = [["Reshape"] * (not image), ["Reshape"] * (not (image and keepdims))]
-    assert ops(after) == [*reshapes[0], "GlobalAccPool", *reshapes[1], "Mul"]
+    assert op_types(after) == [*reshapes[0], "GlobalAccPool", *reshapes[1], "Mul"]
     assert after.get_tensor_datatype(after.graph.node[-1].input[0]) == DataType["INT7"]
     found = Executor(after).run({"x": feed["x"][np.newaxis]})["y"][0]
     np.testing.assert_array_equal(found, expected)
@@ -119,7 +120,7 @@ def test_a_sum_that_the_kernel_cannot_hold_stays(datatype):
     model.set_tensor_datatype("x", DataType[datatype])
     summed, _ = MeansToSums().apply(model)
     after, modified = InferGlobalSum().apply(summed)
-    assert (modified, ops(after)) == (False, ["ReduceSum", "Mul"])
+    assert (modified, op_types(after)) == (False, ["ReduceSum", "Mul"])
 
 
 @pytest.mark.parametrize("datatype", ["INT2", "UINT2", "BINARY", "INT8", "TERNARY"])

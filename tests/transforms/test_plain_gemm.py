@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from onnx import helper
 
 from brainsmith.plugins import transforms as tfm
-from tests.transforms.onnx_graphs import check_same_function, make_model, ops
+from brainsmith.testing.small_models import make_model, op_types
+from brainsmith.testing.transform_laws import check_same_function
 
 FACTORS = st.sampled_from([1.0, 0.5, -2.0, 4.0, 0.0])
 
@@ -48,4 +49,4 @@ def test_only_what_is_stated_is_written_out(factors, wanted):
     model = make_model(
         [helper.make_node("Gemm", ["x", "w", "c"], ["y"], "g", **factors)], {"x": (2, 2)}, ["y"], constants
     )
-    assert ops(model.transform(tfm.PlainGemm())) == wanted
+    assert op_types(model.transform(tfm.PlainGemm())) == wanted

@@ -78,13 +78,27 @@ def check_kernel(
         BuildError: The kernel has no RTL backend.
         SimulationError: It cannot be built, or reports an error.
     """
+    return try_backend(
+        _rtl_backend(kernel), folder, frames=frames, seed=seed, attributes=attributes, part=part
+    )
+
+
+def try_backend(
+    backend: PluginInfo,
+    folder: Path,
+    *,
+    frames: int | None = None,
+    seed: int = 0,
+    attributes: Mapping[str, int | str] | None = None,
+    part: str = PART,
+) -> KernelCheck:
+    """Simulate an RTL backend of a kernel that says its streams, as `check_kernel` does."""
     if frames is not None and frames < 3:
         raise ValueError(f"frames must be 3 or more, not {frames!r}")
     prepare_finn()
-    backend = _rtl_backend(kernel)
-    case = default_case(backend, attributes or {})
-    frames = enough(case.inputs) if frames is None else frames
-    cases = [replace(case, frames=tuple(stimuli(seed, case.inputs, frames)))]
+    case = fed_case(default_case(backend, attributes or {}), frames, seed)
+    assert case.frames
+    cases, frames = [case], len(case.frames[0])
     model, design = make_design(cases, folder, part)
     golden = golden_tensors(model, cases, frames, seed)
     layer = verify_layers(design, golden, seed=seed + 1)[0]
@@ -106,6 +120,12 @@ def default_case(backend: PluginInfo, attributes: Mapping[str, int | str]) -> Ca
         (layer.get_normal_input_shape(at), layer.get_input_datatype(at).name) for at in range(len(cls.inputs))
     ]
     return replace(case, inputs=inputs)
+
+
+def fed_case(case: Case, frames: int | None, seed: int) -> Case:
+    """Return a case with frames: both ends of their ranges, all values in order as far as half of them go, random ones."""
+    count = enough(case.inputs) if frames is None else frames
+    return replace(case, frames=tuple(stimuli(seed, case.inputs, count)))
 
 
 def layer_intervals(design: Design, golden: Mapping[str, NDArray[Any]]) -> dict[str, float]:

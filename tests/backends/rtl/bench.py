@@ -14,11 +14,11 @@ from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.plugin.info import FINN_RTL as RTL
 from brainsmith.rtl.cores import trial
-from brainsmith.rtl.cores.checking import layer_intervals
+from brainsmith.rtl.cores.checking import PART
 from brainsmith.rtl.cores.trial import Case, golden_tensors, make_model, random_values
 from brainsmith.rtl.simulation.toolchain import find_toolchain
 from brainsmith.rtl.synthesis.synthesise import synthesise_layers
-from brainsmith.rtl.verification.layers import verify_layers
+from brainsmith.testing.backend_laws import check_cases
 
 __all__ = [
     "RTL",
@@ -34,8 +34,6 @@ __all__ = [
     "resources",
 ]
 
-PART = "xczu7ev-ffvc1156-2-e"
-
 
 def make_design(cases, folder):
     """Return the model and the design of all cases."""
@@ -44,12 +42,7 @@ def make_design(cases, folder):
 
 def check_cores(cases, folder, count=4, seed=0):
     """Assert that each case computes what its kernel computes, whatever stalls, and at the estimated rate."""
-    model, design = make_design(cases, folder)
-    golden = golden_tensors(model, cases, count, seed)
-    checks = verify_layers(design, golden, seed=seed + 1)
-    assert [str(check) for check in checks if not check.right] == []
-    assert len(checks) == len(cases)
-    assert layer_intervals(design, golden) == {layer.name: layer.cycles for layer in design.layers}
+    check_cases(cases, folder, count, seed, PART)
 
 
 def law_of_cores(cases, draws, least, most):
