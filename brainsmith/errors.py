@@ -260,6 +260,10 @@ class CacheError(BrainsmithError, LookupError):
     """What is kept on disk cannot be listed or removed: the folder is not the user's, or no entry has this key."""
 
 
+class SharedCacheError(BrainsmithError, OSError):
+    """A shared cache cannot be reached, or does not answer in time: builds go on without it, and `cache push` and `pull` end."""
+
+
 class Problem(Struct):
     """One thing that is wrong in a file: where, and the sentence.
 

@@ -68,7 +68,7 @@ class DiscoveryCache:
     def provide(
         self, key: Key, settings: Settings, read: Callable[[CachedDiscovery], Snapshot]
     ) -> tuple[Snapshot, str]:
-        """Return the snapshot of a request, and where it was: `memory`, `disk`, or `update` and `scan` if it was read.
+        """Return the snapshot of a request, and where it was: `memory`, `disk`, `shared`, or `update` and `scan` if it was read.
 
         Args:
             key: What is asked for.
@@ -86,8 +86,34 @@ class DiscoveryCache:
             found = self.get(key, settings)  # another process may have read everything meanwhile
             if found.snapshot is not None:
                 return found.snapshot, found.source
-            snapshot = read(found)
-            self.put(key, settings, snapshot)
+            if settings.shared_cache is None:
+                snapshot = read(found)
+                self.put(key, settings, snapshot)
+                return snapshot, "scan"
+            return self._share(key, settings, found, read)
+
+    def _share(
+        self,
+        key: Key,
+        settings: Settings,
+        found: CachedDiscovery,
+        read: Callable[[CachedDiscovery], Snapshot],
+    ) -> tuple[Snapshot, str]:
+        """Return what another machine found, or read everything and let others have it."""
+        from brainsmith.plugin.shared_discovery import (
+            SharedDiscovery,
+            cache_of,
+        )  # only where a cache is shared
+
+        shared, cache = SharedDiscovery(key, settings, environment(ADAPTED)), cache_of(settings)
+        snapshot = None if cache is None or settings.cache_ttl <= 0 else shared.find(cache)
+        if snapshot is not None:
+            self.put(key, settings, snapshot, at_once=False)
+            return snapshot, "shared"
+        snapshot = read(found)
+        self.put(key, settings, snapshot)
+        if cache is not None:
+            shared.offer(cache, snapshot)
         return snapshot, "scan"
 
     def get(self, key: Key, settings: Settings) -> CachedDiscovery:

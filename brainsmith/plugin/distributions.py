@@ -8,6 +8,9 @@ import sys
 from brainsmith.plugin.source_files import read_source
 from brainsmith.store.files import read_bytes, stamp, working_folder
 
+GROUP = "brainsmith.plugins"
+"""The entry point group through which distributions offer plugins."""
+
 _INSTALLED = ("site-packages", "dist-packages")
 _SUFFIXES = (".dist-info", ".egg-info")
 
