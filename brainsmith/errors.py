@@ -261,7 +261,7 @@ class CacheError(BrainsmithError, LookupError):
 
 
 class SharedCacheError(BrainsmithError, OSError):
-    """A shared cache cannot be reached, or does not answer in time: builds go on without it, and `cache push` and `pull` end."""
+    """A shared cache cannot be used: builds go on without it, and `cache push` and `cache pull` end."""
 
 
 class Problem(Struct):

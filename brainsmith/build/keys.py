@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.callable_source import Uncacheable, callable_source
 from brainsmith.build.outside import declared_inputs, record_of
+from brainsmith.plugin.mounted_folders import folder_module
 from brainsmith.plugin.read_rules import FRAMEWORKS
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.imported_sources import is_installed
 from brainsmith.store.reads import file_digest
+from brainsmith.store.values import Kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -40,14 +42,45 @@ def framework_versions() -> dict[str, str]:
     """Return the version of each framework, with a fingerprint of its sources where they can be edited."""
     versions = {"python": python_version()}
     for package, distribution in PACKAGES.items():
-        spec = util.find_spec(package)
-        if spec is not None and spec.submodule_search_locations:
-            root = spec.submodule_search_locations[0]
+        root = _root(package)
+        if root:
             sources = stamp_of(root, UNREACHED if package == "brainsmith" else ())
             versions[package] = f"{_version(distribution)} ({sources})"
     for library in LIBRARIES:
         versions[library] = _version(library)
     return versions
+
+
+def framework_contents(versions: Mapping[str, str], cache_dir: str) -> dict[str, str] | None:
+    """Return versions with what stands for the content of sources, which is the same on every machine.
+
+    Args:
+        versions: As `framework_versions` gave them, which goes by the times of the sources.
+        cache_dir: Where their content is kept, by these times: there are thousands.
+
+    Returns:
+        None if the content is not known, and the sources are no longer those.
+    """
+    found, now = dict(versions), None
+    for package, distribution in PACKAGES.items():
+        if package in versions:
+            root, without = _root(package), UNREACHED if package == "brainsmith" else ()
+            kept = Kept(cache_dir, "sources", f"content of {root}: {versions[package]}")
+            content = kept.load(None)
+            if content is None:
+                now = framework_versions() if now is None else now
+                if now.get(package) != versions[package]:
+                    return None
+                content = _content(root, without)
+                kept.save(None, content, {"of": f"the sources of {package}", "origin": {}})
+            found[package] = f"{_version(distribution)} ({content})"
+    return found
+
+
+def _root(package: str) -> str:
+    """Return the folder of a package; empty where it is not installed."""
+    spec = util.find_spec(package)
+    return spec.submodule_search_locations[0] if spec is not None and spec.submodule_search_locations else ""
 
 
 def python_version() -> str:
@@ -131,11 +164,13 @@ class Surroundings:
         frameworks: As `framework_versions` gives them.
         plugins: As `plugin_sources` gives them.
         cfg: Whose config the steps get: "own" or "finn".
+        folders: Where these plugins lie, in the order in which they are looked for.
     """
 
     frameworks: Mapping[str, str]
     plugins: str
     cfg: str = "own"
+    folders: tuple[str, ...] = ()
 
 
 def step_parts(
@@ -158,7 +193,7 @@ def step_parts(
         raise Uncacheable("it is declared so, with cache=False")
     return {
         "step": f"{step.framework}:{step.name}",
-        "source": _source(step),
+        "source": _source(step, around.folders),
         "arguments": _arguments(step),
         "inputs": declared_inputs(step),
         "cfg": around.cfg,
@@ -175,12 +210,18 @@ def key_of(parts: dict[str, str]) -> str:
     return digest(json.dumps(parts, sort_keys=True))
 
 
-def _source(step: BuildStep) -> str:
+def _source(step: BuildStep, folders: tuple[str, ...]) -> str:
     if step.record is None:
         return digest(callable_source(step.target))
     file = Path(step.record.origin.rpartition(":")[0])
     text = file.read_bytes() if file.is_file() else b""
-    return digest(f"{step.record.reference} {step.record.version}".encode() + text)
+    reference = step.record.reference
+    top = reference.partition(":")[0].partition(".")[0]
+    # Which of the plugin folders it lies in, and not where that lies: the same in another checkout.
+    numbers = {folder_module(folder): f"plugin folder {at}" for at, folder in enumerate(folders)}
+    return digest(
+        f"{numbers.get(top, top)}{reference.removeprefix(top)} {step.record.version}".encode() + text
+    )
 
 
 def _arguments(step: BuildStep) -> str:
@@ -204,14 +245,26 @@ def stamp_of(root: str, without: tuple[str, ...] = ()) -> str:
     one environment into another one, which changes it.
     """
     unread: list[OSError] = []
-    lines: list[str] = []
     with_status = not is_installed(root)
+    lines = [
+        f"{path.removeprefix(root)} {_status(path, with_status)}" for path in _sources(root, without, unread)
+    ]
+    return digest("\n".join(sorted([*lines, *map(str, unread)])))[:12]
+
+
+def _content(root: str, without: tuple[str, ...]) -> str:
+    """Digest names and contents of a package's sources."""
+    unread: list[OSError] = []
+    lines = [f"{path.removeprefix(root)} {file_digest(path)}" for path in _sources(root, without, unread)]
+    return digest("\n".join(sorted([*lines, *(str(error.strerror) for error in unread)])))[:24]
+
+
+def _sources(root: str, without: tuple[str, ...], unread: list[OSError]) -> Iterator[str]:
+    """Yield a package's sources; what cannot be listed is added to `unread`."""
     for folder, folders, names in os.walk(root, onerror=unread.append):
         if folder == root:
             folders[:] = [name for name in folders if name not in without]
-        paths = (f"{folder}/{name}" for name in names if name.lower().endswith(_ENDINGS))
-        lines += [f"{path.removeprefix(root)} {_status(path, with_status)}" for path in paths]
-    return digest("\n".join(sorted([*lines, *map(str, unread)])))[:12]
+        yield from (f"{folder}/{name}" for name in names if name.lower().endswith(_ENDINGS))
 
 
 def _status(path: str, with_status: bool) -> str:

@@ -105,7 +105,8 @@ class StepRunner:
             if self.cache is None
             else (framework_versions(), plugin_sources(self.folders, self.asked))
         )
-        self._around = Surroundings(*known, "finn" if self._with_finn else "own")
+        cfg = "finn" if self._with_finn else "own"
+        self._around = Surroundings(*known, cfg, tuple(map(str, self.folders)))
         self._functions: list[StepFunction] | None = None
         self._rules: Rules | None = None
         self._given: Any = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.log import debug
 from brainsmith.plugin.shared_places import Places
@@ -12,7 +14,6 @@ from brainsmith.store.shared.shared_cache import shared_cache
 if TYPE_CHECKING:
     from brainsmith.plugin.snapshot import Snapshot
     from brainsmith.settings import Settings
-    from brainsmith.store.shared.shared_cache import SharedCache
 
 KIND = "discovery"
 
@@ -27,34 +28,31 @@ class SharedDiscovery:
     """
 
     def __init__(self, asked: object, settings: Settings, environment: tuple[tuple[str, ...], ...]) -> None:
+        self._cache = shared_cache(settings)
         self._places = Places(settings)
         self._environment = environment
         self.key = content_digest(self._places.key(asked, settings).encode("utf-8", "surrogateescape"))
 
-    def find(self, cache: SharedCache) -> Snapshot | None:
+    def find(self) -> Snapshot | None:
         """Return the snapshot that another machine found, if it is true here."""
-        content = cache.get(KIND, self.key)
+        content = self._cache.get(KIND, self.key)
         if content is None:
             return None
+        collects = gc.isenabled()
+        gc.disable()  # thousands of objects are made that all live on, and it would visit each
         try:
             found = of_text(content.decode("utf-8"), self._places, self._environment)
         except ValueError as error:
-            cache.refuse(KIND, self.key, str(error))
+            self._cache.refuse(KIND, self.key, str(error))
             return None
+        finally:
+            if collects:
+                gc.enable()
         if found is None:
             debug("the shared discovery is of other files")
         return found
 
-    def offer(self, cache: SharedCache, snapshot: Snapshot) -> bool:
+    def offer(self, snapshot: Snapshot) -> bool:
         """Write what was found, for other machines; return whether it was."""
-        text = None if cache.read_only else to_text(snapshot, self._places)
-        return text is not None and cache.put(KIND, self.key, text.encode("utf-8"))
-
-
-def cache_of(settings: Settings) -> SharedCache | None:
-    """Return the shared cache that the settings name; None if they name none."""
-    if settings.shared_cache is None:
-        return None
-    return shared_cache(
-        settings.shared_cache, settings.shared_cache_mode == "read-only", settings.shared_cache_timeout
-    )
+        text = None if self._cache.read_only else to_text(snapshot, self._places)
+        return text is not None and self._cache.put(KIND, self.key, text.encode("utf-8"))

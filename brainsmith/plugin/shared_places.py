@@ -6,12 +6,11 @@ import os
 import sys
 
 from brainsmith import TYPE_CHECKING, __version__
-from brainsmith.plugin.distributions import GROUP, info_folders, offers, search_folders
+from brainsmith.plugin.distributions import GROUP, metadata_names, offers, search_folders
 from brainsmith.plugin.mounted_folders import folder_module
 from brainsmith.plugin.precedence import ADAPTED
 
 if TYPE_CHECKING:
-    from brainsmith.plugin.distributions import InfoFolder
     from brainsmith.settings import Settings
 
 _FORM = 1
@@ -86,9 +85,12 @@ def _distributions() -> list[tuple[str, tuple[str, ...]]]:
     """Return the folders with what discovery reads of distributions: the frameworks, and whatever offers plugins."""
     found: dict[str, list[str]] = {}
     folders = search_folders()
-    for info in info_folders(folders):
-        if info.name.lower().startswith(ADAPTED) or _offers(info):
-            found.setdefault(os.path.dirname(info.path), []).append(os.path.basename(info.path))
+    for folder, names in metadata_names(folders):
+        counted = [
+            name for name in names if name.lower().startswith(ADAPTED) or _offers(f"{folder}{os.sep}{name}")
+        ]
+        if counted:
+            found[folder] = counted
     for package in ADAPTED:
         for folder in folders:
             if os.path.exists(os.path.join(folder, package, "__init__.py")):
@@ -97,7 +99,7 @@ def _distributions() -> list[tuple[str, tuple[str, ...]]]:
     return [(folder, tuple(sorted(found[folder]))) for folder in folders if folder in found]
 
 
-def _offers(info: InfoFolder) -> bool:
+def _offers(info: str) -> bool:
     try:
         return offers(info, GROUP)
     except OSError:  # discovery reports it, and then shares nothing

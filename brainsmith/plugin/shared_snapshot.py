@@ -1,7 +1,7 @@
 """Snapshots as machines share them: text without a path of this machine, believed only as far as files here agree.
 
-What was read is there with digests of its content, and whoever takes a snapshot compares its own files with them. So another
-home, another checkout and another machine with the same files have the same snapshot, and no other has it.
+What was read is there with digests of its content, and whoever takes a snapshot compares its own files with them. So
+another home, another checkout and another machine with the same files have the same snapshot, and no other has it.
 
 A record says in which of these files it is defined, and under which name. The module follows from the file, so no text can
 say what else to import.
@@ -155,7 +155,7 @@ def _records(plain: dict[str, Any], files: Sequence[Known], places: Places) -> l
     *others, numbers, lines, names = plain["fields"] or [[] for _ in range(len(FIELDS) + 1)]
     columns: dict[int, Any] = dict(zip(_OTHERS, others, strict=True))
     for at, column in columns.items():
-        columns[at] = _column(column, type(getattr(_EMPTY, FIELDS[at])), tables)
+        columns[at] = _column(column, type(_EMPTY[at]), tables)
     if not _TYPES.issuperset(columns[_TYPE]):
         raise UnfitError("a record is of a type that plugins do not have")
     if (
@@ -165,15 +165,16 @@ def _records(plain: dict[str, Any], files: Sequence[Known], places: Places) -> l
     ):
         raise UnfitError("a record names what cannot be a plugin")
     paths = [path for one in files for path in one.paths]
-    modules = [places.module_of(one.place, inner) for one in files for inner in one.inner]
-    if not all(modules[number] for number in set(numbers)):
+    inner = [(one.place, path) for one in files for path in one.inner]
+    modules = {number: places.module_of(*inner[number]) for number in {*numbers}}
+    if not all(modules.values()):
         raise UnfitError("a record lies in a file that is no module")
     columns[_REFERENCE] = [f"{modules[at]}:{name}" for at, name in zip(numbers, names, strict=True)]
     columns[_ORIGIN] = [f"{paths[at]}:{line}" for at, line in zip(numbers, lines, strict=True)]
     return list(map(PluginInfo.from_plain, zip(*(columns[at] for at in range(len(FIELDS))), strict=True)))
 
 
-_EMPTY = PluginInfo()
+_EMPTY = PluginInfo().to_plain()
 
 
 def _column(values: list[Any], form: type, tables: list[Any]) -> list[Any]:

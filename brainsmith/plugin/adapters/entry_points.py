@@ -133,7 +133,7 @@ def _list_points(frameworks: tuple[str, ...] | None) -> tuple[list[str], tuple[A
     for info in info_folders(folders):
         path = os.path.join(info.path, "entry_points.txt")
         try:
-            if offers(info, GROUP):
+            if offers(info.path, GROUP):
                 offering.append(info)
                 watched.append(path)
         except OSError as error:

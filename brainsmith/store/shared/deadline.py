@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from _queue import Empty, SimpleQueue
-from _thread import start_new_thread
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import SharedCacheError
@@ -62,7 +60,10 @@ def in_time(deadline: Deadline, work: Callable[[Callable[[int], None]], T]) -> T
         SharedCacheError: It took too long.
         Exception: What the function raises.
     """
-    # Python's own threading takes longer to import than a server on this machine to answer.
+    # Not for numeric addresses; and Python's own threading takes longer to import than a near server to answer.
+    from _queue import Empty, SimpleQueue
+    from _thread import start_new_thread
+
     said: SimpleQueue[tuple[int, T | None, BaseException | None]] = SimpleQueue()
 
     def run() -> None:

@@ -105,7 +105,7 @@ def read_json(text: str) -> Any:
     from _json import make_scanner
 
     try:
-        value, end = make_scanner(_Reading)(text, 0)
+        value, end = make_scanner(_Reading)(text, 0)  # type: ignore[arg-type]
     except (StopIteration, RecursionError):
         raise ValueError("it is no JSON, or nested too deeply") from None
     if end != len(text):

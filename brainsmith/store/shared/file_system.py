@@ -48,7 +48,8 @@ class FileSystem:
         Raises:
             SharedCacheError: It cannot be read.
         """
-        return self._do(deadline, lambda moved: self._read(self._path(key), moved))
+        found: bytes | None = self._do(deadline, lambda moved: self._read(self._path(key), moved))
+        return found
 
     def put(self, key: str, data: bytes, deadline: Deadline) -> None:
         """Write under a key: whole or not at all.

@@ -77,7 +77,8 @@ class RedisServer:
         Raises:
             OSError: As `get`.
         """
-        cursor, seen = b"0", set()
+        cursor = b"0"
+        seen: set[str] = set()
         while True:
             reply = self._ask(deadline, b"SCAN", cursor, b"MATCH", f"{prefix}*".encode(), b"COUNT", b"1000")
             try:

@@ -8,14 +8,23 @@ from __future__ import annotations
 import time
 
 from brainsmith import TYPE_CHECKING
-from brainsmith.errors import SharedCacheError
+from brainsmith.errors import SettingsError, SharedCacheError
 from brainsmith.forks import lock_of
 from brainsmith.store.shared.deadline import Deadline
 from brainsmith.store.shared.envelope import LARGEST, DamagedEntryError, opened, sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Protocol
+    from typing import Protocol, TypeVar
+
+    T = TypeVar("T")
+
+    class Named(Protocol):
+        """The settings that name a shared cache."""
+
+        shared_cache: str | None
+        shared_cache_mode: str
+        shared_cache_timeout: float
 
     class SharedServer(Protocol):
         """Where entries lie."""
@@ -155,7 +164,7 @@ class SharedCache:
             if self._server is not None:
                 self._server.close()
 
-    def _ask(self, work: Callable[[SharedServer], object]) -> object:
+    def _ask(self, work: Callable[[SharedServer], T]) -> T:
         try:
             if self._server is None:
                 self._server = _server_of(self.url)
@@ -186,9 +195,18 @@ class SharedCache:
         self._server = None
 
 
-def shared_cache(url: str, read_only: bool, limit: float) -> SharedCache:
-    """Return the shared cache of an address: one for this process, which knows whether it failed a short while ago."""
-    known = (url, read_only, limit)
+def shared_cache(settings: Named) -> SharedCache:
+    """Return the shared cache that the settings name: one for this process, which knows whether it failed just now.
+
+    Raises:
+        SettingsError: They name none.
+    """
+    if settings.shared_cache is None:
+        raise SettingsError(
+            "no shared cache is named\n  set shared_cache in .brainsmith/config.yaml, or BRAINSMITH_SHARED_CACHE, to an "
+            "address such as redis://HOST:PORT or file:///FOLDER"
+        )
+    known = (settings.shared_cache, settings.shared_cache_mode == "read-only", settings.shared_cache_timeout)
     if known not in _KNOWN:
         _KNOWN[known] = SharedCache(*known)
     return _KNOWN[known]
