@@ -179,8 +179,21 @@ class BuildCache:
                 return
             self.offer(key, self._shared)
 
-    def offer(self, key: str, shared: SharedResults) -> str:
-        """Write an entry to a shared cache; return why not, empty if it was."""
+    def keys(self) -> list[str]:
+        """Return the keys of all entries, whole or not."""
+        return [key for key, _, _ in self._entries.sizes()]
+
+    def offer(self, key: str, shared: SharedResults, there: frozenset[str] = frozenset()) -> str:
+        """Write an entry to a shared cache.
+
+        Args:
+            key: Its key here.
+            shared: Where it is written.
+            there: What is there already, and is not written again.
+
+        Returns:
+            Why it was not written; empty if it was.
+        """
         try:
             entry = self._entries.find(key)
         except OutputError as error:
@@ -193,7 +206,7 @@ class BuildCache:
             files = {name: (entry / name).read_bytes() for name in names}
         except OSError as error:
             return f"it cannot be read: {error.strerror}"
-        return shared.offer(meta["parts"], files, Reads.from_plain(meta["outside"]))
+        return shared.offer(meta["parts"], files, Reads.from_plain(meta["outside"]), there)
 
     @contextmanager
     def running(self, parts: Mapping[str, str]) -> Iterator[None]:

@@ -17,7 +17,7 @@ from brainsmith.errors import ModelError
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.shared.envelope import content_digest
 from brainsmith.store.shared.packed_folder import is_safe, packed, unpacked
-from brainsmith.store.shared.shared_cache import shared_cache
+from brainsmith.store.shared.shared_cache import THERE, shared_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -102,13 +102,20 @@ class SharedResults:
             return None
         return files
 
-    def offer(self, parts: Mapping[str, str], files: Mapping[str, bytes], outside: Reads) -> str:
+    def offer(
+        self,
+        parts: Mapping[str, str],
+        files: Mapping[str, bytes],
+        outside: Reads,
+        there: frozenset[str] = frozenset(),
+    ) -> str:
         """Write an entry.
 
         Args:
             parts: Of its key, as `keys.step_parts` gives them.
             files: As the local cache keeps them: the model, `meta.json`, and the step's files.
             outside: What its step read from outside.
+            there: The entries that are there already.
 
         Returns:
             Why it was not written; empty if it was.
@@ -128,6 +135,8 @@ class SharedResults:
         except ValueError as error:
             return str(error)
         key, name = self.key(meta["parts"]), _name(meta)
+        if f"{key}-{name}" in there:
+            return THERE
         if not self.cache.put(KIND, f"{key}-{name}", content):
             return "the shared cache cannot be used, or it is too large"
         listed = [one for one in self._index(key) if one[0] != name][: _MOST_ENTRIES - 1]

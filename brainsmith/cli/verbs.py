@@ -7,12 +7,15 @@ from brainsmith.cli.command_line import JSON as _JSON
 from brainsmith.cli.command_line import LOG_FILE, QUIET, TRUST_MODEL, VERBOSE, Argument, Verb
 from brainsmith.cli.plugin_verbs import PLUGIN_VERBS
 from brainsmith.exploration.vocabulary import MODELS, STRATEGIES
-from brainsmith.store.kinds import KINDS
+from brainsmith.store.kinds import KINDS, SHARED
 
 SHELLS = ("bash", "zsh", "fish")
 """The shells that completion serves."""
 
 _KIND = Argument("KIND", about="a kind of entry", choices=tuple(kind.name for kind in KINDS), required=False)
+_SHARED_KIND = Argument(
+    "KIND", about="a kind of entry that machines may share", choices=SHARED, required=False
+)
 _DRY_RUN = Argument("--dry-run", about="say what would be removed, and remove nothing")
 _HOW_MUCH = (
     Argument(QUIET, about="print warnings and errors only"),
@@ -390,6 +393,24 @@ VERBS = (
         "And whether the file is as it was then. FILE is a source, a model, a blueprint, golden data, or a plugin.",
         "brainsmith cache why examples/digits/mlp.onnx",
         Argument("FILE", about="a file, which need not exist any more"),
+        _JSON,
+    ),
+    Verb(
+        "cache push",
+        "copy entries to the cache that machines share",
+        "Of the kinds that machines may share (builds, discovery), or of one. What is there already stays. Exit code 1 if"
+        " the shared cache cannot be used.",
+        "brainsmith cache push builds",
+        _SHARED_KIND,
+        _JSON,
+    ),
+    Verb(
+        "cache pull",
+        "copy entries from the cache that machines share",
+        "All that hold here: builds with these plugins and frameworks, and the discovery of these files. Builds also take"
+        " from there what they need, one by one. Exit code 1 if the shared cache cannot be used.",
+        "brainsmith cache pull",
+        _SHARED_KIND,
         _JSON,
     ),
     Verb(

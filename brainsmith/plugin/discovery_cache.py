@@ -68,7 +68,7 @@ class DiscoveryCache:
     def provide(
         self, key: Key, settings: Settings, read: Callable[[CachedDiscovery], Snapshot]
     ) -> tuple[Snapshot, str]:
-        """Return the snapshot of a request, and where it was: `memory`, `disk`, `shared`; `update` or `scan` if it was read.
+        """Return the snapshot of a request, and where it was: `memory`, `disk`, `shared`; or it was read: `update`, `scan`.
 
         Args:
             key: What is asked for.

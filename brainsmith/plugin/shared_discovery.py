@@ -14,6 +14,7 @@ from brainsmith.store.shared.shared_cache import shared_cache
 if TYPE_CHECKING:
     from brainsmith.plugin.snapshot import Snapshot
     from brainsmith.settings import Settings
+    from brainsmith.store.shared.shared_cache import SharedCache
 
 KIND = "discovery"
 
@@ -25,10 +26,17 @@ class SharedDiscovery:
         asked: Its modes, frameworks and types.
         settings: Those that hold; they name a shared cache.
         environment: The distributions that are installed here.
+        cache: The shared cache, if not the one that the settings name.
     """
 
-    def __init__(self, asked: object, settings: Settings, environment: tuple[tuple[str, ...], ...]) -> None:
-        self._cache = shared_cache(settings)
+    def __init__(
+        self,
+        asked: object,
+        settings: Settings,
+        environment: tuple[tuple[str, ...], ...],
+        cache: SharedCache | None = None,
+    ) -> None:
+        self._cache = shared_cache(settings) if cache is None else cache
         self._places = Places(settings)
         self._environment = environment
         self.key = content_digest(self._places.key(asked, settings).encode("utf-8", "surrogateescape"))

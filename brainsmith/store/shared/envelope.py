@@ -71,10 +71,8 @@ def _unpacked(body: bytes, size: int) -> bytes:
 
 def content_digest(content: bytes) -> str:
     """Return the SHA-256 of some content, in hexadecimal digits."""
-    try:
-        from _sha256 import (
-            sha256,
-        )  # hashlib takes 4 ms to import, which is more than a cached discovery takes
+    try:  # importing hashlib costs as much as a cached discovery
+        from _sha256 import sha256
     except ImportError:  # from Python 3.12 on it has another name
         from hashlib import sha256
     return str(sha256(content).hexdigest())

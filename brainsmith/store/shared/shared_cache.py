@@ -51,6 +51,9 @@ REST = 60.0
 PATIENCE = 10.0
 """Seconds that one answer may take where the user asks for it (`cache push`, `cache pull`)."""
 
+HERE, THERE = "it is here already", "it is there already"
+"""Why an entry is not copied from a shared cache, or to it."""
+
 _KNOWN: dict[tuple[str, bool, float], SharedCache] = {}
 
 
@@ -68,6 +71,7 @@ class SharedCache:
         refused: The entries that were not what they had to be.
         written: The entries that were written.
         failures: How often the server could not be used.
+        failure: Why it could not, the last time.
     """
 
     def __init__(self, url: str, read_only: bool = False, limit: float = 0.05) -> None:
@@ -75,6 +79,7 @@ class SharedCache:
         self.read_only = read_only
         self.limit = limit
         self.hits = self.misses = self.refused = self.written = self.failures = 0
+        self.failure: SharedCacheError | None = None
         self._server: SharedServer | None = None
         self._rests_until = 0.0
         self._warned: set[str] = set()
@@ -179,6 +184,7 @@ class SharedCache:
 
     def _fail(self, error: SharedCacheError) -> None:
         self.failures += 1
+        self.failure = error
         self._rests_until = time.monotonic() + REST
         self._warn("failed", f"{error}; this run goes on without it")
 
@@ -210,6 +216,16 @@ def shared_cache(settings: Named) -> SharedCache:
     if known not in _KNOWN:
         _KNOWN[known] = SharedCache(*known)
     return _KNOWN[known]
+
+
+def patient_cache(settings: Named) -> SharedCache:
+    """Return the shared cache that the settings name, for who waits for it.
+
+    Raises:
+        SettingsError: They name none.
+    """
+    cache = shared_cache(settings)
+    return SharedCache(cache.url, cache.read_only, PATIENCE)
 
 
 def place_of(kind: str, key: str) -> str:
