@@ -179,7 +179,7 @@ class BuildCache:
                 return
             self.offer(key, self._shared)
 
-    def keys(self) -> list[str]:
+    def entry_keys(self) -> list[str]:
         """Return the keys of all entries, whole or not."""
         return [key for key, _, _ in self._entries.sizes()]
 

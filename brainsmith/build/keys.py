@@ -36,6 +36,8 @@ SOURCES = frozenset(
 )
 """What results are made from: modules, headers, memories, tables and templates, which backends and steps read."""
 _ENDINGS = tuple(SOURCES)
+ASKED = "asked for"
+"""Stands in `plugin_sources` beside what is asked of versions, where files have a digest."""
 
 
 def framework_versions() -> dict[str, str]:
@@ -112,7 +114,7 @@ def plugin_sources(places: Iterable[Path], asked: Iterable[str] = ()) -> str:
         asked: What is asked of their versions.
     """
     files = {path for place in places for path in source_files(place)}
-    versions = dict.fromkeys(sorted(asked), "asked for")
+    versions = dict.fromkeys(sorted(asked), ASKED)
     return json.dumps({**versions, **{str(path): file_digest(str(path)) for path in files}}, sort_keys=True)
 
 

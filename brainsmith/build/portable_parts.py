@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brainsmith.build.keys import framework_contents
+from brainsmith.build.keys import ASKED, framework_contents
 from brainsmith.plugin.shared_places import Places
 from brainsmith.store.files import working_folder
 from brainsmith.store.reads import ABSENT, WORKING_FOLDER, Reads, working_folder_digest
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _EXTENSIONS = ("sse4_2", "avx", "fma", "asimd", "sve", "amx")
 """What the names of those extensions of a processor begin with in which sums of floats may be rounded otherwise."""
+
+_PYTHON = "python/"
+"""What the names of files of Python itself begin with."""
 
 
 class NotPortableError(ValueError):
@@ -55,11 +58,11 @@ class PortableParts:
         Raises:
             NotPortableError: They hold a path of this machine.
         """
+        table = _table(parts["plugins"])
+        plugins = {name if known == ASKED else self._name(name): known for name, known in table}
         found = {
             **parts,
-            "plugins": json.dumps(
-                {self._name(path): known for path, known in _table(parts["plugins"])}, sort_keys=True
-            ),
+            "plugins": json.dumps(plugins, sort_keys=True),
             "frameworks": self._frameworks(parts["frameworks"]),
             "machine": self._machine,
         }
@@ -73,16 +76,20 @@ class PortableParts:
             parts: As `parts` returns them.
             current: `plugins` and `frameworks` as they are here.
         """
-        around = {name: current[name] for name in ("plugins", "frameworks")}
         try:
-            same = self.parts({**parts, **around})
-        except NotPortableError:
+            asked = {name: known for name, known in _table(parts["plugins"]) if known == ASKED}
+            plugins = {**dict(_table(current["plugins"])), **asked}
+            found = {
+                **parts,
+                "plugins": json.dumps(plugins, sort_keys=True),
+                "frameworks": current["frameworks"],
+            }
+            if self.parts(found) != dict(parts):
+                return None
+        except (ValueError, AttributeError):
             return None
-        return (
-            {**{name: parts[name] for name in parts if name != "machine"}, **around}
-            if same == dict(parts)
-            else None
-        )
+        del found["machine"]
+        return found
 
     def reads(self, outside: Reads) -> dict[str, dict[str, str]]:
         """Return what a step read from outside: names that mean the same everywhere, with what stands for the content.
@@ -126,10 +133,9 @@ class PortableParts:
     def _read_name(self, path: str, known: str) -> str:
         if path in self._settings_files:
             return self._settings_files[path]
-        if known == ABSENT and path.startswith(f"{sys.base_prefix}{os.sep}") and path.endswith(".zip"):
-            return _PYTHON + path.removeprefix(
-                f"{sys.base_prefix}{os.sep}"
-            )  # where Python looks for its library
+        start = f"{sys.base_prefix}{os.sep}"
+        if known == ABSENT and path.startswith(start) and path.endswith(".zip"):
+            return _PYTHON + path.removeprefix(start)  # where Python looks for its library
         self.check(path)
         return path
 
@@ -153,9 +159,6 @@ class PortableParts:
         if not self._versions[known]:
             raise NotPortableError("it was made with earlier sources of the frameworks")
         return self._versions[known]
-
-
-_PYTHON = "python/"
 
 
 def _table(text: str) -> list[tuple[str, str]]:

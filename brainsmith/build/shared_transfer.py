@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def push_results(cache: BuildCache, shared: SharedResults) -> Iterator[str]:
     """Write all results that machines may share; yield for each why it was not written, empty if it was."""
     there = frozenset(shared.cache.keys(KIND))
-    for key in cache.keys():
+    for key in cache.entry_keys():
         if shared.cache.is_resting:
             return
         yield cache.offer(key, shared, there)
@@ -54,7 +54,7 @@ def pull_results(cache: BuildCache, shared: SharedResults, folders: Iterable[Pat
 
 
 def _install(cache: BuildCache, shared: SharedResults, parts: dict[str, str], files: dict[str, bytes]) -> str:
-    before = frozenset(cache.keys())
+    before = frozenset(cache.entry_keys())
     try:
         return HERE if cache.install(parts, files, shared) in before else ""
     except OSError as error:
