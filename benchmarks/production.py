@@ -14,7 +14,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from measure import Figures, compile_package, empty_cache, environment, row, run_once
 

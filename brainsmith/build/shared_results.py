@@ -69,7 +69,7 @@ class SharedResults:
     def find(
         self, parts: Mapping[str, str], agrees: Callable[[Mapping[str, str], Reads], bool]
     ) -> dict[str, bytes] | None:
-        """Return the files of an entry, which are safe to use; None if there is none that holds here.
+        """Return the files of an entry, which are safe to use; None where no entry holds here.
 
         Args:
             parts: Of the key, as `keys.step_parts` gives them.
@@ -183,11 +183,11 @@ def check_files(files: Mapping[str, bytes]) -> None:
         raise ValueError("it holds a file that no step writes")
     for name in inner:
         if not name.endswith(_DATA) or not _is_text(files[FILES + name]):
-            raise ValueError(f"{name[:80]!r} is not a text of a kind that is shared")
+            raise ValueError(f"{name[:80]!r} may not be shared: a file must be text and end with {', '.join(_DATA)}")
     try:
         meta = json.loads(files[META])
     except (ValueError, RecursionError):
-        raise ValueError("what it states about itself is no JSON") from None
+        raise ValueError("what it states about itself cannot be read as JSON") from None
     try:
         _check_meta(meta, inner)
     except (LookupError, TypeError, AttributeError):
@@ -227,7 +227,7 @@ _TABLES = ("files", "folders", "variables")
 
 
 def _check_texts(name: Any, *tables: Any) -> None:
-    """Refuse a name that is none, and tables that hold something else than texts."""
+    """Refuse a name that is not a text, and tables that hold something else than texts."""
     if type(name) is not str or not all(
         type(table) is dict and all(type(value) is str for value in table.values()) for table in tables
     ):
@@ -243,7 +243,7 @@ def _check_model(data: bytes) -> None:
     try:
         model = onnx.load_from_string(data)
     except Exception:  # noqa: BLE001  (protobuf raises its own)
-        raise ValueError("its model is no ONNX") from None
+        raise ValueError("its model cannot be read as ONNX") from None
     try:
         require_sound(model, "its model")
     except ModelError as error:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brainsmith.build.shared_transfer import pull_results
+from brainsmith.build.result_transfer import pull_results
 from brainsmith.cli.cache_push import copy, results_of
-from brainsmith.plugin.shared_transfer import pull_discovery
+from brainsmith.plugin.discovery_transfer import pull_discovery
 from brainsmith.settings import load_settings
 from brainsmith.store.shared.shared_cache import patient_cache
 

@@ -10,11 +10,11 @@ from brainsmith.build.cache import BuildCache
 from brainsmith.build.keys import plugin_places
 from brainsmith.build.portable_parts import PortableParts
 from brainsmith.build.shared_results import SharedResults
-from brainsmith.build.shared_transfer import push_results
+from brainsmith.build.result_transfer import push_results
 from brainsmith.errors import SettingsError
 from brainsmith.figures import plural
 from brainsmith.plugin.manager import get_plugin_manager
-from brainsmith.plugin.shared_transfer import push_discovery
+from brainsmith.plugin.discovery_transfer import push_discovery
 from brainsmith.settings import load_settings
 from brainsmith.store.kinds import SHARED
 from brainsmith.store.shared.shared_cache import patient_cache

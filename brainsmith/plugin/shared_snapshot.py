@@ -1,4 +1,4 @@
-"""Snapshots as machines share them: text without a path of this machine, believed only as far as files here agree.
+"""Snapshots as machines share them: text without a path of this machine, used only as far as files here agree.
 
 What was read is there with digests of its content, and whoever takes a snapshot compares its own files with them. So
 another home, another checkout and another machine with the same files have the same snapshot, and no other has it.
@@ -168,7 +168,7 @@ def _records(plain: dict[str, Any], files: Sequence[Known], places: Places) -> l
     inner = [(one.place, path) for one in files for path in one.inner]
     modules = {number: places.module_of(*inner[number]) for number in {*numbers}}
     if not all(modules.values()):
-        raise UnfitError("a record lies in a file that is no module")
+        raise UnfitError("a record lies in a file that cannot be imported")
     columns[_REFERENCE] = [f"{modules[at]}:{name}" for at, name in zip(numbers, names, strict=True)]
     columns[_ORIGIN] = [f"{paths[at]}:{line}" for at, line in zip(numbers, lines, strict=True)]
     return list(map(PluginInfo.from_plain, zip(*(columns[at] for at in range(len(FIELDS))), strict=True)))

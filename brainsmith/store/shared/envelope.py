@@ -3,7 +3,7 @@
     brainsmith-shared 1 discovery 5f0c... 183204 21077 9a1f...
     form, kind, key, bytes of the content, bytes of what follows, and its SHA-256
 
-It is taken only if all of it agrees. What is said of sizes is believed up to a limit, so that a few bytes cannot fill the
+It is taken only if all of it agrees. Sizes are limited, so that a few bytes cannot fill the
 memory.
 """
 
@@ -78,7 +78,7 @@ def content_digest(content: bytes) -> str:
     return str(sha256(content).hexdigest())
 
 
-class _Reading:
+class _JsonForm:
     """How JSON is read: as Python's own decoder does, but for numbers that JSON does not have."""
 
     strict = True
@@ -98,14 +98,14 @@ def read_json(text: str) -> Any:
     Marshal's form would be read as fast, and a hostile one ends the interpreter.
 
     Raises:
-        ValueError: It is no JSON, or nested too deeply.
+        ValueError: It cannot be read as JSON, or is nested too deeply.
     """
     from _json import make_scanner
 
     try:
-        value, end = make_scanner(_Reading)(text, 0)  # type: ignore[arg-type]
+        value, end = make_scanner(_JsonForm)(text, 0)  # type: ignore[arg-type]
     except (StopIteration, RecursionError):
-        raise ValueError("it is no JSON, or nested too deeply") from None
+        raise ValueError("it cannot be read as JSON") from None
     if end != len(text):
         raise ValueError("something follows it")
     return value

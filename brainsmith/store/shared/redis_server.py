@@ -98,6 +98,10 @@ class RedisServer:
             self._socket.close()
         self._socket = None
 
+    def __del__(self) -> None:
+        if hasattr(self, "_socket"):  # its address was one
+            self.close()
+
     def _ask(self, deadline: Deadline, *words: bytes) -> Any:
         """Send a command and return its reply, over a new connection where there is none, or the old one has ended."""
         if self._owner != os.getpid():  # a forked child must not answer on its parent's line
