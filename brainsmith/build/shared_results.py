@@ -183,7 +183,9 @@ def check_files(files: Mapping[str, bytes]) -> None:
         raise ValueError("it holds a file that no step writes")
     for name in inner:
         if not name.endswith(_DATA) or not _is_text(files[FILES + name]):
-            raise ValueError(f"{name[:80]!r} may not be shared: a file must be text and end with {', '.join(_DATA)}")
+            raise ValueError(
+                f"{name[:80]!r} may not be shared: a file must be text and end with {', '.join(_DATA)}"
+            )
     try:
         meta = json.loads(files[META])
     except (ValueError, RecursionError):

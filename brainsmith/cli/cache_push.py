@@ -55,7 +55,8 @@ def copy(options: Options, terminal: Terminal, cache: SharedCache, verb: str, wo
     """
     name = options.text("KIND")
     found = {}
-    for kind in SHARED if name is None else (name,):
+    # Looking for plugins, as builds need it, is itself a discovery: so that is copied first.
+    for kind in SHARED[::-1] if name is None else (name,):
         cache.keys(kind)  # says so if it cannot be used
         found[kind] = Counter(work(kind))
         if cache.failure is not None:

@@ -55,7 +55,7 @@ KINDS = (
 )
 
 SHARED = tuple(kind.name for kind in KINDS if kind.is_shared)
-"""The names of the kinds that machines may share."""
+"""The names of the kinds that machines may share: builds, which need a discovery, before it."""
 
 
 def kind_of(name: str) -> Kind:

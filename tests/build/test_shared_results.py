@@ -164,7 +164,9 @@ def external():
 def of_python():
     wrapper = graphs.quant_mlp()
     annotation = onnx.TensorAnnotation(tensor_name="x")
-    annotation.quant_parameter_tensor_names.add(key="tensor_layout", value="__import__('os').system('touch x')")
+    annotation.quant_parameter_tensor_names.add(
+        key="tensor_layout", value="__import__('os').system('touch x')"
+    )
     wrapper.graph.quantization_annotation.append(annotation)
     return wrapper.model
 
@@ -465,3 +467,20 @@ def test_a_server_full_of_garbage_or_gone_changes_no_build(checkout, tmp_path):
     assert (
         gone[2].count(f"the shared cache {url} cannot be used: it cannot be reached: Connection refused") == 1
     )
+
+
+KILLER = STEP.replace(
+    'print("it ran")', 'import os, signal\n    os.kill(int(open(os.environ["WHOM"]).read()), signal.SIGKILL)'
+)
+
+
+@needs_redis
+@pytest.mark.slow
+def test_a_server_that_is_killed_while_a_build_runs_costs_one_warning(checkout, tmp_path):
+    (checkout / "plugins" / "my_step.py").write_text(KILLER)
+    with redis_server() as server:
+        (tmp_path / "whom").write_text(str(server.process.pid))
+        reused, _, said = build(checkout, tmp_path / "one", server.url, WHOM=str(tmp_path / "whom"))
+        assert server.process.wait(timeout=10) < 0
+    assert reused == "False False False"
+    assert said.count(f"the shared cache {server.url} cannot be used: ") == 1
