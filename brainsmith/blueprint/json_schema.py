@@ -136,7 +136,9 @@ def _body() -> Form:
             "target": _target(),
             "requires": _form(
                 "versions of distributions (finn-plus) and of plugins (acme:FuseBias, kernel:MatMul), such as >=2,<3",
-                _map({"anyOf": [{"type": "string", "pattern": r"^\s*(~=|==|!=|<=|>=|<|>)"}, _VARIABLE, _NULL]}),
+                _map(
+                    {"anyOf": [{"type": "string", "pattern": r"^\s*(~=|==|!=|<=|>=|<|>)"}, _VARIABLE, _NULL]}
+                ),
             ),
             "inputs": _inputs(),
             "kernels": _kernels(),

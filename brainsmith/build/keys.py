@@ -17,7 +17,6 @@ from brainsmith.plugin.read_rules import FRAMEWORKS
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.imported_sources import is_installed
 from brainsmith.store.reads import file_digest
-from brainsmith.store.values import Kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -44,45 +43,14 @@ def framework_versions() -> dict[str, str]:
     """Return the version of each framework, with a fingerprint of its sources where they can be edited."""
     versions = {"python": python_version()}
     for package, distribution in PACKAGES.items():
-        root = _root(package)
-        if root:
+        spec = util.find_spec(package)
+        if spec is not None and spec.submodule_search_locations:
+            root = spec.submodule_search_locations[0]
             sources = stamp_of(root, UNREACHED if package == "brainsmith" else ())
             versions[package] = f"{_version(distribution)} ({sources})"
     for library in LIBRARIES:
         versions[library] = _version(library)
     return versions
-
-
-def framework_contents(versions: Mapping[str, str], cache_dir: str) -> dict[str, str] | None:
-    """Return versions with what stands for the content of sources, which is the same on every machine.
-
-    Args:
-        versions: As `framework_versions` gave them, which goes by the times of the sources.
-        cache_dir: Where their content is kept, by these times: there are thousands.
-
-    Returns:
-        None if the content is not known, and the sources are no longer those.
-    """
-    found, now = dict(versions), None
-    for package, distribution in PACKAGES.items():
-        if package in versions:
-            root, without = _root(package), UNREACHED if package == "brainsmith" else ()
-            kept = Kept(cache_dir, "sources", f"content of {root}: {versions[package]}")
-            content = kept.load(None)
-            if content is None:
-                now = framework_versions() if now is None else now
-                if now.get(package) != versions[package]:
-                    return None
-                content = _content(root, without)
-                kept.save(None, content, {"of": f"the sources of {package}", "origin": {}})
-            found[package] = f"{_version(distribution)} ({content})"
-    return found
-
-
-def _root(package: str) -> str:
-    """Return the folder of a package; empty where it is not installed."""
-    spec = util.find_spec(package)
-    return spec.submodule_search_locations[0] if spec is not None and spec.submodule_search_locations else ""
 
 
 def python_version() -> str:
@@ -221,9 +189,8 @@ def _source(step: BuildStep, folders: tuple[str, ...]) -> str:
     top = reference.partition(":")[0].partition(".")[0]
     # Which of the plugin folders it lies in, and not where that lies: the same in another checkout.
     numbers = {folder_module(folder): f"plugin folder {at}" for at, folder in enumerate(folders)}
-    return digest(
-        f"{numbers.get(top, top)}{reference.removeprefix(top)} {step.record.version}".encode() + text
-    )
+    name = f"{numbers.get(top, top)}{reference.removeprefix(top)}"
+    return digest(f"{name} {step.record.version}".encode() + text)
 
 
 def _arguments(step: BuildStep) -> str:
@@ -247,26 +214,14 @@ def stamp_of(root: str, without: tuple[str, ...] = ()) -> str:
     one environment into another one, which changes it.
     """
     unread: list[OSError] = []
+    lines: list[str] = []
     with_status = not is_installed(root)
-    lines = [
-        f"{path.removeprefix(root)} {_status(path, with_status)}" for path in _sources(root, without, unread)
-    ]
-    return digest("\n".join(sorted([*lines, *map(str, unread)])))[:12]
-
-
-def _content(root: str, without: tuple[str, ...]) -> str:
-    """Digest names and contents of a package's sources."""
-    unread: list[OSError] = []
-    lines = [f"{path.removeprefix(root)} {file_digest(path)}" for path in _sources(root, without, unread)]
-    return digest("\n".join(sorted([*lines, *(str(error.strerror) for error in unread)])))[:24]
-
-
-def _sources(root: str, without: tuple[str, ...], unread: list[OSError]) -> Iterator[str]:
-    """Yield a package's sources; what cannot be listed is added to `unread`."""
     for folder, folders, names in os.walk(root, onerror=unread.append):
         if folder == root:
             folders[:] = [name for name in folders if name not in without]
-        yield from (f"{folder}/{name}" for name in names if name.lower().endswith(_ENDINGS))
+        paths = (f"{folder}/{name}" for name in names if name.lower().endswith(_ENDINGS))
+        lines += [f"{path.removeprefix(root)} {_status(path, with_status)}" for path in paths]
+    return digest("\n".join(sorted([*lines, *map(str, unread)])))[:12]
 
 
 def _status(path: str, with_status: bool) -> str:

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brainsmith.build.keys import ASKED, framework_contents
+from brainsmith.build.environment import framework_contents
+from brainsmith.build.keys import ASKED
 from brainsmith.plugin.shared_places import Places
 from brainsmith.store.files import working_folder
 from brainsmith.store.reads import ABSENT, WORKING_FOLDER, Reads, working_folder_digest
@@ -39,7 +40,6 @@ class PortableParts:
 
     def __init__(self, settings: Settings, folders: Iterable[Path] = ()) -> None:
         self._settings_files = {path: f"settings {at}" for at, path in enumerate(reversed(settings.files))}
-        self._cache_dir = settings.cache_dir
         self._roots = {
             **Places(settings).folders,
             **{f"folder{at}": str(one) for at, one in enumerate(folders)},
@@ -154,7 +154,7 @@ class PortableParts:
     def _frameworks(self, known: str) -> str:
         """Return versions with the content of sources in place of their times."""
         if known not in self._versions:
-            contents = framework_contents(dict(_table(known)), self._cache_dir)
+            contents = framework_contents(dict(_table(known)))
             self._versions[known] = "" if contents is None else json.dumps(contents, sort_keys=True)
         if not self._versions[known]:
             raise NotPortableError("it was made with earlier sources of the frameworks")

@@ -7,7 +7,12 @@ place that reads it, for decorators, blueprints and targets. Nothing of a plugin
 from __future__ import annotations
 
 from brainsmith import TYPE_CHECKING
-from brainsmith.errors import AmbiguousPluginError, BrainsmithError, DuplicatePluginError, PluginUnavailableError
+from brainsmith.errors import (
+    AmbiguousPluginError,
+    BrainsmithError,
+    DuplicatePluginError,
+    PluginUnavailableError,
+)
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.plugin_versions import is_within, version_of, versions_problem
 from brainsmith.plugin.precedence import chosen, framework_identifier, split_name
@@ -128,13 +133,14 @@ class VersionLimits:
 
 def _conflict(providers: list[PluginInfo], asked: list[Need]) -> str:
     there = [
-        f"  {info.qualified} {version_of(info) or '(states no version)'} ({info.origin})" for info in providers
+        f"  {info.qualified} {version_of(info) or '(states no version)'} ({info.origin})"
+        for info in providers
     ]
     wanted = [f"  {need.who} asks for {need}" for need in asked]
-    head = f"no version of the {providers[0].type} {providers[0].name!r} meets what is asked of it. There are:"
+    head = (
+        f"no version of the {providers[0].type} {providers[0].name!r} meets what is asked of it. There are:"
+    )
     return "\n".join([head, *there, " and", *wanted])
-
-
 
 
 def required_by(info: PluginInfo, find: Callable[[Need], PluginInfo]) -> list[PluginInfo]:
@@ -155,7 +161,10 @@ def required_by(info: PluginInfo, find: Callable[[Need], PluginInfo]) -> list[Pl
 
 
 def _follow(
-    info: PluginInfo, find: Callable[[Need], PluginInfo], found: dict[PluginInfo, None], way: tuple[PluginInfo, ...]
+    info: PluginInfo,
+    find: Callable[[Need], PluginInfo],
+    found: dict[PluginInfo, None],
+    way: tuple[PluginInfo, ...],
 ) -> None:
     if info in found:
         return
@@ -213,6 +222,8 @@ def _shown(way: Iterable[PluginInfo]) -> str:
 
 
 def _refused(info: PluginInfo, reason: str) -> PluginUnavailableError:
-    error = PluginUnavailableError(f"{info.type} {info.qualified!r} ({info.origin}) cannot be used here: {reason}")
+    error = PluginUnavailableError(
+        f"{info.type} {info.qualified!r} ({info.origin}) cannot be used here: {reason}"
+    )
     error.plugin = info
     return error

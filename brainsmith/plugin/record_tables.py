@@ -14,7 +14,13 @@ from brainsmith.errors import (
 )
 from brainsmith.forks import lock_of
 from brainsmith.plugin.discovered import Discovered
-from brainsmith.plugin.precedence import chosen, framework_identifier, ranked_providers, refuse_clash, split_name
+from brainsmith.plugin.precedence import (
+    chosen,
+    framework_identifier,
+    ranked_providers,
+    refuse_clash,
+    split_name,
+)
 
 if TYPE_CHECKING:
     from _thread import RLock

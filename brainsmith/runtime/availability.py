@@ -52,7 +52,9 @@ def _of_dependencies(
             return f"requires the {need.type} {need.name!r}: {error}"
         if not need.is_met(needed):
             there = version_of(needed) or "no version that it states"
-            return f"requires the {need.type} {need.name!r} {need.versions}, and {needed.qualified} has {there}"
+            return (
+                f"requires the {need.type} {need.name!r} {need.versions}, and {needed.qualified} has {there}"
+            )
         if need.type != "target":
             continue
         if needed.qualified in path:

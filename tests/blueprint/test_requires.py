@@ -51,7 +51,9 @@ def test_what_is_wrong_with_them(files):
         "x.yaml:7:5: requires: 'no name' is no name of a distribution; a plugin has a colon, such as transform:FuseBias",
         f"x.yaml:8:11: requires.onnx must be {VERSIONS}, not a list",
     ]
-    assert files.body_errors("requires: [finn-plus]") == ["x.yaml:2:13: requires must be a mapping, not a list"]
+    assert files.body_errors("requires: [finn-plus]") == [
+        "x.yaml:2:13: requires must be a mapping, not a list"
+    ]
 
 
 def test_without_one_the_highest_version_is_meant_and_with_one_what_it_accepts(files):
@@ -78,9 +80,17 @@ def test_a_conflict_names_all_who_ask(files):
 def test_what_a_plugin_asks_counts_and_what_it_requires_is_needed_before_it(files):
     needing = step("last", "acme", "1.0", "tidy <2", "kernel:Deep")
     registry = registry_of(
-        *TIDY, needing, step("Deep", "acme", "1", "target:far", type="kernel"), step("far", "acme", "1", type="target")
+        *TIDY,
+        needing,
+        step("Deep", "acme", "1", "target:far", type="kernel"),
+        step("far", "acme", "1", type="target"),
     )
-    assert chosen(files, registry, "steps: [tidy, last]") == ["old:tidy", "acme:far", "acme:Deep", "acme:last"]
+    assert chosen(files, registry, "steps: [tidy, last]") == [
+        "old:tidy",
+        "acme:far",
+        "acme:Deep",
+        "acme:last",
+    ]
     missing = registry_of(needing, *TIDY)
     (first, *_) = files.resolve_errors("steps: [last]", missing)
     assert first == (
@@ -102,7 +112,9 @@ def test_what_plugins_ask_without_end_is_said(files):
 
 def test_a_distribution_that_is_not_installed_or_is_another_version(files):
     numpy = metadata.version("numpy")
-    lines = files.resolve_errors("steps: [tidy]\nrequires: {nowhere: '>=1', numpy: '>=99'}", registry_of(*TIDY))
+    lines = files.resolve_errors(
+        "steps: [tidy]\nrequires: {nowhere: '>=1', numpy: '>=99'}", registry_of(*TIDY)
+    )
     assert lines == [
         "x.yaml:3:14: the blueprint requires nowhere>=1, which is not installed: pip install 'nowhere>=1'",
         f"x.yaml:3:30: the blueprint requires numpy>=99, and {numpy} is installed: pip install 'numpy>=99'",
@@ -118,7 +130,9 @@ def test_backends_of_other_versions_are_left_out(files):
         for framework, version, needs in (("acme", "1", ()), ("beta", "2", ()), ("gone", "2", ("kernel:Gone",)))
     ]  # fmt: skip
     registry = registry_of(kernel, *backends)
-    selection = files.resolve("kernels: [MatMul]\nsteps: [~x]\nrequires: {'backend:MatMulAcmeRTL': '>=2'}", registry)
+    selection = files.resolve(
+        "kernels: [MatMul]\nsteps: [~x]\nrequires: {'backend:MatMulAcmeRTL': '>=2'}", registry
+    )
     assert [backend.framework for backend in selection.kernels[0].backends] == ["beta"]
     assert any("backend 'gone:MatMulGoneRTL' is left out" in text for text in selection.skipped)
 

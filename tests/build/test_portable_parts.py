@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from brainsmith.build.keys import framework_contents, framework_versions
+from brainsmith.build.environment import framework_contents
+from brainsmith.build.keys import framework_versions
 from brainsmith.build.keys import PARTS as NAMES
 from brainsmith.build.portable_parts import NotPortableError, PortableParts
 from brainsmith.settings import load_settings
@@ -63,15 +64,15 @@ def test_of_its_parts_the_local_ones_are_made_again(portable, project):
     assert portable.local({**shared, "plugins": "[]"}, current) is None
 
 
-def test_frameworks_count_by_the_content_of_their_sources(tmp_path):
+def test_frameworks_count_by_the_content_of_their_sources():
     local = framework_versions()
-    found = framework_contents(local, str(tmp_path))
+    found = framework_contents(local)
     assert found.keys() == local.keys()
     assert found["onnx"] == local["onnx"]
     assert found["qonnx"].partition(" (")[0] == local["qonnx"].partition(" (")[0]
     assert found["qonnx"] != local["qonnx"]
-    assert framework_contents(local, str(tmp_path)) == found
-    assert framework_contents({**local, "qonnx": "1.0.0 (0)"}, str(tmp_path)) is None
+    assert framework_contents(local) == found
+    assert framework_contents({**local, "qonnx": "1.0.0 (0)"}) is None
 
 
 def test_earlier_sources_of_a_framework_are_on_no_other_machine(portable):

@@ -325,9 +325,7 @@ def test_a_dependency_that_is_missing_or_unavailable_makes_a_target_unavailable(
         == "requires the target 'base', which cannot be used here: its cable is not plugged in: plug it in"
     )
     toy("Other", requires_plugins=("kernel:Nowhere",))
-    assert reason_of(registry, "other").startswith(
-        "requires the kernel 'Nowhere': no kernel named 'Nowhere'"
-    )
+    assert reason_of(registry, "other").startswith("requires the kernel 'Nowhere': no kernel named 'Nowhere'")
 
 
 def test_dependencies_in_a_circle_are_told(registry):
