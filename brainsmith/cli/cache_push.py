@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from brainsmith.build.cache import BuildCache
 from brainsmith.build.keys import plugin_places
 from brainsmith.build.portable_parts import PortableParts
-from brainsmith.build.shared_results import SharedResults
 from brainsmith.build.result_transfer import push_results
+from brainsmith.build.shared_results import SharedResults
 from brainsmith.errors import SettingsError
 from brainsmith.figures import plural
-from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.discovery_transfer import push_discovery
+from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.settings import load_settings
 from brainsmith.store.kinds import SHARED
 from brainsmith.store.shared.shared_cache import patient_cache

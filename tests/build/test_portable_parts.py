@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from brainsmith.build.environment import framework_contents
-from brainsmith.build.keys import framework_versions
 from brainsmith.build.keys import PARTS as NAMES
+from brainsmith.build.keys import framework_versions
 from brainsmith.build.portable_parts import NotPortableError, PortableParts
 from brainsmith.settings import load_settings
 from brainsmith.store.reads import ABSENT, WORKING_FOLDER, Reads, working_folder_digest
@@ -76,7 +76,7 @@ def test_frameworks_count_by_the_content_of_their_sources():
 
 
 def test_earlier_sources_of_a_framework_are_on_no_other_machine(portable):
-    with pytest.raises(NotPortableError, match="^it was made with earlier sources of the frameworks$"):
+    with pytest.raises(NotPortableError, match=r"^it was made with earlier sources of the frameworks$"):
         portable.parts(parts_of(frameworks='{"qonnx": "1.0.0 (0)"}'))
 
 
@@ -134,7 +134,7 @@ def test_a_file_of_this_user_or_project_is_not_shared(portable, project, place):
         Reads({f"{folder}/x": ABSENT}),
         Reads(folders={folder: "1"}),
     ):
-        with pytest.raises(NotPortableError, match="^it names "):
+        with pytest.raises(NotPortableError, match=r"^it names "):
             portable.reads(reads)
 
 

@@ -280,7 +280,7 @@ def test_hostile_files_are_refused(more, said):
 
 
 def test_an_entry_without_a_model_is_refused():
-    with pytest.raises(ValueError, match="^it holds no model$"):
+    with pytest.raises(ValueError, match=r"^it holds no model$"):
         check_files({META: b"{}"})
 
 

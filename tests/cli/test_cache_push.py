@@ -8,8 +8,8 @@ import shutil
 import pytest
 import yaml
 
-from brainsmith.setting_checks import checked
 from brainsmith.plugin.manager import reset_plugin_system
+from brainsmith.setting_checks import checked
 from tests.cli.command import ROOT, in_this_process
 from tests.plugin.installed import step_file
 from tests.store.shared.redis_servers import free_port

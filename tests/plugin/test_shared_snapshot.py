@@ -20,7 +20,9 @@ pytestmark = pytest.mark.finds_anew
 @pytest.fixture
 def found(project, no_frameworks):
     """What a discovery of a project with two plugins finds, as text."""
-    project.write("plugins/tidy.py", transform_file("KeepAll", 'stage="tidy", tags=["a", "b"], description="Keep all"'))
+    project.write(
+        "plugins/tidy.py", transform_file("KeepAll", 'stage="tidy", tags=["a", "b"], description="Keep all"')
+    )
     project.write("plugins/inner/__init__.py", "")
     project.write("plugins/inner/first.py", step_file("first"))
     return text_here()
@@ -176,7 +178,7 @@ def test_a_record_of_a_file_that_cannot_be_imported_is_refused(found):
         flat = [path for one in plain["files"] for path in one[1]]
         column(plain, -3, next(at for at, path in enumerate(flat) if not path.endswith(".py")))
 
-    with pytest.raises(ValueError, match="^a record lies in a file that cannot be imported$"):
+    with pytest.raises(ValueError, match=r"^a record lies in a file that cannot be imported$"):
         here(changed(found, change))
 
 

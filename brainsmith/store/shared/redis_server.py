@@ -37,7 +37,7 @@ class RedisServer:
         url: `redis://[[USER]:PASSWORD@]HOST[:PORT][/DATABASE]`.
 
     Raises:
-        ValueError: It is none; the text says why.
+        ValueError: It is another kind of address; the text says why.
     """
 
     def __init__(self, url: str) -> None:
@@ -201,7 +201,7 @@ def _send(connection: _socket.socket, words: tuple[bytes, ...], deadline: Deadli
 
 
 class _Reply:
-    """Reads one reply; nothing that the server says of its size is believed beyond what is allowed."""
+    """Reads one reply; sizes that the server states are limited."""
 
     def __init__(self, connection: _socket.socket, deadline: Deadline) -> None:
         self._connection = connection

@@ -21,7 +21,7 @@ def test_it_ends_after_its_limit(clock):
     clock[0] += 0.04
     assert due.left() == pytest.approx(0.01)
     clock[0] += 0.01
-    with pytest.raises(SharedCacheError, match="^it did not answer within 50 ms$"):
+    with pytest.raises(SharedCacheError, match=r"^it did not answer within 50 ms$"):
         due.left()
 
 
@@ -40,6 +40,6 @@ def test_work_in_time_gives_what_it_returns_or_raises():
 
 def test_work_that_takes_too_long_is_left_to_itself():
     let_go = threading.Event()
-    with pytest.raises(SharedCacheError, match="^it did not answer within 20 ms$"):
+    with pytest.raises(SharedCacheError, match=r"^it did not answer within 20 ms$"):
         in_time(Deadline(0.02), lambda moved: let_go.wait(10))
     let_go.set()

@@ -41,23 +41,23 @@ def test_what_a_killed_writer_left_is_no_key(files):
 def test_what_lies_in_the_way_is_an_error_of_the_shared_cache(tmp_path):
     (tmp_path / "brainsmith").write_text("a file")
     files = FileSystem(f"file://{tmp_path}")
-    with pytest.raises(SharedCacheError, match="^it cannot be used: "):
+    with pytest.raises(SharedCacheError, match=r"^it cannot be used: "):
         files.put("brainsmith/1/builds/ab", b"one", due())
     (tmp_path / "cd").mkdir()
-    with pytest.raises(SharedCacheError, match="^it cannot be used: Is a directory$"):
+    with pytest.raises(SharedCacheError, match=r"^it cannot be used: Is a directory$"):
         files.get("cd", due())
 
 
 def test_a_file_that_is_larger_than_entries_are_is_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr("brainsmith.store.shared.file_system._LARGEST_FILE", 3)
     (tmp_path / "ab").write_bytes(b"four")
-    with pytest.raises(SharedCacheError, match="^an entry of it is larger than entries are$"):
+    with pytest.raises(SharedCacheError, match=r"^an entry of it is larger than entries are$"):
         FileSystem(f"file://{tmp_path}").get("ab", due())
 
 
 def test_an_address_that_fsspec_does_not_know_is_named():
     with pytest.raises(
-        SharedCacheError, match="^fsspec cannot use this address: Protocol not known: nowhere"
+        SharedCacheError, match=r"^fsspec cannot use this address: Protocol not known: nowhere"
     ):
         FileSystem("nowhere://x")
 

@@ -164,7 +164,7 @@ def test_a_name_that_nothing_has_is_a_miss(caplog):
 
 def test_who_waits_for_it_gets_the_error():
     with pytest.raises(
-        SharedCacheError, match="^the shared cache redis://127.0.0.1:1 cannot be used: it cannot be"
+        SharedCacheError, match=r"^the shared cache redis://127.0.0.1:1 cannot be used: it cannot be"
     ):
         SharedCache("redis://127.0.0.1:1").keys("builds")
 
