@@ -14,11 +14,18 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from measure import Figures, compile_package, empty_cache, environment, row, run_once
+from measure import compile_package, empty_cache, environment, row
 
 RUNS = 40
-DISCOVER = "from brainsmith.plugin import get_plugin_manager; get_plugin_manager().discover_plugins()"
+DISCOVER = """
+from brainsmith.plugin import get_plugin_manager
+manager = get_plugin_manager()
+manager.discover_plugins()
+found = manager.get_performance_stats()
+print(found["discovery_source"], found["discovery_time_ms"])
+"""
 
 
 @contextmanager
@@ -52,24 +59,67 @@ def _wait_for(port: int) -> None:
     sys.exit("redis-server does not start")
 
 
+@contextmanager
+def silent_server() -> Iterator[str]:
+    """Run a server that takes connections and never answers; give its address."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"redis://127.0.0.1:{server.getsockname()[1]}"
+
+
+def _discover(home: Path, project: Path, address: str) -> tuple[str, float, float]:
+    """Discover in a fresh process; return where it was found, what it took, and what the whole process took, in ms."""
+    variables = environment(home, BRAINSMITH_SHARED_CACHE=address)
+    begin = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", DISCOVER],
+        env=variables,
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    whole = (time.perf_counter() - begin) * 1e3
+    source, milliseconds = done.stdout.split()
+    return source, float(milliseconds), whole
+
+
 def shared_discovery() -> None:
-    """Discovery in a fresh process: from its own disk, and with an empty disk from Redis on this machine."""
-    command = [sys.executable, "-c", DISCOVER]
-    figures = {name: Figures() for name in ("disk", "shared", "dead")}
-    with empty_cache() as home, empty_cache() as project, redis_server() as url:
-        disk = environment(home, BRAINSMITH_SHARED_CACHE=url)
-        run_once(command, disk, Figures(), project)  # reads everything, and lets others have it
+    """Discovery in a fresh process: from its own disk, with an empty disk from Redis here, and where that is of no use."""
+    best: dict[str, tuple[float, float]] = {}
+    others = 0
+    with empty_cache() as home, empty_cache() as project, redis_server() as url, silent_server() as silent:
+        _discover(home, project, url)  # reads everything, and lets others have it
+        push = [sys.executable, "-m", "brainsmith", "cache", "push", "discovery"]
+        subprocess.run(push, env=environment(home, BRAINSMITH_SHARED_CACHE=url), cwd=project, check=True)
+        addresses = {
+            "disk": url,
+            "shared": url,
+            "nothing": "",
+            "dead": "redis://127.0.0.1:1",
+            "silent": silent,
+        }
         for _ in range(RUNS):
-            run_once(command, disk, figures["disk"], project)
-            for name, address in (("shared", url), ("dead", "redis://127.0.0.1:1")):
+            for name, address in addresses.items():
                 with empty_cache() as empty:
-                    found = environment(empty, BRAINSMITH_SHARED_CACHE=address)
-                    run_once(command, found, figures[name], project)
-    own, shared, dead = (figures[name].best_ms for name in ("disk", "shared", "dead"))
-    print(f"discovery in a fresh process, the best of {RUNS}")
-    row("from its own disk, a shared cache is named", f"{own:.1f} ms", "", reached=True)
-    row("its own disk empty, from Redis", f"{shared:.1f} ms", "disk + 5 ms", reached=shared <= own + 5)
-    row("its own disk empty, the server dead: everything is read", f"{dead:.1f} ms", "", reached=True)
+                    source, took, whole = _discover(home if name == "disk" else empty, project, address)
+                if source != (name if name in ("disk", "shared") else "scan"):
+                    others += 1  # a busy machine misses the time limit, too
+                    continue
+                before = best.get(name, (took, whole))
+                best[name] = min(before[0], took), min(before[1], whole)
+    print(f"discovery in a fresh process, the best of {RUNS}; in parentheses the whole process")
+    if others:
+        print(f"  {others} runs missed the time limit and do not count")
+    for name, what, most in (
+        ("disk", "from its own disk, where a shared cache is named", None),
+        ("shared", "its own disk empty, from Redis on this machine", best["disk"][0] + 5),
+        ("nothing", "its own disk empty, no shared cache: all is read", None),
+        ("dead", "its own disk empty, nothing listens there: all is read", best["nothing"][0] + 50),
+        ("silent", "its own disk empty, the server never answers: all is read", best["nothing"][0] + 65),
+    ):
+        took, whole = best[name]
+        goal = "" if most is None else f"{most:.1f} ms"
+        row(what, f"{took:.1f} ms ({whole:.1f})", goal, reached=most is None or took <= most)
 
 
 ROWS = {"shared_discovery": shared_discovery}

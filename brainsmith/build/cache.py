@@ -105,6 +105,7 @@ class BuildCache:
         self.folder = folder
         self._shared = shared
         self._unshared: list[str] = []
+        self._fetched = False
         limit = quota_of("builds") if limit is None else limit
         self._entries = KeptFolders(folder / "entries", limit, failure=OutputError)
 
@@ -150,6 +151,7 @@ class BuildCache:
         if files is None:
             return ""
         try:
+            self._fetched = True
             return self.install(parts, files, shared)
         except (OSError, OutputError):  # it cannot be kept here
             return ""
@@ -172,6 +174,8 @@ class BuildCache:
 
     def share(self) -> None:
         """Let other machines have what was made since, as far as that takes no longer than it may."""
+        if self._fetched:  # a build that reused everything has not trimmed what it took from there
+            self.trim()
         end = time.monotonic() + LONGEST_SHARING
         unshared, self._unshared = self._unshared, []
         for key in unshared:

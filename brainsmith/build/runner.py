@@ -214,7 +214,10 @@ class StepRunner:
         """Return the result of an entry, whose changes are made to the output folder; None if it cannot be used."""
         if found.model is None or found.folder is None:
             return None
-        written = restore(found.folder / "files", found.side, self.staging, self._local)
+        try:
+            written = restore(found.folder / "files", found.side, self.staging, self._local)
+        except OSError:  # it does not fit what lies there: an entry of somebody else, perhaps
+            return None
         if written is None:
             return None
         self._side.note_written(written)

@@ -207,11 +207,13 @@ def _is_text(data: bytes) -> bool:
 def _check_meta(meta: dict[str, Any], inner: list[str]) -> None:
     _check_texts("", meta["parts"], meta["reads"], meta["made"], *(meta["outside"][name] for name in _TABLES))
     side = meta["side"]
-    if side["links"] or side["executable"]:
-        raise ValueError("it holds links, or files that may be run")
+    if side["links"] or side["executable"] or side["removed"]:
+        raise ValueError("it holds links or files that may be run, or removes files")
     if sorted(side["files"]) != sorted(inner):
         raise ValueError("its files are not those that it states")
-    for name in (*inner, *side["folders"], *side["removed"]):
+    if not all(text.isprintable() for text in meta["made"].values()):
+        raise ValueError("the names of what it was made from hold control characters")
+    for name in (*inner, *side["folders"]):
         if type(name) is not str or not is_safe(name) or name.partition("/")[0] in (*HIDDEN, LOG, MODEL):
             raise ValueError("it changes what a step may not")
     for stream, text in meta["printed"]:
@@ -219,21 +221,34 @@ def _check_meta(meta: dict[str, Any], inner: list[str]) -> None:
             line.isprintable() for line in text.replace("\t", " ").split("\n")
         ):
             raise ValueError("what its step printed holds control characters")
-    if type(meta["format"]) is not int or type(meta["time"]) not in (int, float):
+    if type(meta["format"]) is not int or not _is_time(meta["time"]):
         raise ValueError("what it states about itself has another form")
-    if type(meta["seconds"]) not in (int, float, type(None)):
+    if meta["seconds"] is not None and not _is_time(meta["seconds"]):
         raise ValueError("what it states about itself has another form")
+
+
+def _is_time(value: Any) -> bool:
+    """Tell whether a value is a number of seconds: JSON's numbers may be endless, and Python reads NaN as one."""
+    return type(value) in (int, float) and 0 <= value < _LATEST
 
 
 _TABLES = ("files", "folders", "variables")
+_LATEST = 1e11
 
 
 def _check_texts(name: Any, *tables: Any) -> None:
-    """Refuse a name that is not a text, and tables that hold something else than texts."""
-    if type(name) is not str or not all(
-        type(table) is dict and all(type(value) is str for value in table.values()) for table in tables
-    ):
+    """Refuse a name that is not a text, and tables that hold something else than texts.
+
+    Names in them are those of files and variables: what is not printable may be none that the system takes.
+    """
+    if type(name) is not str or not all(map(_is_table, tables)):
         raise ValueError("what it states about itself has another form")
+
+
+def _is_table(table: Any) -> bool:
+    return type(table) is dict and all(
+        type(value) is str and name.isprintable() for name, value in table.items()
+    )
 
 
 def _check_model(data: bytes) -> None:

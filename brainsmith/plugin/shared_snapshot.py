@@ -28,6 +28,8 @@ _TYPE, _REFERENCE, _ORIGIN = map(FIELDS.index, ("type", "reference", "origin"))
 _OTHERS = tuple(at for at in range(len(FIELDS)) if at not in (_REFERENCE, _ORIGIN))
 _TYPES = frozenset(PLUGIN_TYPES)
 _PLAIN = (str, int, float, bool, type(None))
+_ESCAPES = ("\\u001b", "\\u001B", "\\u009b", "\\u009B", "\x9b")
+"""How JSON may write the characters with which commands for terminals begin."""
 _TUPLE, _PATH = "()", "/"
 """What marks in a table of JSON that it stands for a tuple, or for a path in one of the places."""
 _SUMMARY = {"name": str, "status": str, "version": str, "plugins": int, "detail": str, "milliseconds": float}
@@ -77,6 +79,8 @@ def of_text(text: str, places: Places, environment: tuple[tuple[str, ...], ...])
         ValueError: It is not what snapshots are; the text says why.
     """
     begin = time.time()
+    if any(escape in text for escape in _ESCAPES):
+        raise UnfitError("it holds characters that control a terminal")
     plain = read_json(text)
     try:
         files = [Known(one, places) for one in plain["files"]]

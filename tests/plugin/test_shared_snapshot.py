@@ -154,6 +154,7 @@ HOSTILE = {
     "tables that hold numbers": lambda plain: plain["tables"].append([1]),
     "groups that are numbers": lambda plain: plain["groups"].update(x=7),
     "adapters that are texts": lambda plain: plain.update(adapters=["x"]),
+    "a description that controls a terminal": lambda plain: column(plain, 4, "\x1b[2J"),
     "no files": lambda plain: plain.pop("files"),
     "files that are numbers": lambda plain: plain.update(files=[1]),
     "no code": lambda plain: plain.update(code=None),

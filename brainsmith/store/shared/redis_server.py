@@ -1,6 +1,7 @@
 """Redis as a shared cache, in its own protocol (RESP): four commands over one connection.
 
-The package `redis` takes 100 ms to import, a discovery from disk 4 ms; so it is not used. TLS is not spoken.
+The package `redis` is not used: it imports `asyncio` and `ssl`, which takes longer than a discovery from disk. TLS is not
+spoken.
 """
 
 from __future__ import annotations
