@@ -262,7 +262,7 @@ def _check_model(data: bytes) -> None:
     except Exception:  # noqa: BLE001  (protobuf raises its own)
         raise ValueError("its model cannot be read as ONNX") from None
     try:
-        require_sound(model, "its model")
+        require_sound(model, "its model", of_client=True)
     except ModelError as error:
         raise ValueError(str(error).partition("\n")[0]) from None
     if any("/" in entry.value for entry in (*model.metadata_props, *model.graph.metadata_props)):

@@ -218,7 +218,10 @@ def files_of(model=None, **meta):
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-def test_a_model_that_names_or_runs_something_is_refused(model):
+def test_a_model_that_names_or_runs_something_is_refused(model, monkeypatch):
+    monkeypatch.setenv(
+        "BRAINSMITH_TRUST_MODELS", "1"
+    )  # the user trusts models of their own choice, and not these
     check_files(files_of())
     with pytest.raises(ValueError):
         check_files(files_of(model.SerializeToString()))
