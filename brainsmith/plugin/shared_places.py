@@ -52,11 +52,9 @@ class Places:
             asked: Its modes, frameworks and types.
             settings: Those that hold.
         """
-        frameworks, _, groups, project, _ = settings.key()
-        python = sys.implementation.cache_tag
-        return repr(
-            (_FORM, __version__, python, asked, frameworks, groups, project is not None, self.content)
-        )
+        frameworks, _, groups, project, _, *more = settings.key()
+        stated = (frameworks, groups, project is not None, *more)
+        return repr((_FORM, __version__, sys.implementation.cache_tag, asked, stated, self.content))
 
     def module_of(self, place: str, path: str) -> str:
         """Return the name under which a file is imported; empty where no module lies there.
