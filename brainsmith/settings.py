@@ -67,7 +67,7 @@ class Settings:
     remote_verify: str | bool = True
     shared_cache: str | None = None
     shared_cache_mode: str = "read-write"
-    shared_cache_timeout: float = 0.05
+    shared_cache_timeout: float = 0.04
     plugin_folders: tuple[str, ...] = ()
     trust: str = "installed"
     trust_models: bool = False

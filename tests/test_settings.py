@@ -55,7 +55,7 @@ def test_the_defaults(tmp_path, monkeypatch):
         "remote_verify": True,
         "shared_cache": None,
         "shared_cache_mode": "read-write",
-        "shared_cache_timeout": 0.05,
+        "shared_cache_timeout": 0.04,
         "plugin_folders": (),
         "trust": "installed",
         "trust_models": False,

@@ -62,5 +62,7 @@ class SharedDiscovery:
 
     def offer(self, snapshot: Snapshot) -> bool:
         """Write what was found, for other machines; return whether it was."""
-        text = None if self._cache.read_only else to_text(snapshot, self._places)
+        if self._cache.read_only or self._cache.is_resting:
+            return False
+        text = to_text(snapshot, self._places)
         return text is not None and self._cache.put(KIND, self.key, text.encode("utf-8"))

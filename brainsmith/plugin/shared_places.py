@@ -98,6 +98,10 @@ def _distributions() -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _offers(info: str) -> bool:
+    if not os.access(
+        f"{info}{os.sep}entry_points.txt", os.F_OK
+    ):  # most have none, and this is the fastest way to know
+        return False
     try:
         return offers(info, GROUP)
     except OSError:  # discovery reports it, and then shares nothing

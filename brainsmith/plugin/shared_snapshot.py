@@ -185,11 +185,8 @@ def _column(values: list[Any], form: type, tables: list[Any]) -> list[Any]:
     """Return the values of one field, which have its form; of a field that may be None, texts and None."""
     found = {*map(type, values)}
     if form in (tuple, dict):
-        if (
-            not found <= {int}
-            or min(values, default=0) < 0
-            or any(type(tables[at]) is not form for at in {*values})
-        ):
+        used = {*values} if found <= {int} else {-1}
+        if min(used, default=0) < 0 or any(type(tables[at]) is not form for at in used):
             raise UnfitError("a record has another form")
         return [tables[at] for at in values] if form is tuple else [{**tables[at]} for at in values]
     if not found <= ({str, form} if form is type(None) else {form}):

@@ -95,9 +95,9 @@ class RedisServer:
 
     def close(self) -> None:
         """End the connection."""
-        if self._socket is not None and self._owner == os.getpid():
-            self._socket.close()
-        self._socket = None
+        connection, self._socket = self._socket, None
+        if connection is not None:
+            connection.close()
 
     def __del__(self) -> None:
         if hasattr(self, "_socket"):  # its address was one
@@ -106,7 +106,7 @@ class RedisServer:
     def _ask(self, deadline: Deadline, *words: bytes) -> Any:
         """Send a command and return its reply, over a new connection where there is none, or the old one has ended."""
         if self._owner != os.getpid():  # a forked child must not answer on its parent's line
-            self._socket = None
+            self.close()
         kept = self._socket is not None
         try:
             return self._exchange(deadline, *words)

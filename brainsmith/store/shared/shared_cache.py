@@ -5,6 +5,7 @@ A server that cannot be used costs one time limit and one warning, and is not as
 
 from __future__ import annotations
 
+import sys
 import time
 
 from brainsmith import TYPE_CHECKING
@@ -74,7 +75,7 @@ class SharedCache:
         failure: Why it could not, the last time.
     """
 
-    def __init__(self, url: str, read_only: bool = False, limit: float = 0.05) -> None:
+    def __init__(self, url: str, read_only: bool = False, limit: float = 0.04) -> None:
         self.url = url
         self.read_only = read_only
         self.limit = limit
@@ -189,12 +190,15 @@ class SharedCache:
         self._warn("failed", f"{error}; this run goes on without it")
 
     def _warn(self, what: str, text: str) -> None:
-        """Warn once in this process."""
-        if what not in self._warned:
-            self._warned.add(what)
-            import logging  # nothing is wrong in most runs
-
+        """Warn once in this process: by the logger `brainsmith.store`, or as it does where nobody has imported logging."""
+        if what in self._warned:
+            return
+        self._warned.add(what)
+        logging = sys.modules.get("logging")  # importing it takes longer than the server may
+        if logging is not None:
             logging.getLogger("brainsmith.store").warning("%s", text)
+        elif sys.stderr is not None:
+            print(text, file=sys.stderr)
 
     def _start_anew(self) -> None:
         """Leave the connection to the thread of the parent that was just using it."""

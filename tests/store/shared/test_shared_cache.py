@@ -134,8 +134,8 @@ NO_REDIS = "it does not answer as Redis does"
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (b"", "it did not answer within 50 ms"),
-        (b"$1000000\r\nabc", "it did not answer within 50 ms"),
+        (b"", "it did not answer within 40 ms"),
+        (b"$1000000\r\nabc", "it did not answer within 40 ms"),
         (b"$99999999999\r\nabc", NO_REDIS),
         (b"$-7\r\n", NO_REDIS),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", NO_REDIS),
@@ -173,7 +173,7 @@ def test_a_process_has_one_for_each_setting(monkeypatch, url):
     monkeypatch.setenv("BRAINSMITH_SHARED_CACHE", url)
     settings = load_settings()
     assert shared_cache(settings) is shared_cache(load_settings())
-    assert (shared_cache(settings).read_only, shared_cache(settings).limit) == (False, 0.05)
+    assert (shared_cache(settings).read_only, shared_cache(settings).limit) == (False, 0.04)
     monkeypatch.setenv("BRAINSMITH_SHARED_CACHE_MODE", "read-only")
     monkeypatch.setenv("BRAINSMITH_SHARED_CACHE_TIMEOUT", "0.2")
     found = shared_cache(load_settings())
