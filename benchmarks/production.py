@@ -115,7 +115,7 @@ def shared_discovery() -> None:
         ("shared", "its own disk empty, from Redis on this machine", best["disk"][0] + 5),
         ("nothing", "its own disk empty, no shared cache: all is read", None),
         ("dead", "its own disk empty, nothing listens there: all is read", best["nothing"][0] + 50),
-        ("silent", "its own disk empty, the server never answers: all is read", best["nothing"][0] + 65),
+        ("silent", "its own disk empty, the server never answers: all is read", best["nothing"][0] + 50),
     ):
         took, whole = best[name]
         goal = "" if most is None else f"{most:.1f} ms"
