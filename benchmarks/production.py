@@ -1,4 +1,4 @@
-"""Print what it costs to run in production: caches that machines share.
+"""What running in production costs: rows that can be printed one by one.
 
 python benchmarks/production.py [--only NAME]
 """
@@ -6,134 +6,89 @@ python benchmarks/production.py [--only NAME]
 from __future__ import annotations
 
 import argparse
-import shutil
-import socket
+import json
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from measure import compile_package, empty_cache, environment, row
+from measure import ROOT, compile_package, environment, row
+from shared_caches import shared_discovery
 
-RUNS = 40
-DISCOVER = """
-from brainsmith.plugin import get_plugin_manager
-manager = get_plugin_manager()
-manager.discover_plugins()
-found = manager.get_performance_stats()
-print(found["discovery_source"], found["discovery_time_ms"])
+OBSERVED = 0.01
+"""The share of a build's time that its figures and spans may cost."""
+
+ROUNDS, BUILDS = 3, 5
+
+BUILDING = """\
+import json, statistics, sys, time
+traced, use_cache, count, output = sys.argv[1] == "on", sys.argv[2] == "kept", int(sys.argv[3]), sys.argv[4]
+if traced:
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace import SpanProcessor
+    class Counting(SpanProcessor):
+        count = 0
+        def on_end(self, span):
+            self.count += 1
+    counting, provider = Counting(), TracerProvider()
+    provider.add_span_processor(counting)
+    trace.set_tracer_provider(provider)
+from brainsmith.build import build
+from brainsmith.monitoring.work_span import WorkSpan
+taken = []
+for _ in range(count):
+    begin = time.process_time()
+    build("examples/digits/mlp.onnx", "blueprints/digits_mlp.yaml", output, use_cache=use_cache)
+    taken.append(time.process_time() - begin)
+spans = counting.count / count if traced else 0
+costs = []
+for _ in range(500):
+    begin = time.perf_counter()
+    with WorkSpan("step", "here", {"brainsmith.step.name": "nothing"}, "nothing") as span:
+        span.set("brainsmith.step.framework", "none")
+    costs.append(time.perf_counter() - begin)
+print(json.dumps([min(taken[1:]), statistics.median(costs), spans]))
 """
 
 
-@contextmanager
-def redis_server() -> Iterator[str]:
-    """Run a Redis server on a free port of this machine; give its address."""
-    program = shutil.which("redis-server")
-    if program is None:
-        sys.exit("redis-server is missing: apt-get install redis-server")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder]
-        server = subprocess.Popen([program, *arguments], stdout=subprocess.DEVNULL)
-        try:
-            _wait_for(port)
-            yield f"redis://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-            server.wait()
+def observed() -> None:
+    """Build with a provider of spans that has no exporter, and without one, in turn: the fastest of some builds of each.
+
+    In seconds of CPU: nothing waits in such a build, and other work on the machine adds less to them. Even so two builds
+    differ by more than what is measured, so the row is the number of spans times what one costs.
+    """
+    compile_package()
+    for kept, what in (("none", "every step runs"), ("kept", "all steps are reused")):
+        found: dict[str, list[tuple[float, float, float]]] = {"on": [], "off": []}
+        with tempfile.TemporaryDirectory(prefix="brainsmith-bench-") as folder:
+            env = environment(Path(folder) / "cache", PYTHONPATH=str(ROOT))
+            for _ in range(ROUNDS):
+                for way, runs in found.items():
+                    command = [sys.executable, "-c", BUILDING, way, kept, str(BUILDS), f"{folder}/out"]
+                    done = subprocess.run(command, env=env, cwd=ROOT, stdout=subprocess.PIPE, check=True)
+                    runs.append(tuple(json.loads(done.stdout)))
+        on, off = (min(seconds for seconds, _, _ in found[way]) for way in ("on", "off"))
+        cost, none = (min(cost for _, cost, _ in found[way]) for way in ("on", "off"))
+        spans = max(count for _, _, count in found["on"])
+        share = spans * cost / off
+        print(
+            f"  {what}: {off * 1e3:.1f} ms of CPU without traces, {on * 1e3:.1f} ms with; {spans:.0f} spans a build"
+        )
+        print(f"  one span: {cost * 1e6:.0f} us with a provider, {none * 1e6:.1f} us without")
+        row(f"figures and spans, {what}", f"{share:.2%}", f"{OBSERVED:.0%}", reached=share <= OBSERVED)
 
 
-def _wait_for(port: int) -> None:
-    for _ in range(100):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    sys.exit("redis-server does not start")
-
-
-@contextmanager
-def silent_server() -> Iterator[str]:
-    """Run a server that takes connections and never answers; give its address."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield f"redis://127.0.0.1:{server.getsockname()[1]}"
-
-
-def _discover(home: Path, project: Path, address: str) -> tuple[str, float, float]:
-    """Discover in a fresh process; return where it was found, what it took, and what the whole process took, in ms."""
-    variables = environment(home, BRAINSMITH_SHARED_CACHE=address)
-    begin = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-c", DISCOVER],
-        env=variables,
-        cwd=project,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    whole = (time.perf_counter() - begin) * 1e3
-    source, milliseconds = done.stdout.split()
-    return source, float(milliseconds), whole
-
-
-def shared_discovery() -> None:
-    """Discovery in a fresh process: from its own disk, with an empty disk from Redis here, and where that is of no use."""
-    best: dict[str, tuple[float, float]] = {}
-    others = 0
-    with empty_cache() as home, empty_cache() as project, redis_server() as url, silent_server() as silent:
-        _discover(home, project, url)  # reads everything, and lets others have it
-        push = [sys.executable, "-m", "brainsmith", "cache", "push", "discovery"]
-        subprocess.run(push, env=environment(home, BRAINSMITH_SHARED_CACHE=url), cwd=project, check=True)
-        addresses = {
-            "disk": url,
-            "shared": url,
-            "nothing": "",
-            "dead": "redis://127.0.0.1:1",
-            "silent": silent,
-        }
-        for _ in range(RUNS):
-            for name, address in addresses.items():
-                with empty_cache() as empty:
-                    source, took, whole = _discover(home if name == "disk" else empty, project, address)
-                if source != (name if name in ("disk", "shared") else "scan"):
-                    others += 1  # a busy machine misses the time limit, too
-                    continue
-                before = best.get(name, (took, whole))
-                best[name] = min(before[0], took), min(before[1], whole)
-    print(f"discovery in a fresh process, the best of {RUNS}; in parentheses the whole process")
-    if others:
-        print(f"  {others} runs missed the time limit and do not count")
-    for name, what, most in (
-        ("disk", "from its own disk, where a shared cache is named", None),
-        ("shared", "its own disk empty, from Redis on this machine", best["disk"][0] + 5),
-        ("nothing", "its own disk empty, no shared cache: all is read", None),
-        ("dead", "its own disk empty, nothing listens there: all is read", best["nothing"][0] + 50),
-        ("silent", "its own disk empty, the server never answers: all is read", best["nothing"][0] + 50),
-    ):
-        took, whole = best[name]
-        goal = "" if most is None else f"{most:.1f} ms"
-        row(what, f"{took:.1f} ms ({whole:.1f})", goal, reached=most is None or took <= most)
-
-
-ROWS = {"shared_discovery": shared_discovery}
+ROWS = {"metrics": observed, "shared_discovery": shared_discovery}
 
 
 def main() -> None:
-    """Run all, or one."""
+    """Print the rows that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=ROWS)
-    only = parser.parse_args().only
-    compile_package()
-    for name, measure in ROWS.items():
-        if only in (None, name):
-            measure()
+    parser.add_argument("--only", choices=ROWS, action="append", help="print only these rows")
+    for name in parser.parse_args().only or ROWS:
+        print(f"{name}:")
+        ROWS[name]()
 
 
 if __name__ == "__main__":

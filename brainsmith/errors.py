@@ -240,6 +240,10 @@ class NotProvenError(BuildError):
         self.result = result
 
 
+class MetricsError(BrainsmithError, RuntimeError):
+    """Figures cannot be shown or served: the extra `[metrics]` is missing, or nothing can listen at the address."""
+
+
 class RtlSourceError(BrainsmithError, ValueError):
     """A file of FINN's RTL library is missing, or is not what the rules that alter it expect."""
 

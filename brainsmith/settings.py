@@ -239,6 +239,27 @@ def user_before_sudo() -> int | None:
     return int(number) if number.isdecimal() else None
 
 
+def trace_exporters() -> tuple[str, ...]:
+    """Return the exporters of spans that `OTEL_TRACES_EXPORTER` names; none where `OTEL_SDK_DISABLED` is true."""
+    named = os.environ.get("OTEL_TRACES_EXPORTER", "")
+    if not named or os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+        return ()
+    return tuple(name for name in map(str.strip, named.split(",")) if name not in ("", "none"))
+
+
+def trace_protocol() -> str:
+    """Return how the exporter `otlp` speaks to its collector, as OpenTelemetry's own variables say it."""
+    names = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+    return next(filter(None, map(os.environ.get, names)), "http/protobuf")
+
+
+def names_trace_service() -> bool:
+    """Return whether OpenTelemetry's own variables say what this process is called in traces."""
+    return bool(os.environ.get("OTEL_SERVICE_NAME")) or "service.name=" in os.environ.get(
+        "OTEL_RESOURCE_ATTRIBUTES", ""
+    )
+
+
 def set_default_variable(name: str, value: str) -> str:
     """Set a variable that a framework reads, unless the user has set it; return what holds."""
     return os.environ.setdefault(name, value)

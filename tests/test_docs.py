@@ -114,6 +114,13 @@ def test_the_commands_of_the_page_of_foldings(project):
     assert "circuits" in front
 
 
+@pytest.mark.slow
+def test_the_commands_and_the_code_of_the_page_of_monitoring(project):
+    follow("docs/monitoring.md", project)
+    assert "brainsmith_plugins{" in (project / "brainsmith.prom").read_text()
+    assert (project / "out" / "mlp" / "report.html").stat().st_size > 10_000
+
+
 def test_what_the_readme_has_one_write_is_neither_committed_nor_checked():
     """Git and ruff, which reads this file too, pass it by: `make check` passes in a copy where all of it was done."""
     ignored = (ROOT / ".gitignore").read_text().splitlines()

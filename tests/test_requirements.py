@@ -43,7 +43,9 @@ def declared(extra):
             yield line
 
 
-@pytest.mark.parametrize("group", ["dependencies", "rtl", "hls", "bench", "serve", "test", "check"])
+@pytest.mark.parametrize(
+    "group", ["dependencies", "rtl", "hls", "bench", "serve", "metrics", "test", "check"]
+)
 def test_make_installs_all_of_it_in_a_version_that_fits(group):
     locked = {normalised(name): version for name, version in LOCKED.items()}
     lines = PROJECT["dependencies"] if group == "dependencies" else list(declared(group))

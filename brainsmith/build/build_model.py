@@ -17,6 +17,8 @@ from brainsmith.build.unsupported_layers import refuse
 from brainsmith.build.workspace import Workspace
 from brainsmith.errors import BlueprintError, BrainsmithError, BuildError, NotProvenError, OutputError
 from brainsmith.figures import plural
+from brainsmith.monitoring.current import BUILD, Current, new_build_id
+from brainsmith.monitoring.work_span import WorkSpan
 from brainsmith.steps.unsupported_nodes import unsupported_nodes
 from brainsmith.store.imported_sources import note_imports
 
@@ -98,14 +100,32 @@ def build(
         ToolError: A tool that the steps need is missing or too old; nothing has run.
         KeyboardInterrupt: The build was interrupted; nothing is left of it but the cache.
     """
+    golden = (verify_inputs, verify_labels, verify_expected)
+    arguments = BuildArguments(
+        blueprint, overrides, steps, *golden, produce, strict, part, input_datatype, fit, locked
+    )
+    build_id = BUILD.get() or new_build_id()
+    about = {"brainsmith.build.id": build_id, "brainsmith.model.name": model_name(model)}
+    with Current(BUILD, build_id), WorkSpan("build", f"{__name__}.build", {**about}) as span:
+        result = _built(model, arguments, output, verify, report, progress, explain, use_cache)
+        span.set("brainsmith.build.proven", result.proven)
+        return result
+
+
+def _built(
+    model: str | Path | ModelWrapper,
+    arguments: BuildArguments,
+    output: str | Path,
+    verify: bool,
+    report: bool,
+    progress: Callable[[Progress], None] | None,
+    explain: bool,
+    use_cache: bool,
+) -> BuildResult:
     note_imports()
     workspace = Workspace(output)
     with _nothing_half_written(workspace):
         source = read_for_build(model)
-        golden = (verify_inputs, verify_labels, verify_expected)
-        arguments = BuildArguments(
-            blueprint, overrides, steps, *golden, produce, strict, part, input_datatype, fit, locked
-        )
         task = _task(arguments, source)
         source = with_input_datatypes(source, task.inputs, model_name(model))
         shown = {"explain": explain, "page": report}

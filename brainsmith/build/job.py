@@ -30,6 +30,7 @@ from brainsmith.build.runner import StepRunner
 from brainsmith.build.verification import BuildVerification, compared_with
 from brainsmith.build.workspace import checkpoint_name
 from brainsmith.errors import BuildError
+from brainsmith.monitoring.current import BUILD, STEP, Current
 from brainsmith.progress import Listening
 from brainsmith.rtl.fitting.fit import REPORT as FIT
 from brainsmith.steps.step_reports import read_report
@@ -138,9 +139,10 @@ class BuildJob:
         model = self.source
         for number, step in enumerate(self.task.steps, 1):
             self._now = number, step.name
-            self._tell("start", number, step.name)
-            model = self._early.result(number) or self.runner.apply(step, model)
-            self._check(number, step.name, model)
+            with Current(STEP, step.name):
+                self._tell("start", number, step.name)
+                model = self._early.result(number) or self.runner.apply(step, model)
+                self._check(number, step.name, model)
         self._now = len(self.task.steps), "report"
         return model
 
@@ -294,6 +296,7 @@ class BuildJob:
         verified: dict[str, Any] = {} if verification is None else verification.reported()
         found = self._step_reports(verified.get("accuracy"), wave) if read else {"layers": []}
         report = Report(
+            build_id=BUILD.get(),
             model=described(self.name, self.source),
             blueprint=self.task.description,
             plugins=plugin_list(self.task.registry, self.task.steps),

@@ -43,6 +43,7 @@ class Report:
         error: What ended the build; None if it came to its end.
     """
 
+    build_id: str
     model: Fields
     blueprint: Fields
     plugins: list[Fields]

@@ -24,6 +24,8 @@ from brainsmith.build.side_files import SideFiles, restore
 from brainsmith.build.tensor_facts import TensorFacts
 from brainsmith.build.transform_watch import transforms_watched, well_formed_fault
 from brainsmith.errors import BuildError, PluginLoadError
+from brainsmith.monitoring.current import STEP, Current
+from brainsmith.monitoring.work_span import REUSED, WorkSpan
 from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.import_reads import note_imported, reads_at_import
 from brainsmith.plugin.read_rules import FRAMEWORKS
@@ -59,6 +61,13 @@ def _definition(step: BuildStep) -> str:
         return step.record.origin
     code = getattr(step.target, "__code__", None)
     return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else ""
+
+
+def _function(step: BuildStep) -> str:
+    """Return what runs, with its module."""
+    if step.record is not None:
+        return step.record.reference.replace(":", ".")
+    return f"{getattr(step.target, '__module__', '')}.{getattr(step.target, '__qualname__', step.name)}"
 
 
 def _without_finn(steps: Sequence[BuildStep]) -> dict[int, str]:
@@ -127,6 +136,14 @@ class StepRunner:
             BuildError: It failed; the message names it and its node.
             PluginLoadError: A step of the pipeline cannot be imported, or changed since it was and cannot be loaded anew.
         """
+        about = {"brainsmith.step.name": step.name, "brainsmith.step.framework": step.framework}
+        with Current(STEP, step.name), WorkSpan("step", _function(step), {**about}, step.name) as span:
+            result = self._applied(step, model)
+            if self.results[-1].reused:
+                span.outcome = REUSED
+            return result
+
+    def _applied(self, step: BuildStep, model: Artifact) -> Artifact:
         started = time.perf_counter()
         if reason := self._unusable.get(len(self.results)):
             error = BuildError(f"step '{step.name}' cannot run: it {reason}")

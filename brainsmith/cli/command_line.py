@@ -12,7 +12,7 @@ from brainsmith.errors import UsageError
 from brainsmith.structs import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from typing import TypeVar
 
     T = TypeVar("T")
@@ -36,7 +36,7 @@ _COMPLETES = {
 }
 """What the shell offers for a value that help names so; for a file's name, such as X.npy, files."""
 
-QUIET, VERBOSE, LOG_FILE = "--quiet", "--verbose", "--log-file"
+QUIET, VERBOSE, LOG_FILE, LOG_JSON = "--quiet", "--verbose", "--log-file", "--log-json"
 TRUST_MODEL = "--trust-model"
 """The options that state how much is printed, and where."""
 
@@ -53,6 +53,7 @@ class Argument(Struct):
             what the name of its value says.
         required: Whether it must be given: what has a place, unless it says otherwise, and some options.
         many: Whether it may be given several times.
+        default: The value of an option that is given without one; empty where it needs one.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Argument(Struct):
     completes: str = ""
     required: bool | None = None
     many: bool = False
+    default: str = ""
 
     def __post_init__(self) -> None:
         if self.many:
@@ -80,7 +82,8 @@ class Argument(Struct):
     @property
     def label(self) -> str:
         """How help writes it."""
-        return f"{self.name} {self.value}" if self.value else self.name
+        value = f"[{self.value}]" if self.default else self.value
+        return f"{self.name} {value}" if value else self.name
 
 
 def _completes(value: str) -> str:
@@ -191,7 +194,9 @@ class Options:
     @property
     def says_how_much(self) -> bool:
         """Whether an option was given that states how much is printed."""
-        return QUIET in self._flags or VERBOSE in self._flags or LOG_FILE in self._texts
+        return not {QUIET, VERBOSE}.isdisjoint(self._flags) or not {LOG_FILE, LOG_JSON}.isdisjoint(
+            self._texts
+        )
 
     def to_plain(self) -> dict[str, list[str]]:
         """Return what was given, by name: values, or an empty list for a switch."""
@@ -227,9 +232,10 @@ def parse(verb: Verb, words: list[str]) -> Options:
     named = {argument.name: argument for argument in verb.arguments if argument.is_option}
     placed = [argument for argument in verb.arguments if not argument.is_option]
     waiting = list(placed)
-    rest = iter(words)
+    rest = [*words]
     only_placed = False
-    for word in rest:
+    while rest:
+        word = rest.pop(0)
         if word == "--" and not only_placed:
             only_placed = True
         elif word.startswith("-") and len(word) > 1 and not only_placed:
@@ -248,7 +254,7 @@ def parse(verb: Verb, words: list[str]) -> Options:
 
 
 def _read_option(
-    verb: Verb, named: dict[str, Argument], word: str, rest: Iterable[str], options: Options
+    verb: Verb, named: dict[str, Argument], word: str, rest: list[str], options: Options
 ) -> None:
     name, equals, value = word.partition("=")
     argument = named.get(name)
@@ -259,7 +265,10 @@ def _read_option(
             raise UsageError(f"{name} takes no value; found {value!r}{_see(verb)}")
         options.set(argument, None)
         return
-    given = value if equals else next(iter(rest), None)
+    if argument.default and not equals and (not rest or rest[0].startswith("-")):
+        options.set(argument, argument.default)
+        return
+    given = value if equals else rest.pop(0) if rest else None
     if given is None or (not equals and given in named):
         choices = f": {_or(argument.choices)}" if argument.choices else ""
         raise UsageError(f"{name} needs a value, {argument.value}{choices}{_see(verb)}")

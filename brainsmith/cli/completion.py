@@ -60,7 +60,8 @@ def _add(made: ArgumentParser, argument: Argument) -> None:
     if argument.is_option and not argument.value:
         made.add_argument(name, action="store_true", help=argument.about)
         return
-    optional: Any = {} if argument.is_option or argument.required else {"nargs": "?"}
+    may_lack = bool(argument.default) if argument.is_option else not argument.required
+    optional: Any = {"nargs": "?"} if may_lack else {}
     action: Any = made.add_argument(name, choices=argument.choices or None, help=argument.about, **optional)
     completer = _completer(argument)
     if completer is not None:

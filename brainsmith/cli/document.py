@@ -34,14 +34,42 @@ def with_document(attempt: Callable[[Terminal], tuple[int, BaseException | None]
     output = _taken(own_process)
     sys.stdout = sys.stderr
     terminal = Terminal(sys.stderr, gives_document=True)
+    lines = _Lines(output)
+    terminal.give_line = lines.give
     try:
         status, error = attempt(terminal)
     except BaseException as bug:  # it keeps its traceback
-        _print(document(terminal.document, bug), exit_code(bug), output)
+        _print(document(terminal.document, bug), exit_code(bug), output, lines.indent)
         raise
     finally:
         sys.stdout = before
-    return _print(document(terminal.document, error), status, output)
+    if lines.given and error is None:
+        return status
+    return _print(document(terminal.document, error), status, output, lines.indent)
+
+
+class _Lines:
+    """Documents that a command gives while it goes on: each is a line, and so is that of the error that ends it.
+
+    Args:
+        output: Where they are printed; nowhere if it is closed.
+    """
+
+    def __init__(self, output: TextIO | None) -> None:
+        self._terminal = Terminal(output) if output is not None else None
+        self.given = False
+
+    @property
+    def indent(self) -> int | None:
+        """How far the parts of a document are indented; None for one line."""
+        return None if self.given else 2
+
+    def give(self, value: Any) -> None:
+        """Print one."""
+        self.given = True
+        if self._terminal is not None:
+            self._terminal.write(json.dumps(plain(value), allow_nan=False))
+            self._terminal.flush()
 
 
 def document(value: Any, error: BaseException | None) -> Any:
@@ -98,13 +126,13 @@ def plain(value: Any) -> Any:
     return plain(value.item()) if hasattr(value, "item") else str(value)
 
 
-def _print(value: Any, status: int, output: TextIO | None) -> int:
+def _print(value: Any, status: int, output: TextIO | None, indent: int | None) -> int:
     """Print a document; return the exit code, which is that of a failure if it cannot be printed."""
     if output is None:
         return status
     try:
         terminal = Terminal(output)
-        terminal.write(json.dumps(value, indent=2, allow_nan=False))
+        terminal.write(json.dumps(value, indent=indent, allow_nan=False))
         terminal.flush()
     except BrokenPipeError as error:
         return exit_code(error)

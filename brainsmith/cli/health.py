@@ -8,7 +8,7 @@ from brainsmith.figures import size
 from brainsmith.plugin.manager import get_plugin_manager
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from brainsmith.cli.command_line import Options
@@ -23,12 +23,52 @@ _COLOURS = {
     "old": "yellow",
 }
 
+_WATCHED = ("status", "problems")
+
 
 def run(options: Options, terminal: Terminal) -> int:
     """Print the state; return 0 if it is healthy."""
+    seconds = options.number("--watch", 0.0)
+    if seconds:
+        return _watch(seconds, terminal)
     health = get_plugin_manager().health_check()
     terminal.give(lambda: health, lambda: _print(health, terminal))
+    return _code(health)
+
+
+def _code(health: Mapping[str, Any]) -> int:
     return 0 if health["status"] == "healthy" else 1
+
+
+def _watch(seconds: float, terminal: Terminal) -> int:
+    """Print a line, or with --json a document, when the status or a problem changes; return the last status' exit code."""
+    import time
+
+    last: dict[str, Any] = {}
+    try:
+        while True:
+            health = get_plugin_manager().health_check()
+            before, last = last, health
+            if [health[name] for name in _WATCHED] != [before.get(name) for name in _WATCHED]:
+                _say_change(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), health, terminal)
+            time.sleep(seconds)
+    except KeyboardInterrupt:
+        if not last:
+            raise
+        from brainsmith.cli.main import forget_interrupt
+
+        forget_interrupt()
+    return _code(last)
+
+
+def _say_change(now: str, health: dict[str, Any], terminal: Terminal) -> None:
+    if terminal.give_line is not None:
+        terminal.give_line({"time": now, **health})
+        return
+    status = terminal.style(health["status"], _COLOURS[health["status"]])
+    problems = "; ".join(" ".join(problem.split()) for problem in health["problems"])
+    terminal.write(f"{now} {status}{f': {problems}' if problems else ''}")
+    terminal.flush()
 
 
 def _print(health: dict[str, Any], terminal: Terminal) -> None:

@@ -1,4 +1,4 @@
-"""`--quiet`, `--verbose` and `--log-file`: how much a command says, and where."""
+"""`--quiet`, `--verbose`, `--log-file` and `--log-json`: how much a command says, and where."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from brainsmith.cli.command_line import LOG_FILE, LOG_JSON
+from brainsmith.cli.json_lines import JsonLines
 from brainsmith.cli.terminal import copy_to
 from brainsmith.errors import OutputError, UsageError, exit_code
+from brainsmith.monitoring.current import BUILD, Current, new_build_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,28 +35,34 @@ def logged(options: Options, terminal: Terminal, words: Sequence[str]) -> Iterat
     """Let the body be as quiet or verbose as options say, and write what it prints and logs to their file.
 
     Args:
-        options: With `--quiet`, `--verbose` or `--log-file`.
+        options: With `--quiet`, `--verbose`, `--log-file` or `--log-json`.
         terminal: Where the body prints.
         words: The command line.
 
     Raises:
-        UsageError: It is to be quiet and verbose.
-        OutputError: The file cannot be written.
+        UsageError: It is to be quiet and verbose, or two logs are to go to one file.
+        OutputError: A file cannot be written.
     """
     if options.flag("--quiet") and options.flag("--verbose"):
         raise UsageError("--quiet and --verbose exclude each other")
-    name = options.text("--log-file")
+    name, lines = options.text(LOG_FILE), options.text(LOG_JSON)
+    if name is not None and lines is not None and os.path.realpath(name) == os.path.realpath(lines):
+        raise UsageError(f"{LOG_FILE} and {LOG_JSON} must be two files; both are {name}")
     with contextlib.ExitStack() as stack:
         if options.flag("--quiet"):
             terminal.quiet = True
             nothing = stack.enter_context(Path(os.devnull).open("w"))
             stack.enter_context(contextlib.redirect_stdout(nothing))  # what steps of the user's own print
-        if name is None and not options.flag("--verbose"):
+        if name is None and lines is None and not options.flag("--verbose"):
             yield
             return
         handlers: list[logging.Handler] = []
         if name is not None:
             handlers.append(_file_handler(stack.enter_context(_opened(name))))
+        if lines is not None:
+            build = stack.enter_context(Current(BUILD, new_build_id())) if _builds(options, words) else ""
+            handlers.append(_json_handler(lines, build))
+            stack.callback(handlers[-1].close)
         if options.flag("--verbose"):
             handlers.append(_verbose_handler())
         stack.enter_context(_attached([*handlers, _LastResort(len(handlers) + 1)]))
@@ -61,11 +70,23 @@ def logged(options: Options, terminal: Terminal, words: Sequence[str]) -> Iterat
         yield
 
 
+def _builds(options: Options, words: Sequence[str]) -> bool:
+    """Return whether a command makes a build: all of its lines then have that one's id, the first and the last too."""
+    return words[0] == "build" or options.text("--blueprint") is not None
+
+
+def _json_handler(name: str, build: str) -> logging.Handler:
+    try:
+        return JsonLines(name, build)
+    except OSError as error:
+        raise OutputError(f"{LOG_JSON}: {name} cannot be written: {error.strerror}") from error
+
+
 def _opened(name: str) -> TextIO:
     try:
         return Path(name).open("w", encoding="utf-8", errors="backslashreplace")
     except OSError as error:
-        raise OutputError(f"--log-file: {name} cannot be written: {error.strerror}") from error
+        raise OutputError(f"{LOG_FILE}: {name} cannot be written: {error.strerror}") from error
 
 
 def _file_handler(file: TextIO) -> logging.Handler:

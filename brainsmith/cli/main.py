@@ -10,7 +10,7 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.cli.command_line import HELP
 from brainsmith.cli.terminal import Terminal, complain
 from brainsmith.errors import BrainsmithError, UsageError, exit_code
-from brainsmith.settings import is_completing
+from brainsmith.settings import is_completing, trace_exporters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,12 +56,19 @@ def _attempt(words: list[str], terminal: Terminal) -> tuple[int, BaseException |
         return exit_code(error), error
     except KeyboardInterrupt as error:
         complain(str(error) or "interrupted")
-        # An interrupt inside of exec() of a text, such as dataclasses run when they are imported, is remembered by the
-        # interpreter as one that nobody caught, and ends the process by the signal; the next exec() forgets that.
-        exec("")
+        forget_interrupt()
         return exit_code(error), error
     except BrokenPipeError as error:  # the reader of our output has ended
         return exit_code(error), error
+
+
+def forget_interrupt() -> None:
+    """Let the process go on after a KeyboardInterrupt was caught, wherever that came.
+
+    One inside of exec() of a text, such as dataclasses run when they are imported, is remembered by the interpreter as one
+    that nobody caught, and ends the process by the signal; the next exec() forgets that.
+    """
+    exec("")
 
 
 def _ahead(words: list[str]) -> list[str]:
@@ -100,6 +107,11 @@ def _run(words: list[str], terminal: Terminal) -> int:
     from brainsmith.cli.command_line import TRUST_MODEL, parse
 
     options = parse(verb, words[len(verb.words) :])
+    if trace_exporters():
+        from brainsmith.monitoring.exporting import export_traces
+
+        if problem := export_traces():
+            complain(f"warning: {problem}")
     __import__(verb.module)
     run: Callable[[Options, Terminal], int] = sys.modules[verb.module].run
     if options.flag(TRUST_MODEL):

@@ -41,6 +41,7 @@ class Terminal:
         colour: Whether it may be coloured.
         quiet: Whether only warnings and errors are printed.
         document: What the command gives, where it is to be printed as JSON (`--json`) when it has ended.
+        give_line: Prints a document on a line of its own, at once, where a command that goes on gives several.
 
     Args:
         stream: Standard output by default.
@@ -55,6 +56,7 @@ class Terminal:
         self.quiet = False
         self._gives_document = gives_document
         self.document: Any = None
+        self.give_line: Callable[[Any], None] | None = None
 
     def give(self, document: Callable[[], Any], show: Callable[[], None]) -> None:
         """Give what a command found: as a document where that is asked for, else as `show` prints it."""
@@ -137,13 +139,14 @@ def in_columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     return [[row[index].ljust(widths[index]) for index in used] for row in rows]
 
 
-def complain(text: str) -> None:
-    """Print a line on standard error; a stream that is closed or gone takes nothing."""
+def complain(text: str, stream: TextIO | None = None) -> None:
+    """Print a line on standard error, or what was that before a step ran; one that is closed or gone takes nothing."""
     note(text)
+    stream = sys.stderr if stream is None else stream
     try:
-        if sys.stderr is not None:
-            sys.stderr.write(_encodable(text + "\n", sys.stderr))
-            sys.stderr.flush()
+        if stream is not None:
+            stream.write(_encodable(text + "\n", stream))
+            stream.flush()
     except (OSError, ValueError):
         pass
 

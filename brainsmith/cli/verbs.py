@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brainsmith.blueprint.outputs import OUTPUTS
 from brainsmith.cli.cache_verbs import CACHE_VERBS
-from brainsmith.cli.command_line import JSON, LOG_FILE, QUIET, TRUST_MODEL, VERBOSE, Argument, Verb
+from brainsmith.cli.command_line import JSON, LOG_FILE, LOG_JSON, QUIET, TRUST_MODEL, VERBOSE, Argument, Verb
 from brainsmith.cli.plugin_verbs import PLUGIN_VERBS
 from brainsmith.exploration.vocabulary import MODELS, STRATEGIES
 
@@ -15,6 +15,7 @@ _HOW_MUCH = (
     Argument(QUIET, about="print warnings and errors only"),
     Argument(VERBOSE, about="print the log, too: the messages of steps, and where an error comes from"),
     Argument(LOG_FILE, "FILE", "write all that is printed and logged to a file"),
+    Argument(LOG_JSON, "FILE", "write it as JSON, one object a line, for programs"),
     JSON,
 )
 _BLUEPRINT = Argument(
@@ -368,8 +369,15 @@ VERBS = (
         "health",
         "say what works here, what does not, and what to do",
         "Exit code 0 if healthy: the registry, the caches and every enabled, installed framework work. Optional tools"
-        " do not change it.",
+        " do not change it. With --watch it goes on until Ctrl-C, says each change, and ends with the exit code of the last"
+        " status.",
         "brainsmith health",
+        Argument(
+            "--watch",
+            "SECONDS",
+            "look again every so many seconds, 30 by default, and print a line when something changes",
+            default="30",
+        ),
         JSON,
     ),
     Verb(
@@ -386,6 +394,15 @@ VERBS = (
         "Time, source and cache hits of the discovery, memory, and the numbers of plugins.",
         "brainsmith stats",
         JSON,
+    ),
+    Verb(
+        "metrics",
+        "print figures for Prometheus: plugins, caches, health",
+        "In the text format, of what is known here and kept on disk; docs/monitoring.md lists them. A long process serves"
+        " its own at /metrics. Needs the extra [metrics].",
+        "brainsmith metrics --output brainsmith.prom",
+        Argument("--output", "FILE", "write them to a file, at once, as node_exporter collects them"),
+        Argument("--dashboard", about="print the dashboard for Grafana instead"),
     ),
     Verb(
         "completion",

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
+from brainsmith.monitoring.work_span import WorkSpan
 from brainsmith.plugin.adapter_result import AdapterResult, SnapshotSources
 from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.adapters.brainsmith import BrainSmithAdapter
@@ -53,12 +54,17 @@ def discover(request: Request, settings: Settings, kept: CachedDiscovery) -> Sna
         kept: What the same discovery found before, and all that it read and that has changed since. Nothing else has.
     """
     debug("%s: %s", "scanning" if kept.earlier is None else "updating", kept.source)
-    with _collector_at_rest():
+    known = {
+        "brainsmith.discovery.source": "scan" if kept.earlier is None else "update",
+        "brainsmith.discovery.reason": kept.source,
+    }
+    with WorkSpan("discovery", f"{__name__}.discover", {**known}) as span, _collector_at_rest():
         try:
             snapshot = _discover(request.read_frameworks, settings, kept)
         except ChangedWhileReadError:  # then all is read anew
             anew = CachedDiscovery(None, kept.source)
             snapshot = _discover(request.read_frameworks, settings, anew)
+        span.set("brainsmith.discovery.plugins", len(snapshot.records))
     if request.mode != "blueprint":
         snapshot = snapshot.restricted(request.types)
     for summary in snapshot.adapters:
@@ -182,15 +188,20 @@ def _may_serve(adapter: str, frameworks: tuple[str, ...]) -> bool:
 def _run(adapter: Adapter, reading: Reading) -> AdapterResult:
     """Run one adapter; whatever it raises is its own failure, not the others'."""
     begin = time.perf_counter()
-    try:
-        result = adapter.discover(reading)
-    except ChangedWhileReadError:
-        raise
-    except Exception as error:  # noqa: BLE001  (one adapter's failure; it is reported as a problem)
-        result = AdapterResult(adapter.name)
-        result.status = "failed"
-        result.detail = error_text(error)
-        result.problems.append(Problem(f"adapter {adapter.name}", 0, 0, result.detail))
+    with WorkSpan(
+        "adapter", f"{type(adapter).__module__}.{type(adapter).__qualname__}.discover", label=adapter.name
+    ) as span:
+        try:
+            result = adapter.discover(reading)
+        except ChangedWhileReadError:
+            raise
+        except Exception as error:  # noqa: BLE001  (one adapter's failure; it is reported as a problem)
+            result = AdapterResult(adapter.name)
+            result.status = "failed"
+            result.detail = error_text(error)
+            result.problems.append(Problem(f"adapter {adapter.name}", 0, 0, result.detail))
+            span.failed(error)
+        span.set("brainsmith.adapter.plugins", len(result.records))
     result.milliseconds = (time.perf_counter() - begin) * 1e3
     return result
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 from brainsmith import TYPE_CHECKING
@@ -146,7 +147,17 @@ class LiveDiscovery:
 
             return discover(request, settings, kept)
 
-        return self._cache.provide(request.key, settings, read)
+        begin = time.time_ns()
+        snapshot, source = self._cache.provide(request.key, settings, read)
+        if source == "disk" and "opentelemetry.trace" in sys.modules:
+            from brainsmith.monitoring.tracing import note_past  # where somebody may want traces
+
+            known = {
+                "code.function.name": f"{__name__}.LiveDiscovery._snapshot",
+                "brainsmith.discovery.source": source,
+            }
+            note_past("discovery", {**known, "brainsmith.discovery.plugins": len(snapshot.records)}, begin)
+        return snapshot, source
 
     def _view(self, snapshot: Snapshot, request: Request, settings: Settings) -> Snapshot:
         """Return the part of a snapshot that a blueprint names, in blueprint mode."""

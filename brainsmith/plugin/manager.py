@@ -18,8 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from brainsmith.monitoring.metrics_server import MetricsServer
     from brainsmith.plugin.instance_cache import InstanceCache
     from brainsmith.settings import Settings
+
+
+METRICS_PORT = 9464
+"""Where figures are served by default; exporters of OpenTelemetry's listen there, too."""
 
 
 class PluginManager(LiveDiscovery):
@@ -82,6 +87,23 @@ class PluginManager(LiveDiscovery):
         from brainsmith.plugin.health_check import check  # asks all tools and packages
 
         return check(self)
+
+    def serve_metrics(self, port: int = METRICS_PORT, host: str = "127.0.0.1") -> MetricsServer:
+        """Serve the figures of this process at `/metrics`, in Prometheus' form, until what is returned is closed.
+
+        Args:
+            port: Where; 0 for any that is free.
+            host: The address at which it listens. By default only programs of this machine reach it; there is no token.
+
+        Raises:
+            MetricsError: prometheus-client is not installed, or the server cannot listen there.
+        """
+        from brainsmith.monitoring.needed import require_prometheus  # only where figures are served
+
+        require_prometheus()
+        from brainsmith.monitoring.metrics_server import serve_hub  # it imports prometheus-client
+
+        return serve_hub(self, host, port)
 
     def clear_cache(self) -> None:
         """Forget every cached discovery, blueprint and instance, in memory and on disk. Changes no result."""

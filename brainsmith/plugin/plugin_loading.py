@@ -27,6 +27,17 @@ def import_object(info: PluginInfo) -> Any:
     Raises:
         PluginLoadError: The import failed, or the module has no such object.
     """
+    from brainsmith.monitoring.work_span import WorkSpan  # a listing loads nothing
+
+    about: dict[str, Any] = {"brainsmith.plugin.name": info.qualified, "brainsmith.plugin.type": info.type}
+    place, _, line = info.origin.rpartition(":")
+    if line.isdecimal():
+        about |= {"code.file.path": place, "code.line.number": int(line)}
+    with WorkSpan("load", f"{__name__}.import_object", about):
+        return _found(info)
+
+
+def _found(info: PluginInfo) -> Any:
     if info.type == "bundle" and "path" in info.extra:
         raise PluginLoadError(
             f"bundle {info.qualified!r} is not loaded: brainsmith.plugins.load_plugin({info.extra['path']!r}) loads it"

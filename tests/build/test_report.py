@@ -47,6 +47,7 @@ ACCURACY = {"samples": 360, "before": 0.9639, "after": None}
 
 def report(**changes):
     fields = {
+        "build_id": "0123456789abcdef",
         "model": {},
         "blueprint": {},
         "plugins": [],
@@ -231,9 +232,9 @@ def test_what_approximates_and_the_float_model_are_in_the_summary(tmp_path):
 
 def test_a_reader_of_the_file_meets_the_parts_in_their_order():
     assert list(report(error={"step": "odd", "message": "no"})) == [
-        "schema", "model", "blueprint", "plugins", "modules", "steps", "layers", "integers", "estimate", "rtl", "synthesis",
-        "fit", "device", "rate", "golden", "accuracy", "float_model", "targets", "strict", "shortfalls", "warnings",
-        "graphs", "files", "error",
+        "schema", "build_id", "model", "blueprint", "plugins", "modules", "steps", "layers", "integers", "estimate", "rtl",
+        "synthesis", "fit", "device", "rate", "golden", "accuracy", "float_model", "targets", "strict", "shortfalls",
+        "warnings", "graphs", "files", "error",
     ]  # fmt: skip
 
 

@@ -70,6 +70,32 @@ def test_what_is_wrong_is_said(line, message):
     assert str(caught.value) == f"{message}\n  brainsmith make --help shows its options"
 
 
+OPTIONAL = Verb(
+    "watch",
+    "watch it",
+    "More.",
+    "brainsmith watch",
+    Argument("--every", "SECONDS", "how often", default="30"),
+    Argument("--fast", about="hurry"),
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "every"),
+    [
+        ("--every --fast", "30"),
+        ("--fast --every", "30"),
+        ("--every 5 --fast", "5"),
+        ("--every=5 --fast", "5"),
+        ("--fast", None),
+    ],
+)
+def test_an_option_may_have_a_value_where_none_is_given(line, every):
+    options = parse(OPTIONAL, line.split())
+    assert (options.text("--every"), options.flag("--fast")) == (every, True)
+    assert OPTIONAL.usage == "brainsmith watch [--every [SECONDS]] [--fast]"
+
+
 def test_an_empty_word_is_not_the_current_folder():
     with pytest.raises(UsageError, match=r"^WHAT must not be empty\n"):
         parse(VERB, ["", "--into", "d"])

@@ -2,11 +2,14 @@
 
 import json
 import re
+import signal
+import subprocess
+import time
 
 import pytest
 
 from brainsmith.cli.main import main
-from tests.cli.command import brainsmith, on_terminal
+from tests.cli.command import COMMAND, brainsmith, on_terminal
 
 
 def test_a_healthy_hub_exits_with_0_and_names_everything():
@@ -82,6 +85,63 @@ def test_on_a_terminal_lines_are_wrapped_and_coloured():
     assert max(len(line) for line in tools.splitlines() if "/" not in line) <= 70  # a path is never cut
     assert "…" not in plain
     assert re.search(r"\n  verilator +(missing +simulates RTL; needs|found )", plain)
+
+
+NOT_PYTHON = "from brainsmith.plugin.core import step\n@step\ndef (:\n"
+
+
+def watching(*words):
+    command = [*COMMAND, "health", "--watch", "0.1", *words]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_watching_says_each_change_and_ends_with_the_last_status(project, end):
+    broken = project / "plugins" / "broken.py"
+    with watching() as process:
+        first = process.stdout.readline()
+        broken.write_text(NOT_PYTHON)
+        second = process.stdout.readline()
+        process.send_signal(end)
+        assert process.communicate(timeout=20) == ("", "")
+    when = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+    assert re.fullmatch(rf"{when} healthy\n", first)
+    problem = "3:5: the file is not Python, so its plugins are not found: invalid syntax"
+    assert re.fullmatch(rf"{when} degraded: {re.escape(f'{broken}:{problem}')}\n", second)
+    assert process.returncode == 1
+
+
+@pytest.mark.slow
+def test_watching_gives_a_document_a_line(project):
+    broken = project / "plugins" / "broken.py"
+    broken.write_text(NOT_PYTHON)
+    with watching("--json") as process:
+        first = json.loads(process.stdout.readline())
+        broken.unlink()
+        second = json.loads(process.stdout.readline())
+        time.sleep(0.5)  # nothing changes, so nothing is printed
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=20) == ("", "")
+    assert (first["status"], second["status"], process.returncode) == ("degraded", "healthy", 0)
+    assert first["schema"] == "brainsmith.health/1" and first["problems"] and not second["problems"]
+    assert first["time"] < second["time"] or first["time"] == second["time"]
+
+
+@pytest.mark.slow
+def test_watching_ends_when_nobody_reads_it(project):
+    with watching() as process:
+        assert process.stdout.readline().endswith(" healthy\n")
+        process.stdout.close()
+        (project / "plugins" / "broken.py").write_text(NOT_PYTHON)
+        assert process.wait(timeout=20) == 1
+        assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize("text", ["soon", "0", "-1", "nan"])
+def test_how_often_it_looks_is_a_number(text, capsys):
+    assert main(["health", f"--watch={text}"]) == 2
+    assert capsys.readouterr().err == f"error: --watch must be a number above 0, not {text!r}\n"
 
 
 def test_stats_are_measured(capsys):

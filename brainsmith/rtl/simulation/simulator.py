@@ -7,7 +7,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from brainsmith.errors import OutputError, SimulationError
+from brainsmith.errors import OutputError, SimulationError, SimulationStalledError
+from brainsmith.monitoring.work_span import STALLED, WorkSpan
 from brainsmith.plugin.processes import Workers
 from brainsmith.progress import Task
 from brainsmith.rtl.simulation import native
@@ -123,16 +124,23 @@ class Simulator:
         monitors = (native.MonitorState * len(looks))(*(look.state for look in looks))
         given = limit if limit is not None else default_limit(inputs, outputs, chosen, estimate)
         state = run_state(self.interface, self.ports, states, monitors, given, drain, window)
-        outcome, seconds, values, messages = self._execute(state, trace, values_held)
-        traffic = {run.name: run.traffic(after) for run, after in zip(runs, states, strict=True)}
-        seen = {look.name: look.watched(after) for look, after in zip(looks, monitors, strict=True)}
-        result = SimulationResult(state.cycle - state.drained, seconds, traffic, values, messages, seen)
-        if outcome == native.FAULT:
-            problem: SimulationError | None = SimulationError(describe_fault(self, result))
-        elif outcome == native.LIMIT:
-            problem = describe_stall(self, result, states, given)
-        else:
-            problem = find_problem(self, result, inputs, surplus, constant)
+        about = {"brainsmith.design.name": self.plan.top}
+        with WorkSpan("simulation", f"{__name__}.Simulator.run", {**about}) as span:
+            outcome, seconds, values, messages = self._execute(state, trace, values_held)
+            span.set("brainsmith.simulation.cycles", state.cycle)
+            traffic = {run.name: run.traffic(after) for run, after in zip(runs, states, strict=True)}
+            seen = {look.name: look.watched(after) for look, after in zip(looks, monitors, strict=True)}
+            result = SimulationResult(state.cycle - state.drained, seconds, traffic, values, messages, seen)
+            if outcome == native.FAULT:
+                problem: SimulationError | None = SimulationError(describe_fault(self, result))
+            elif outcome == native.LIMIT:
+                problem = describe_stall(self, result, states, given)
+            else:
+                problem = find_problem(self, result, inputs, surplus, constant)
+            if isinstance(problem, SimulationStalledError):
+                span.outcome = STALLED
+            elif problem is not None:
+                span.failed(problem)
         if problem is not None and judge:
             raise problem
         return replace(result, problem=problem, outcome=_ENDS.get(outcome, "complete"))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import SimulationError
+from brainsmith.monitoring.work_span import WorkSpan
 from brainsmith.progress import Task
 from brainsmith.rtl.simulation import native
 from brainsmith.rtl.simulation.ports import Port, find_interface, port_table, read_ports
@@ -127,7 +128,11 @@ def _build_model(
 ) -> None:
     """Fill the folder of a simulation, which will be the entry of its key: its library, its ports, its memories."""
     memories = (store.entry(key) / "memories").resolve()
-    with Task(f"compiling the simulation of {plan.top!r}"):
+    about = {"brainsmith.design.name": plan.top}
+    with (
+        WorkSpan("compilation", f"{__name__}._build_model", {**about}),
+        Task(f"compiling the simulation of {plan.top!r}"),
+    ):
         units = _translate(plan, tools, work, memories)
         headers = find_precompiled(store, tools, runtime, _execute) if quick else None
         *parts, last = [work.resolve() / "model" / unit.name for unit in units]

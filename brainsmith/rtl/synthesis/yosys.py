@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brainsmith.errors import BuildError, ToolError
+from brainsmith.monitoring.work_span import WorkSpan
 from brainsmith.plugin.processes import run_python
 from brainsmith.plugin.tools import find_package
 from brainsmith.rtl.stitching.design_folder import SOURCES
@@ -146,8 +147,10 @@ def _execute(job: Job, work: Path) -> None:
     fields = {**asdict(job), "files": None}
     write_texts(scratch, {**job.files, JOB: json.dumps(fields)})
     program = "from brainsmith.rtl.synthesis.worker import main\nmain()\n"
+    about = {"brainsmith.design.name": job.what, "brainsmith.tool.name": job.tool}
     try:
-        run_python(program, timeout=SECONDS, what=f"{job.tool} ({job.what})", folder=str(scratch))
+        with WorkSpan("synthesis", f"{__name__}._execute", {**about}):
+            run_python(program, timeout=SECONDS, what=f"{job.tool} ({job.what})", folder=str(scratch))
     except ToolError as error:
         raise BuildError(_refusal(job, error)) from error
     for name in (RESULT, *job.keep):

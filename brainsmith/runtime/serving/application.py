@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import re
 import threading
 from contextlib import asynccontextmanager, suppress
@@ -18,25 +17,27 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from brainsmith.errors import BrainsmithError, WireError
+from brainsmith.monitoring.loopback import is_loopback_name
+from brainsmith.monitoring.needed import INSTALL, has_prometheus
+from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.plugin_loading import describe_error
 from brainsmith.runtime.serving import protocol
+from brainsmith.runtime.serving.gate import REFUSAL, Gate
 from brainsmith.runtime.serving.protocol import RefusedError
+from brainsmith.runtime.serving.served_counts import ServedCounts
 from brainsmith.runtime.serving.token import is_token
 from brainsmith.runtime.serving.wire import decode, encode, from_json, to_json
-from brainsmith.runtime.target_log import note, warn
+from brainsmith.runtime.target_log import warn
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
+    from brainsmith.monitoring.families import Source
     from brainsmith.runtime.serving.service import Service
 
 _CONTENT = re.compile(r"[0-9a-f]{1,128}")
 STALL_SECONDS = 10.0
 """How long nothing of a body may come."""
-DRAIN_SECONDS = 2.0
-"""How long the rest of a refused body is read: a socket that is closed before takes the answer with it."""
 
 
 class Application:
@@ -54,6 +55,8 @@ class Application:
     def __init__(self, service: Service, token: str) -> None:
         self.service, self.limits = service, service.limits
         self._token = token
+        self.counts = ServedCounts(service.info.name)
+        self._figures: list[Source] = []
         self._places = asyncio.Semaphore(self.limits.requests)
         self.room = Room(self.limits.read_bytes)
         model = protocol.MODELS + "{content}"
@@ -62,8 +65,9 @@ class Application:
             Route(model, self._model, methods=["GET", "PUT"]),
             Route(protocol.PREPARE, self._prepare, methods=["POST"]),
             Route(protocol.EXECUTE, self._execute, methods=["POST"]),
+            Route(protocol.METRICS, self._metrics, methods=["GET"]),
         ]
-        gate = Middleware(Gate, check=self._check)
+        gate = Middleware(Gate, check=self._check, refused=_refused, counts=self.counts)
         answers = dict.fromkeys((BrainsmithError, HTTPException, ClientDisconnect, Exception), _refused)
         self.app = Starlette(routes=routes, middleware=[gate], exception_handlers=answers)
         self.app.router.redirect_slashes = False
@@ -84,11 +88,11 @@ class Application:
             if not is_token(headers.get("Authorization", ""), self._token):
                 what = "is wrong" if "Authorization" in headers else "is missing"
                 raise RefusedError(401, f"the token {what}", protocol.TOKEN, {"WWW-Authenticate": "Bearer"})
-        elif not _is_local(headers.get("Host", "")):
+        elif not is_loopback_name(headers.get("Host", "")):
             what = "without a token only requests to localhost are served"
             raise RefusedError(403, what)
         version = headers.get(protocol.PROTOCOL_HEADER)
-        if version != protocol.PROTOCOL:
+        if version != protocol.PROTOCOL and request.scope["path"] != protocol.METRICS:
             what = f"{protocol.PROTOCOL_HEADER} must be {protocol.PROTOCOL}, not {version!r}"
             raise RefusedError(400, what, protocol.VERSION)
         length = int(headers.get("Content-Length", "0"))
@@ -118,6 +122,22 @@ class Application:
     async def _execute(self, request: Request) -> Response:
         data = await self._work(request, lambda body: _encoded(self.service.execute(*_read(decode, body))))
         return Response(data, media_type=protocol.ARRAYS)
+
+    async def _metrics(self, request: Request) -> Response:
+        if not has_prometheus():
+            raise RefusedError(501, f"metrics need prometheus-client at the server: {INSTALL}")
+        accept = request.headers.get("Accept", "")
+        body, media_type = await _in_thread(partial(self._exposed, accept))
+        return Response(body, media_type=media_type)
+
+    def _exposed(self, accept: str) -> tuple[bytes, str]:
+        """Return the figures of the hub, of this process and of what it serves; the first call imports what it takes."""
+        from brainsmith.monitoring.families import WorkMetrics, exposition
+        from brainsmith.monitoring.hub_metrics import HubMetrics
+
+        if not self._figures:
+            self._figures = [HubMetrics(get_plugin_manager()), WorkMetrics(), self.counts]
+        return exposition(self._figures, accept)
 
     async def _work(self, request: Request, work: Callable[[bytes], Any]) -> Any:
         """Read the body, and work on it in one of the places: a client that sends slowly takes none."""
@@ -152,56 +172,6 @@ class Application:
             if piece is None:
                 return b"".join(pieces)
             pieces.append(piece)
-
-
-class Gate:
-    """Lets through what may be asked, and takes nothing more from a connection on which a body was not read to its end.
-
-    What is left of such a body may look like a request.
-
-    Args:
-        app: What answers.
-        check: Raises a RefusedError for what may not be asked.
-    """
-
-    def __init__(self, app: ASGIApp, check: Callable[[Request], None]) -> None:
-        self._app, self._check = app, check
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        request, app = Request(scope), self._app
-        note("%s %s %s", *(scope["client"] or ("?",))[:1], request.method, scope["raw_path"])
-        body = _Body(request, receive, send)
-        try:
-            self._check(request)
-        except RefusedError as refusal:
-            app, body.is_left = await _refused(request, refusal), True
-        await app(scope, body.receive, body.send)
-
-
-class _Body:
-    """The body of a request, and the answer, which ends the connection if something of the body is left."""
-
-    def __init__(self, request: Request, receive: Receive, send: Send) -> None:
-        self._receive, self._send, headers = receive, send, request.headers
-        self.is_left = "Transfer-Encoding" in headers or headers.get("Content-Length", "0") != "0"
-
-    async def receive(self) -> Message:
-        message = await self._receive()
-        self.is_left = message["type"] == "http.request" and message.get("more_body", False)
-        return message
-
-    async def send(self, message: Message) -> None:
-        if self.is_left and message["type"] == "http.response.start":
-            message["headers"] = [*message["headers"], (b"connection", b"close")]
-        elif self.is_left and not message.get("more_body"):
-            await self._send({**message, "more_body": True})
-            with suppress(TimeoutError):
-                async with asyncio.timeout(DRAIN_SECONDS):
-                    while self.is_left:
-                        await self.receive()
-            message = {"type": "http.response.body"}
-        await self._send(message)
 
 
 class Room:
@@ -309,6 +279,7 @@ async def _refused(request: Request, error: Exception) -> Response:
             refusal = RefusedError(400, "the connection ended before the request was complete")
         case _:
             refusal = _failed(error)
+    request.scope[REFUSAL] = refusal.kind
     return _json({"error": refusal.kind, "message": str(refusal)}, refusal.status, refusal.headers)
 
 
@@ -328,12 +299,3 @@ def _encoded(outputs: Any) -> bytes:
         return encode({}, outputs)
     except WireError as error:
         raise RefusedError(500, f"the outputs cannot be sent: {error}", "TargetError") from error
-
-
-def _is_local(host: str) -> bool:
-    """Return whether the `Host` of a request is this machine; a web page's name is not, even if it resolves to it."""
-    name = re.sub(r":\d*$", "", host.strip()).strip("[]").lower()
-    try:
-        return name == "localhost" or ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False

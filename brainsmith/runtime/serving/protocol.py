@@ -22,6 +22,8 @@ TARGET = "/target"
 MODELS = "/models/"
 PREPARE = "/prepare"
 EXECUTE = "/execute"
+METRICS = "/metrics"
+"""For Prometheus, which states no version of this protocol."""
 
 UNKNOWN_MODEL = "unknown-model"
 UNKNOWN_PREPARED = "unknown-prepared"

@@ -18,7 +18,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from brainsmith.errors import TargetError, UsageError
-from brainsmith.runtime.serving.application import DRAIN_SECONDS, Application
+from brainsmith.runtime.serving.application import Application
+from brainsmith.runtime.serving.gate import DRAIN_SECONDS
 from brainsmith.runtime.serving.protocol import PROTOCOL, PROTOCOL_HEADER
 from brainsmith.runtime.target_log import note
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from brainsmith.runtime.serving.limits import Limits
+    from brainsmith.runtime.serving.served_counts import ServedCounts
     from brainsmith.runtime.serving.service import Service
 
 HOST = "127.0.0.1"
@@ -46,9 +48,9 @@ class Connection(H11Protocol):
     A head has the time of a request; a request has it too, and an answer as much again to be taken.
     """
 
-    def __init__(self, limits: Limits, config: Config, state: ServerState) -> None:
+    def __init__(self, limits: Limits, counts: ServedCounts, config: Config, state: ServerState) -> None:
         super().__init__(config, state, {})
-        self._limits = limits
+        self._limits, self._counts = limits, counts
         self._timer = self.loop.call_later(0, lambda: None)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -56,6 +58,7 @@ class Connection(H11Protocol):
         super().connection_made(transport)
         self._give_time(self._limits.seconds)
         if len(self.connections) > self._limits.connections:
+            self._counts.refused("connections", 503)
             transport.write(_FULL)
             transport.close()
 
@@ -188,7 +191,7 @@ class TargetServer:
         config = _config(self.application.app)
         state.default_headers = config.encoded_headers
         listener = await self._loop.create_server(
-            partial(Connection, self.limits, config, state),
+            partial(Connection, self.limits, self.application.counts, config, state),
             sock=self._socket,
             ssl=self._tls,
             ssl_handshake_timeout=None if self._tls is None else self.limits.seconds,

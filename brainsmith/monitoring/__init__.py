@@ -1,0 +1,1 @@
+"""What operators see of a process: figures for Prometheus, spans for OpenTelemetry, and which build a log line is of."""
