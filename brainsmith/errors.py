@@ -264,6 +264,10 @@ class CacheError(BrainsmithError, LookupError):
     """What is kept on disk cannot be listed or removed: the folder is not the user's, or no entry has this key."""
 
 
+class SharedCacheError(BrainsmithError, OSError):
+    """A shared cache cannot be used: builds go on without it, and `cache push` and `cache pull` end."""
+
+
 class Problem(Struct):
     """One thing that is wrong in a file: where, and the sentence.
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 TRUST = ("installed", "listed", "off")
 """Which plugins may be imported: what is installed, what the user has listed, or all."""
+CACHE_MODES = ("read-write", "read-only")
+"""What may be done with a shared cache."""
 
 _PATHS = ("plugin_folders", "remote_token_file", "remote_verify")
 
@@ -56,7 +58,7 @@ def _absolute(path: str, folder: str) -> str:
 
 def _shown(name: str, value: object) -> str:
     """Return a value for a message: of an address no name and password, since messages are kept and sent around."""
-    if name != "remote_url" or not isinstance(value, str) or "@" not in value:
+    if name not in ("remote_url", "shared_cache") or not isinstance(value, str) or "@" not in value:
         return repr(value)
     before, _, host = value.rpartition("@")
     scheme, slashes, _ = before.partition("//")
@@ -101,6 +103,25 @@ def _as_url(value: object) -> str:
     if parts.path or parts.query or parts.fragment:
         raise ValueError
     return text
+
+
+def _as_shared_cache(value: object) -> str:
+    """Return the address of a shared cache: that of a Redis server is looked at, all others are fsspec's."""
+    text = _as_text(value)
+    scheme, slashes, place = text.partition("://")
+    if not slashes or not scheme or not place or scheme == "rediss":
+        raise ValueError
+    if scheme == "redis":
+        from brainsmith.store.shared.redis_server import RedisServer
+
+        RedisServer(text)
+    return text
+
+
+def _as_cache_mode(value: object) -> str:
+    if value not in CACHE_MODES:
+        raise ValueError
+    return str(value)
 
 
 def _as_mode(value: object) -> str:
@@ -166,6 +187,13 @@ CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "remote_token_file": ("the path of a file", _as_text),
     "remote_timeout": ("a number of seconds above 0", _as_time_limit),
     "remote_verify": ("true, false or the path of a file", _as_text_or_boolean),
+    "shared_cache": (
+        "redis://HOST:PORT, or an address of fsspec with ://, such as file:///mnt/cache or s3://bucket/folder; "
+        "rediss:// (TLS) is not supported",
+        _as_shared_cache,
+    ),
+    "shared_cache_mode": (" or ".join(CACHE_MODES), _as_cache_mode),
+    "shared_cache_timeout": ("a number of seconds above 0", _as_time_limit),
     "plugin_folders": ("a list of folders", _as_strings),
     "trust": (" or ".join(TRUST), _as_trust),
     "trust_models": ("true or false", _as_boolean),

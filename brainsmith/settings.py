@@ -38,6 +38,9 @@ class Settings:
         remote_timeout: The seconds that it may take for one answer.
         remote_verify: Whether its certificate must be one that this machine trusts; or the file of the one that is trusted,
             absolute.
+        shared_cache: The address of the cache that several machines share; None where there is none.
+        shared_cache_mode: `read-write`, or `read-only`: nothing is written to it.
+        shared_cache_timeout: The seconds that it may take for one answer.
         plugin_folders: Folders that are scanned besides the project's `plugins`; absolute.
         trust: Which plugins may be imported: `installed` (what is installed, and folders of this user), `listed` (what the
             user listed as trusted), or `off` (all).
@@ -62,6 +65,9 @@ class Settings:
     remote_token_file: str | None = None
     remote_timeout: float = 60.0
     remote_verify: str | bool = True
+    shared_cache: str | None = None
+    shared_cache_mode: str = "read-write"
+    shared_cache_timeout: float = 0.04
     plugin_folders: tuple[str, ...] = ()
     trust: str = "installed"
     trust_models: bool = False
@@ -284,6 +290,9 @@ _VARIABLES = (
     ("BRAINSMITH_REMOTE_VERIFY", "remote_verify"),
     ("BRAINSMITH_TRUST", "trust"),
     (_TRUST_MODELS, "trust_models"),
+    ("BRAINSMITH_SHARED_CACHE", "shared_cache"),
+    ("BRAINSMITH_SHARED_CACHE_MODE", "shared_cache_mode"),
+    ("BRAINSMITH_SHARED_CACHE_TIMEOUT", "shared_cache_timeout"),
 )
 _NOT_A_PROJECTS = ("trust", "trust_models")
 """What a project cannot decide of itself: who runs BrainSmith does."""

@@ -53,6 +53,9 @@ def test_the_defaults(tmp_path, monkeypatch):
         "remote_token_file": None,
         "remote_timeout": 60.0,
         "remote_verify": True,
+        "shared_cache": None,
+        "shared_cache_mode": "read-write",
+        "shared_cache_timeout": 0.04,
         "plugin_folders": (),
         "trust": "installed",
         "trust_models": False,
@@ -213,8 +216,8 @@ def test_all_errors_come_at_once_with_their_places(project, monkeypatch):
         (
             "plugin_system: {zzz: 1}\n",
             ":1:17: there is no setting 'zzz'; the settings are cache_ttl, discovery_mode, frameworks, performance_tracking, debug,"
-            " dynamic_loading, device, verbose, remote_url, remote_token_file, remote_timeout, remote_verify, plugin_folders,"
-            " trust, trust_models, groups",
+            " dynamic_loading, device, verbose, remote_url, remote_token_file, remote_timeout, remote_verify, shared_cache,"
+            " shared_cache_mode, shared_cache_timeout, plugin_folders, trust, trust_models, groups",
         ),
         (
             "plugin_system: {cache_ttl: 2020-01-01}\n",
@@ -379,3 +382,42 @@ def test_defaults_need_no_checks(tmp_path):
     print(json.dumps("brainsmith.setting_checks" in sys.modules))
     """
     assert run_python(code, cwd=tmp_path) is False
+
+
+def test_a_shared_cache_is_named_by_its_address(monkeypatch):
+    for address in (
+        "redis://127.0.0.1",
+        "redis://:pw@host:7000/2",
+        "file:///mnt/cache",
+        "s3://bucket/folder",
+    ):
+        monkeypatch.setenv("BRAINSMITH_SHARED_CACHE", address)
+        assert load_settings().shared_cache == address
+    assert load_settings(shared_cache_timeout=1, shared_cache_mode="read-only").shared_cache_timeout == 1.0
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("/mnt/cache", "'/mnt/cache'"),
+        ("rediss://host", "'rediss://host'"),
+        ("redis://", "'redis://'"),
+        ("redis://me:secret@host:0", "'redis://***@host:0'"),
+    ],
+)
+def test_another_address_is_refused_without_its_password(address, shown):
+    with pytest.raises(SettingsError) as caught:
+        load_settings(shared_cache=address)
+    assert str(caught.value) == (
+        "argument shared_cache: shared_cache must be redis://HOST:PORT, or an address of fsspec with ://, such as "
+        f"file:///mnt/cache or s3://bucket/folder; rediss:// (TLS) is not supported, not {shown}"
+    )
+
+
+def test_what_may_be_done_with_a_shared_cache_is_one_of_two():
+    with pytest.raises(SettingsError) as caught:
+        load_settings(shared_cache_mode="write", shared_cache_timeout=0)
+    assert str(caught.value) == (
+        "argument shared_cache_mode: shared_cache_mode must be read-write or read-only, not 'write'\n"
+        "argument shared_cache_timeout: shared_cache_timeout must be a number of seconds above 0, not 0"
+    )

@@ -136,6 +136,7 @@ def _built(
         with job.listened(), job.maker, task.registry.asked(task.limits):
             result = job.finish(job.run())
         workspace.publish(job.state_provenance)
+    job.share_results()
     if task.strict and not result.proven:
         raise NotProvenError(_shortfalls_text(result), result)
     return result
@@ -173,6 +174,7 @@ def _failure_reported(job: BuildJob) -> Iterator[None]:
         yield
     except BuildError as error:
         message = job.explain_failure(error)
+        job.share_results()
         with suppress(OSError):  # what failed first is what counts
             job.report_failure(error, message)
             if (job.workspace.staging / PAGE).is_file():

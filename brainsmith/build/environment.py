@@ -140,12 +140,43 @@ def _packages(libraries: Iterable[str]) -> dict[str, str]:
     return found | {library: _version(library) for library in libraries}
 
 
-def _sources_digest(root: str, without: tuple[str, ...]) -> str:
-    """Return the digest of all sources of a package, which is kept for as long as their times and sizes are the same."""
-    kept, state = Kept(load_settings().cache_dir, "environment", root), stamp_of(root, without)
+def framework_contents(versions: Mapping[str, str]) -> dict[str, str] | None:
+    """Return versions with the content of sources in place of their times, so that they are the same on every machine.
+
+    Args:
+        versions: As `framework_versions` gave them.
+
+    Returns:
+        None if sources have changed since.
+    """
+    found = dict(versions)
+    for package in PACKAGES:
+        if package in versions:
+            version, _, state = versions[package].removesuffix(")").partition(" (")
+            spec = util.find_spec(package)
+            roots = spec.submodule_search_locations if spec is not None else None
+            without = UNREACHED if package == "brainsmith" else ()
+            content = _sources_digest(roots[0], without, state) if roots else ""
+            if not content:
+                return None
+            found[package] = f"{version} ({content})"
+    return found
+
+
+def _sources_digest(root: str, without: tuple[str, ...], at: str = "") -> str:
+    """Return the digest of all sources of a package, which is kept for as long as their times and sizes are the same.
+
+    Args:
+        root: Its folder.
+        without: Folders in it that do not count.
+        at: What `stamp_of` gave of it before, if that is known; if it gives something else now, the digest is empty.
+    """
+    kept, state = Kept(load_settings().cache_dir, "environment", root), at or stamp_of(root, without)
     known = kept.load(state)
     if isinstance(known, str):
         return known
+    if at and stamp_of(root, without) != at:
+        return ""
     own = [
         f"{name} {content}"
         for name, content in _contents(Path(root))

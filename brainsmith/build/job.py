@@ -98,7 +98,7 @@ class BuildJob:
         self._reached: Artifact | None = None  # the last good model
         self.warnings: list[str] = list(self.task.warnings)
         self._config = StepConfig(output_dir=str(self.workspace.staging), **self.task.config)
-        cache = BuildCache(self.task.cache_folder) if self.use_cache else None
+        cache = BuildCache(self.task.cache_folder, shared=self.task.shared) if self.use_cache else None
         steps, folders = self.task.steps, self.task.folders
         asked = tuple(f"{need.who}: {need}" for need in self.task.limits.needs)
         self.runner = StepRunner(steps, self._config, self.workspace.staging, cache, folders, asked)
@@ -345,6 +345,11 @@ class BuildJob:
             "device": device_use(self.task.device, synthesis, estimate, layers),
             "rate": rate_of(estimate, rtl, clock, self.task.description["target"]["fps"]),
         }
+
+    def share_results(self) -> None:
+        """Let other machines have what the steps made, as far as that takes no time to speak of."""
+        if self.runner.cache is not None:
+            self.runner.cache.share()
 
     def explain_failure(self, error: BuildError) -> str:
         """Return the message of a failed build: what, after which steps, and where the last good model is."""

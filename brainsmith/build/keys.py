@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.callable_source import Uncacheable, callable_source
 from brainsmith.build.outside import declared_inputs, record_of
+from brainsmith.plugin.mounted_folders import folder_module
 from brainsmith.plugin.read_rules import FRAMEWORKS
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.imported_sources import is_installed
@@ -34,6 +35,8 @@ SOURCES = frozenset(
 )
 """What results are made from: modules, headers, memories, tables and templates, which backends and steps read."""
 _ENDINGS = tuple(SOURCES)
+ASKED = "asked for"
+"""Stands in `plugin_sources` beside what is asked of versions, where files have a digest."""
 
 
 def framework_versions() -> dict[str, str]:
@@ -79,7 +82,7 @@ def plugin_sources(places: Iterable[Path], asked: Iterable[str] = ()) -> str:
         asked: What is asked of their versions.
     """
     files = {path for place in places for path in source_files(place)}
-    versions = dict.fromkeys(sorted(asked), "asked for")
+    versions = dict.fromkeys(sorted(asked), ASKED)
     return json.dumps({**versions, **{str(path): file_digest(str(path)) for path in files}}, sort_keys=True)
 
 
@@ -131,11 +134,13 @@ class Surroundings:
         frameworks: As `framework_versions` gives them.
         plugins: As `plugin_sources` gives them.
         cfg: Whose config the steps get: "own" or "finn".
+        folders: Where these plugins lie, in the order in which they are looked for.
     """
 
     frameworks: Mapping[str, str]
     plugins: str
     cfg: str = "own"
+    folders: tuple[str, ...] = ()
 
 
 def step_parts(
@@ -158,7 +163,7 @@ def step_parts(
         raise Uncacheable("it is declared so, with cache=False")
     return {
         "step": f"{step.framework}:{step.name}",
-        "source": _source(step),
+        "source": _source(step, around.folders),
         "arguments": _arguments(step),
         "inputs": declared_inputs(step),
         "cfg": around.cfg,
@@ -175,12 +180,17 @@ def key_of(parts: dict[str, str]) -> str:
     return digest(json.dumps(parts, sort_keys=True))
 
 
-def _source(step: BuildStep) -> str:
+def _source(step: BuildStep, folders: tuple[str, ...]) -> str:
     if step.record is None:
         return digest(callable_source(step.target))
     file = Path(step.record.origin.rpartition(":")[0])
     text = file.read_bytes() if file.is_file() else b""
-    return digest(f"{step.record.reference} {step.record.version}".encode() + text)
+    reference = step.record.reference
+    top = reference.partition(":")[0].partition(".")[0]
+    # Which of the plugin folders it lies in, and not where that lies: the same in another checkout.
+    numbers = {folder_module(folder): f"plugin folder {at}" for at, folder in enumerate(folders)}
+    name = f"{numbers.get(top, top)}{reference.removeprefix(top)}"
+    return digest(f"{name} {step.record.version}".encode() + text)
 
 
 def _arguments(step: BuildStep) -> str:

@@ -114,7 +114,8 @@ class StepRunner:
             if self.cache is None
             else (framework_versions(), plugin_sources(self.folders, self.asked))
         )
-        self._around = Surroundings(*known, "finn" if self._with_finn else "own")
+        cfg = "finn" if self._with_finn else "own"
+        self._around = Surroundings(*known, cfg, tuple(map(str, self.folders)))
         self._functions: list[StepFunction] | None = None
         self._rules: Rules | None = None
         self._given: Any = None
@@ -230,7 +231,10 @@ class StepRunner:
         """Return the result of an entry, whose changes are made to the output folder; None if it cannot be used."""
         if found.model is None or found.folder is None:
             return None
-        written = restore(found.folder / "files", found.side, self.staging, self._local)
+        try:
+            written = restore(found.folder / "files", found.side, self.staging, self._local)
+        except OSError:  # it does not fit what lies there: an entry of somebody else, perhaps
+            return None
         if written is None:
             return None
         self._side.note_written(written)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.blueprint.outputs import OUTPUTS, wrong_output
 from brainsmith.blueprint.stated import stated
 from brainsmith.build.keys import plugin_places
+from brainsmith.build.shared_results import SharedResults, shared_results
 from brainsmith.build.step_list import arranged, steps_from, steps_of
 from brainsmith.errors import BuildError
 from brainsmith.plugin.plugin_needs import VersionLimits
@@ -67,6 +68,7 @@ class BuildTask:
         limits: What is asked of their versions.
         cache_folder: Where the build cache is.
         folders: Where plugins are that belong to no framework: the project's, and installed packages'.
+        shared: Where results of other machines are; None where no cache is shared.
         targets: On which the model is compared for the report, the one to compare with first.
         targets_named: Whether the blueprint names them.
         warnings: Optional plugins that are absent, and plugin files that cannot be used.
@@ -84,6 +86,7 @@ class BuildTask:
     cache_folder: Path
     limits: VersionLimits = field(default_factory=VersionLimits)
     folders: tuple[Path, ...] = ()
+    shared: SharedResults | None = None
     targets: tuple[PluginInfo, ...] = ()
     targets_named: bool = False
     strict: bool = False
@@ -142,7 +145,8 @@ def task_of(arguments: BuildArguments) -> BuildTask:
         registry=registry,
         limits=chosen.limits,
         cache_folder=Path(settings.cache_dir) / "builds",
-        folders=plugin_places(settings, registry),
+        folders=(folders := plugin_places(settings, registry)),
+        shared=shared_results(settings, folders),
         targets=targets,
         targets_named=chosen.targets is not None,
         strict=blueprint.strict if arguments.strict is None else arguments.strict,

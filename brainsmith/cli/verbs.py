@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from brainsmith.blueprint.outputs import OUTPUTS
-from brainsmith.cli.command_line import JSON as _JSON
-from brainsmith.cli.command_line import LOG_FILE, LOG_JSON, QUIET, TRUST_MODEL, VERBOSE, Argument, Verb
+from brainsmith.cli.cache_verbs import CACHE_VERBS
+from brainsmith.cli.command_line import JSON, LOG_FILE, LOG_JSON, QUIET, TRUST_MODEL, VERBOSE, Argument, Verb
 from brainsmith.cli.plugin_verbs import PLUGIN_VERBS
 from brainsmith.exploration.vocabulary import MODELS, STRATEGIES
-from brainsmith.store.kinds import KINDS
 
 SHELLS = ("bash", "zsh", "fish")
 """The shells that completion serves."""
 
-_KIND = Argument("KIND", about="a kind of entry", choices=tuple(kind.name for kind in KINDS), required=False)
-_DRY_RUN = Argument("--dry-run", about="say what would be removed, and remove nothing")
 _HOW_MUCH = (
     Argument(QUIET, about="print warnings and errors only"),
     Argument(VERBOSE, about="print the log, too: the messages of steps, and where an error comes from"),
     Argument(LOG_FILE, "FILE", "write all that is printed and logged to a file"),
     Argument(LOG_JSON, "FILE", "write it as JSON, one object a line, for programs"),
-    _JSON,
+    JSON,
 )
 _BLUEPRINT = Argument(
     "--blueprint", "FILE", "what to build, and with which plugins; later ones go over earlier ones", many=True
@@ -61,7 +58,7 @@ VERBS = (
         "brainsmith blueprint show blueprints/digits_mlp.yaml --set target.fps=50000",
         Argument("FILE", about="a blueprint"),
         _SET,
-        _JSON,
+        JSON,
     ),
     Verb(
         "blueprint schema",
@@ -110,7 +107,7 @@ VERBS = (
         "brainsmith diff out/before out/after",
         Argument("DIR1", about="a build's folder"),
         Argument("DIR2", about="another build's folder"),
-        _JSON,
+        JSON,
     ),
     Verb(
         "verify",
@@ -120,7 +117,7 @@ VERBS = (
         "brainsmith verify out/digits_mlp",
         Argument("DIR", about="a build's folder, or a folder in it, such as accelerator, wherever it is now"),
         Argument("--provenance", "FILE", "the build's statement, where it does not lie in DIR or above it"),
-        _JSON,
+        JSON,
     ),
     Verb(
         "sbom",
@@ -142,7 +139,7 @@ VERBS = (
         _SET,
         Argument("--check", about="write nothing; exit code 1 if anything differs"),
         Argument("--upgrade", "NAME", "take over this plugin, file, package or tool alone", many=True),
-        _JSON,
+        JSON,
     ),
     Verb(
         "plan",
@@ -152,7 +149,7 @@ VERBS = (
         "brainsmith plan examples/explore/space.yaml",
         Argument("FILE", about="a blueprint with choices"),
         _SET,
-        _JSON,
+        JSON,
     ),
     Verb(
         "explore",
@@ -189,7 +186,7 @@ VERBS = (
             about="go on with the exploration in DIR; what is given goes before what was given then",
         ),
         _TRUST_MODEL,
-        _JSON,
+        JSON,
     ),
     Verb(
         "front",
@@ -279,7 +276,7 @@ VERBS = (
         "list what can execute a model here",
         "The preferred one first. For each one that is not available: why, and how to make it available.",
         "brainsmith targets",
-        _JSON,
+        JSON,
     ),
     Verb(
         "serve-target",
@@ -330,7 +327,7 @@ VERBS = (
         "The setting trust says which: what is installed and folders of this user (installed, the default), only what is"
         " listed (listed), or all (off). The list is trust.json beside the user's settings.",
         "brainsmith trust list",
-        _JSON,
+        JSON,
     ),
     Verb(
         "trust add",
@@ -367,51 +364,7 @@ VERBS = (
         Argument("DIR", about="a folder with plugins, or with a bundle's plugin.json"),
         Argument("--key", "FILE", "the private key", required=True),
     ),
-    Verb(
-        "cache list",
-        "list what is kept on disk",
-        "Without KIND: each kind, how many entries it has, their size, and how much is kept at most. With KIND: its"
-        " entries, the one that was used last first.",
-        "brainsmith cache list builds",
-        _KIND,
-        _JSON,
-    ),
-    Verb(
-        "cache show",
-        "show what is known of one kept entry",
-        "What it was made from, by which build, its key, and whether it is still valid. Exit code 1 if no entry, or"
-        " more than one, has the key.",
-        "brainsmith cache show builds/3f9c",
-        Argument("KEY", about="the first digits of its key; KIND/ may precede it"),
-        _JSON,
-    ),
-    Verb(
-        "cache why",
-        "list the entries that were computed from a file",
-        "And whether the file is as it was then. FILE is a source, a model, a blueprint, golden data, or a plugin.",
-        "brainsmith cache why examples/digits/mlp.onnx",
-        Argument("FILE", about="a file, which need not exist any more"),
-        _JSON,
-    ),
-    Verb(
-        "cache prune",
-        "remove the entries that were used longest ago",
-        "Without options, each kind is trimmed to its maximum size. What a running process uses stays.",
-        "brainsmith cache prune --keep 5GB",
-        Argument("--keep", "SIZE", "keep at most this much, of all kinds together: 5GB, 500MiB"),
-        Argument("--older-than", "AGE", "first remove what was not used for this long, such as 30d or 12h"),
-        _DRY_RUN,
-        _JSON,
-    ),
-    Verb(
-        "cache clear",
-        "remove all entries, or those of one kind",
-        "Costs time and changes no result. What a running process uses stays, and is named.",
-        "brainsmith cache clear discovery",
-        _KIND,
-        _DRY_RUN,
-        _JSON,
-    ),
+    *CACHE_VERBS,
     Verb(
         "health",
         "say what works here, what does not, and what to do",
@@ -425,7 +378,7 @@ VERBS = (
             "look again every so many seconds, 30 by default, and print a line when something changes",
             default="30",
         ),
-        _JSON,
+        JSON,
     ),
     Verb(
         "install-finn",
@@ -440,7 +393,7 @@ VERBS = (
         "measure a discovery in this process",
         "Time, source and cache hits of the discovery, memory, and the numbers of plugins.",
         "brainsmith stats",
-        _JSON,
+        JSON,
     ),
     Verb(
         "metrics",

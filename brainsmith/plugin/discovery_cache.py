@@ -68,31 +68,49 @@ class DiscoveryCache:
     def provide(
         self, key: Key, settings: Settings, read: Callable[[CachedDiscovery], Snapshot]
     ) -> tuple[Snapshot, str]:
-        """Return the snapshot of a request, and where it was: `memory`, `disk`, or `update` and `scan` if it was read.
+        """Return the snapshot of a request, and where it was: `memory`, `disk`, `shared`; or it was read: `update`, `scan`.
 
         Args:
             key: What is asked for.
             settings: Those that hold.
             read: Brings up to date what is kept, or reads everything; then other processes wait for what it finds.
         """
-        found = self.get(key, settings)
+        installed = environment(ADAPTED)
+        found = self.get(key, settings, installed)
         if found.snapshot is not None:
             return found.snapshot, found.source
         if found.earlier is not None:
             snapshot = read(found)
             self.put(key, settings, snapshot, at_once=False)
             return snapshot, "update"
+        shared = None
+        if settings.shared_cache is not None:
+            from brainsmith.plugin.shared_discovery import SharedDiscovery  # only where a cache is shared
+
+            shared = SharedDiscovery(key, settings, installed)
+            theirs = shared.find() if settings.cache_ttl > 0 else None
+            if theirs is not None:
+                self.put(key, settings, theirs, at_once=False)
+                return theirs, "shared"
         with self.lock(key, settings):
             found = self.get(key, settings)  # another process may have read everything meanwhile
             if found.snapshot is not None:
                 return found.snapshot, found.source
             snapshot = read(found)
             self.put(key, settings, snapshot)
+        if shared is not None:
+            shared.offer(snapshot)
         return snapshot, "scan"
 
-    def get(self, key: Key, settings: Settings) -> CachedDiscovery:
-        """Look for the snapshot that is still true."""
-        installed = environment(ADAPTED)
+    def get(self, key: Key, settings: Settings, installed: Installed | None = None) -> CachedDiscovery:
+        """Look for the snapshot that is still true.
+
+        Args:
+            key: What was asked for.
+            settings: Those that hold.
+            installed: The distributions, if they were looked at just now.
+        """
+        installed = environment(ADAPTED) if installed is None else installed
         full_key = _full_key(key, settings, installed)
         found = CachedDiscovery(None, "nothing kept")
         for source, snapshot in self._known(full_key, settings):

@@ -5,8 +5,15 @@ from __future__ import annotations
 import os
 import sys
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.source_files import read_source
 from brainsmith.store.files import read_bytes, stamp, working_folder
+
+GROUP = "brainsmith.plugins"
+"""The entry point group through which distributions offer plugins."""
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _INSTALLED = ("site-packages", "dist-packages")
 _SUFFIXES = (".dist-info", ".egg-info")
@@ -69,18 +76,22 @@ def environment(packages: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     return tuple(state)
 
 
+def metadata_names(folders: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each folder that can be listed, with the names of the metadata folders in it, sorted."""
+    for folder in folders:
+        try:
+            yield folder, sorted(name for name in os.listdir(folder) if name.endswith(_SUFFIXES))
+        except OSError:
+            continue
+
+
 def info_folders(folders: list[str]) -> list[InfoFolder]:
     """Return the metadata folders in some folders; the first of a name wins, as it does for Python."""
     found: dict[str, InfoFolder] = {}
-    for folder in folders:
-        try:
-            names = sorted(os.listdir(folder))
-        except OSError:
-            continue
+    for folder, names in metadata_names(folders):
         for name in names:
-            if name.endswith(_SUFFIXES):
-                info = InfoFolder(os.path.join(folder, name))
-                found.setdefault(info.name.lower(), info)
+            info = InfoFolder(os.path.join(folder, name))
+            found.setdefault(info.name.lower(), info)
     return list(found.values())
 
 
@@ -94,14 +105,18 @@ def metadata(info: InfoFolder) -> list[tuple[str, str]]:
     return [(name, value.strip()) for name, colon, value in fields if colon]
 
 
-def offers(info: InfoFolder, group: str) -> bool:
+def offers(info: str, group: str) -> bool:
     """Tell whether a distribution declares entry points of a group, by a look at the text.
+
+    Args:
+        info: Its metadata folder.
+        group: The group.
 
     Raises:
         OSError: The text is there and cannot be read.
     """
     try:
-        return f"[{group}]".encode() in read_source(os.path.join(info.path, "entry_points.txt"))
+        return f"[{group}]".encode() in read_source(os.path.join(info, "entry_points.txt"))
     except (FileNotFoundError, NotADirectoryError):  # most declare none; an `.egg-info` may be one file
         return False
 

@@ -18,6 +18,7 @@ from brainsmith.settings import cache_dir
 from brainsmith.store.files import write_atomically
 from brainsmith.store.inventory import all_entries
 from brainsmith.store.safety import make_private, why_replaceable, why_untrusted
+from brainsmith.store.shared.shared_cache import shown_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -210,6 +211,8 @@ def describe_settings(settings: Settings) -> dict[str, dict[str, Any]]:
         for name in CHECKS
         if not name.startswith("remote_")
     }
+    if settings.shared_cache is not None:
+        described["shared_cache"]["value"] = shown_address(settings.shared_cache)  # it may hold a password
     project = {"value": settings.project, "source": "the nearest folder upwards with .brainsmith in it"}
     return {**described, "project": project}
 

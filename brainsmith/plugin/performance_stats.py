@@ -21,7 +21,7 @@ class Stats:
 
     def __init__(self, enabled: bool = True) -> None:
         self.enabled = enabled
-        self.hits: dict[str, int] = {"memory": 0, "disk": 0}
+        self.hits: dict[str, int] = {"memory": 0, "disk": 0, "shared": 0}
         self.misses = 0
         self.last_source = ""
         self.found_ms = 0.0
@@ -38,8 +38,8 @@ class Stats:
         """Note a discovery that began at a time of `clock`.
 
         Args:
-            source: `scan` (everything was read), `update` (what changed was), `disk`, or `memory`: a check that nothing
-                changed, whose time is kept apart, so that it does not hide what a discovery takes.
+            source: `scan` (everything was read), `update` (what changed was), `disk`, `shared`, or `memory`: a check that
+                nothing changed, whose time is kept apart, so that it does not hide what a discovery takes.
             begin: When it began.
         """
         took = (self.clock() - begin) * 1e3

@@ -13,12 +13,14 @@ class Kind(Struct):
         folder: Where it lies in the cache folder.
         holds: What its entries are.
         in_folders: Whether an entry is a folder (`folders`), not a file (`values`).
+        is_shared: Whether machines may share its entries: they hold no path of one machine, and nothing that is run.
     """
 
     name: str
     folder: str
     holds: str
     in_folders: bool = False
+    is_shared: bool = False
 
     @property
     def limit(self) -> int:
@@ -29,7 +31,7 @@ class Kind(Struct):
 
 
 KINDS = (
-    Kind("builds", "builds/entries", "results of the steps of builds", in_folders=True),
+    Kind("builds", "builds/entries", "results of the steps of builds", in_folders=True, is_shared=True),
     Kind("steps", "builds/latest", "what each step was last made of, for --explain"),
     Kind("simulations", "rtl", "compiled simulations", in_folders=True),
     Kind("timings", "timings", "when layers take and give beats, to size FIFOs"),
@@ -42,7 +44,7 @@ KINDS = (
     Kind("results", "results", "what models gave for the inputs of verification"),
     Kind("comparisons", "comparisons", "comparisons of targets in reports"),
     Kind("waves", "waves", "pictures of handshakes in reports"),
-    Kind("discovery", "discovery", "which plugins there are"),
+    Kind("discovery", "discovery", "which plugins there are", is_shared=True),
     Kind("definitions", "definitions", "what each plugin's file defines"),
     Kind("details", "details", "parameters and docstrings of plugins"),
     Kind("blueprints", "blueprints", "blueprints as they were read"),
@@ -51,6 +53,9 @@ KINDS = (
     Kind("environment", "environment", "digests of frameworks, and versions of tools"),
     Kind("health", "health", "packages that were seen to work"),
 )
+
+SHARED = tuple(kind.name for kind in KINDS if kind.is_shared)
+"""The names of the kinds that machines may share: builds, which need a discovery, before it."""
 
 
 def kind_of(name: str) -> Kind:

@@ -49,7 +49,7 @@ def test_the_time_is_that_of_the_last_discovery_and_not_of_a_look_whether_it_sti
     assert stats["check_time_ms"] > 0
     assert (stats["cache_hit_rate"], stats["cache_hits"], stats["cache_misses"]) == (
         0.75,
-        {"memory": 3, "disk": 0},
+        {"memory": 3, "disk": 0, "shared": 0},
         1,
     )
 
@@ -106,7 +106,7 @@ def test_in_blueprint_mode_there_are_figures_before_a_blueprint_is_loaded(manage
         "discovery_source": "",
         "check_time_ms": 0.0,
         "cache_hit_rate": 0.0,
-        "cache_hits": {"memory": 0, "disk": 0},
+        "cache_hits": {"memory": 0, "disk": 0, "shared": 0},
         "cache_misses": 0,
         "instance_hits": 0,
         "instance_misses": 0,

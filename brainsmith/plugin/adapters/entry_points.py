@@ -17,7 +17,14 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.errors import Problem
 from brainsmith.plugin.adapter_result import AdapterResult
 from brainsmith.plugin.adapters.adapter import Adapter, Reading, scan_files, scan_listing
-from brainsmith.plugin.distributions import InfoFolder, distribution_key, info_folders, offers, search_folders
+from brainsmith.plugin.distributions import (
+    GROUP,
+    InfoFolder,
+    distribution_key,
+    info_folders,
+    offers,
+    search_folders,
+)
 from brainsmith.plugin.isolation import isolated, unreadable
 from brainsmith.plugin.package_files import module_files
 from brainsmith.plugin.precedence import framework_identifier
@@ -28,9 +35,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brainsmith.settings import Settings
-
-
-GROUP = "brainsmith.plugins"
 
 
 class EntryPoint:
@@ -130,7 +134,7 @@ def _list_points(frameworks: tuple[str, ...] | None) -> tuple[list[str], tuple[A
     for info in info_folders(folders):
         path = os.path.join(info.path, "entry_points.txt")
         try:
-            if offers(info, GROUP):
+            if offers(info.path, GROUP):
                 offering.append(info)
                 watched.append(path)
         except OSError as error:
