@@ -92,7 +92,7 @@ def test_every_page_shows_its_picture(scripts):
     missing = [
         name
         for name, shown in CASES.items()
-        if f"(../pictures/kernels/{shown.core}.svg)" not in pages[name].read_text()
+        if f"(../../brainsmith/backends/rtl/data_sheets/{shown.core}.svg)" not in pages[name].read_text()
     ]
     assert missing == []
 
