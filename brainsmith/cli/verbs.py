@@ -44,6 +44,21 @@ _PACKAGE = Argument("DIR", about="a build's folder, or an accelerator's own")
 VERBS = (
     *PLUGIN_VERBS,
     Verb(
+        "catalogue",
+        "write a web site of all plugins",
+        "Static pages: search, filters, a page for each plugin, which kernels have which backends, and what changed since"
+        " the catalogue that DIR holds. No plugin is imported, and the pages need no network.",
+        "brainsmith catalogue --output site",
+        Argument("--output", "DIR", "the folder for it; site by default"),
+        Argument(
+            "--source",
+            "FRAMEWORK=URL",
+            "where sources are published, with {path}, {line} and {version} in the URL",
+            many=True,
+        ),
+        _JSON,
+    ),
+    Verb(
         "blueprint check",
         "check a blueprint and show what it selects",
         "Prints the plan with all names resolved, or every error with file:line:column.",

@@ -70,7 +70,10 @@ def extra_facts(info: PluginInfo) -> Iterable[tuple[str, str]]:
     """Yield what only the framework or the type knows, but for what has a line of its own."""
     for name, value in info.extra.items():
         if name not in ("domain", "op_type", "license"):
-            yield name.replace("_", " "), ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            yield (
+                name.replace("_", " "),
+                ", ".join(map(str, value)) if isinstance(value, tuple) else str(value),
+            )
 
 
 def bounds_of(info: PluginInfo) -> Iterable[str]:

@@ -6,8 +6,8 @@ A plugin's sheet is `data_sheets/NAME.json` in the folder of its file. Sheets ar
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.store.files import read_bytes
@@ -41,11 +41,9 @@ class DataSheet:
 
 def read_data_sheet(info: PluginInfo) -> tuple[DataSheet | None, str]:
     """Return a plugin's data sheet, or None; and what is wrong with it, if it has one that cannot be used."""
-    folder = os.path.join(os.path.dirname(info.file), FOLDER)
-    if not info.file or not info.name.isidentifier() or not os.path.isdir(folder):
-        return None, ""
-    path = os.path.join(folder, f"{info.name}.json")
-    if not os.path.lexists(path):
+    folder = Path(info.file).parent / FOLDER
+    path = folder / f"{info.name}.json"
+    if not info.file or not info.name.isidentifier() or not path.exists():
         return None, ""
     try:
         return _sheet(json.loads(_content(path)), folder), ""
@@ -53,14 +51,14 @@ def read_data_sheet(info: PluginInfo) -> tuple[DataSheet | None, str]:
         return None, f"{path}: the data sheet cannot be used: {error}"
 
 
-def _content(path: str) -> str:
-    data = read_bytes(path)
+def _content(path: Path) -> str:
+    data = read_bytes(str(path))
     if len(data) > MOST_BYTES:
-        raise ValueError(f"{os.path.basename(path)} has more than {MOST_BYTES:,} bytes")
+        raise ValueError(f"{path.name} has more than {MOST_BYTES:,} bytes")
     return data.decode("utf-8")
 
 
-def _sheet(stated: Any, folder: str) -> DataSheet:
+def _sheet(stated: Any, folder: Path) -> DataSheet:
     """Return a sheet of what its file states.
 
     Raises:
@@ -73,17 +71,15 @@ def _sheet(stated: Any, folder: str) -> DataSheet:
     attributes, points = stated.get("attributes", []), stated.get("points", [])
     if not all(isinstance(text, str) for text in (case, timing)):
         raise ValueError("case and timing must be texts")
-    if timing and (os.path.basename(timing) != timing or not timing.endswith(".svg")):
+    if timing and (Path(timing).name != timing or not timing.endswith(".svg")):
         raise ValueError("timing must name an SVG file in the same folder")
     if not isinstance(attributes, list) or not all(isinstance(name, str) for name in attributes):
         raise ValueError("attributes must be a list of names")
     if len(attributes) > MOST_ATTRIBUTES or set(attributes) & set(FIGURES):
-        raise ValueError(
-            f"attributes must be up to {MOST_ATTRIBUTES} names other than {', '.join(FIGURES)}"
-        )
+        raise ValueError(f"attributes must be up to {MOST_ATTRIBUTES} names other than {', '.join(FIGURES)}")
     if not isinstance(points, list) or len(points) > MOST_POINTS:
         raise ValueError(f"points must be a list of up to {MOST_POINTS}")
-    picture = _content(os.path.join(folder, timing)) if timing else ""
+    picture = _content(folder / timing) if timing else ""
     return DataSheet(case, tuple(attributes), tuple(_point(point, attributes) for point in points), picture)
 
 
