@@ -41,4 +41,4 @@ def _is_exact(key: tuple[str, str, str, str]) -> bool:
 
 def _told_apart(address: str, key: tuple[str, str, str, str]) -> str:
     digest = hashlib.sha256("\0".join(key).encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{address}-{digest[:8]}"
+    return f"{address}~{digest[:8]}"  # a sign that no plain address has

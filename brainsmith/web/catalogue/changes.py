@@ -32,10 +32,11 @@ def compare(before: Plugins, after: Plugins) -> dict[str, Any] | None:
         for key in after
         if key in before and (fields := _differences(before[key], after[key]))
     ]
-    if not (added or removed or changed):
+    providers = {"before": providers_of(before), "after": providers_of(after)}
+    if not (added or removed or changed) and providers["before"] == providers["after"]:
         return None
     return {
-        "providers": {"before": providers_of(before), "after": providers_of(after)},
+        "providers": providers,
         "plugins": {"before": len(before), "after": len(after)},
         "added": added,
         "removed": removed,

@@ -58,7 +58,7 @@ def _said(change: Mapping[str, Any] | None) -> str:
     if change is None:
         return ""
     counts = [f"{len(change[name])} {name}" for name in LISTS if change[name]]
-    return f"Last change: {', '.join(counts)}"
+    return f"Last change: {', '.join(counts) or 'other versions of providers'}"
 
 
 def _marks(change: Mapping[str, Any] | None) -> dict[str, str]:
