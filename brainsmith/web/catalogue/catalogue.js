@@ -31,9 +31,9 @@
   const plugins = [...list.children].map((row, at) => {
     const link = row.querySelector("a"), about = row.querySelector(".row-about")?.textContent.toLowerCase() ?? "";
     const name = link.textContent;
-    return { row, link, at, name, lower: name.toLowerCase(), parts: parts(name), about, words: facts[at][6], facts: facts[at] };
+    const values = Object.fromEntries(FACETS.map(([facet]) => [facet, [].concat(facts[at][PLACES[facet]]).filter(Boolean)]));
+    return { row, link, at, name, lower: name.toLowerCase(), parts: parts(name), about, words: facts[at][6], facts: facts[at], values };
   });
-  const values = (plugin, facet) => [].concat(plugin.facts[PLACES[facet]]).filter(Boolean);
 
   // How well a word fits a plugin; 0 if it does not.
   const fit = (plugin, word) => {
@@ -56,7 +56,7 @@
   };
 
   const chosen = Object.fromEntries(FACETS.map(([facet]) => [facet, new Set()]));
-  const boxes = new Map();
+  const boxes = Object.fromEntries(FACETS.map(([facet]) => [facet, new Map()]));
   const count = (number, one) => `${number.toLocaleString("en")} ${one}${number === 1 ? "" : "s"}`;
 
   // What the address says: index.html#q=pad&type=kernel&type=backend, or ?q=pad from another page.
@@ -67,10 +67,9 @@
     FACETS.forEach(([facet]) => {
       chosen[facet] = new Set(asked.getAll(facet));
     });
-    boxes.forEach((box, key) => {
-      const [facet, value] = JSON.parse(key);
+    FACETS.forEach(([facet]) => boxes[facet].forEach((box, value) => {
       box.input.checked = chosen[facet].has(value);
-    });
+    }));
   };
   const write = () => {
     const asked = new URLSearchParams();
@@ -81,35 +80,50 @@
   };
 
   const status = document.getElementById("found"), none = document.getElementById("none"), tokens = document.getElementById("chosen");
-  let shown = plugins, order = null;
+  let shown = plugins, order = plugins.map((plugin) => plugin.at).join();
 
   const passes = (plugin, except) =>
-    FACETS.every(([facet]) => facet === except || !chosen[facet].size || values(plugin, facet).some((value) => chosen[facet].has(value)));
+    FACETS.every(([facet]) => facet === except || !chosen[facet].size || plugin.values[facet].some((value) => chosen[facet].has(value)));
 
   const update = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const scored = plugins.map((plugin) => [words.length ? score(plugin, words) : 1, plugin]).filter(([points]) => points);
     shown = scored.filter(([, plugin]) => passes(plugin)).sort((a, b) => b[0] - a[0] || a[1].at - b[1].at).map(([, plugin]) => plugin);
     const key = shown.map((plugin) => plugin.at).join();
-    if (key !== order) {
-      list.replaceChildren(...shown.map((plugin) => plugin.row));
-      order = key;
-    }
+    if (key !== order) show();
+    order = key;
     recount(scored.map(([, plugin]) => plugin));
     describe(words);
     mark(words);
   };
 
+  // The rows that can be seen come at once, the others when nobody types: a key costs as little as a screen.
+  const SCREEN = 40, PAUSE = 120;
+  let pause = 0;
+  const show = () => {
+    clearTimeout(pause);
+    list.replaceChildren(...shown.slice(0, SCREEN).map((plugin) => plugin.row));
+    pause = setTimeout(complete, PAUSE);
+  };
+  const complete = () => {
+    clearTimeout(pause);
+    list.append(...shown.slice(list.children.length).map((plugin) => plugin.row));
+  };
+
   const recount = (found) => {
-    const totals = new Map();
-    FACETS.forEach(([facet]) => found.filter((plugin) => passes(plugin, facet)).forEach((plugin) => values(plugin, facet).forEach((value) => {
-      const key = JSON.stringify([facet, value]);
-      totals.set(key, (totals.get(key) ?? 0) + 1);
-    })));
-    boxes.forEach((box, key) => {
-      const total = totals.get(key) ?? 0;
-      box.amount.textContent = total;
-      box.label.classList.toggle("empty", !total && !box.input.checked);
+    FACETS.forEach(([facet]) => {
+      const totals = new Map();
+      for (const plugin of found) {
+        if (!passes(plugin, facet)) continue;
+        for (const value of plugin.values[facet]) totals.set(value, (totals.get(value) ?? 0) + 1);
+      }
+      boxes[facet].forEach((box, value) => {
+        const total = totals.get(value) ?? 0;
+        if (box.total === total) return;
+        box.total = total;
+        box.amount.textContent = total;
+        box.label.classList.toggle("empty", !total);
+      });
     });
   };
 
@@ -173,16 +187,18 @@
   const choose = (facet, value, on) => {
     if (on) chosen[facet].add(value);
     else chosen[facet].delete(value);
-    const box = boxes.get(JSON.stringify([facet, value]));
+    const box = boxes[facet].get(value);
     if (box) box.input.checked = on;
     write();
     update();
   };
   const reset = () => {
     search.value = "";
-    FACETS.forEach(([facet]) => chosen[facet].clear());
-    boxes.forEach((box) => {
-      box.input.checked = false;
+    FACETS.forEach(([facet]) => {
+      chosen[facet].clear();
+      boxes[facet].forEach((box) => {
+        box.input.checked = false;
+      });
     });
     write();
     update();
@@ -192,7 +208,7 @@
   const addFilters = () => {
     const groups = FACETS.map(([facet, title]) => {
       const totals = new Map();
-      plugins.forEach((plugin) => values(plugin, facet).forEach((value) => totals.set(value, (totals.get(value) ?? 0) + 1)));
+      plugins.forEach((plugin) => plugin.values[facet].forEach((value) => totals.set(value, (totals.get(value) ?? 0) + 1)));
       if (totals.size < 2) return null;
       const names = [...totals.keys()];
       if (facet === "type") names.sort((a, b) => plugins.findIndex((plugin) => plugin.facts[0] === a) - plugins.findIndex((plugin) => plugin.facts[0] === b));
@@ -202,7 +218,7 @@
         const input = make("input", { type: "checkbox" }), amount = make("span", { class: "amount" });
         const label = make("label", {}, input, make("span", { class: "value" }, value), amount);
         input.addEventListener("change", () => choose(facet, value, input.checked));
-        boxes.set(JSON.stringify([facet, value]), { input, amount, label });
+        boxes[facet].set(value, { input, amount, label });
         return label;
       });
       return make("fieldset", { class: names.length > 8 ? "many" : "few" }, make("legend", {}, title), make("div", {}, ...labels));
@@ -224,9 +240,11 @@
       event.preventDefault();
       if (search.value.trim() && shown.length) location.href = shown[0].link.href;
     });
+    let written = 0;
     search.addEventListener("input", () => {
-      write();
       update();
+      clearTimeout(written);
+      written = setTimeout(write, PAUSE);
     });
     search.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && search.value) {
@@ -242,6 +260,7 @@
     list.addEventListener("keydown", (event) => {
       const at = shown.findIndex((plugin) => plugin.link === document.activeElement);
       if (at < 0) return;
+      complete();
       if (event.key === "Escape") search.focus();
       else if (event.key === "ArrowDown") shown[Math.min(at + 1, shown.length - 1)].link.focus();
       else if (event.key === "ArrowUp") (at ? shown[at - 1].link : search).focus();

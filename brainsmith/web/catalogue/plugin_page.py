@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from brainsmith.markup import Child, Markup, tag
 from brainsmith.plugin.facts import usage_of
 from brainsmith.web.catalogue.curves import constant_figures, curve_charts, figure_table
-from brainsmith.web.catalogue.documentation import documentation
+from brainsmith.web.catalogue.docstring_html import documentation
 from brainsmith.web.catalogue.fact_list import fact_list
 from brainsmith.web.catalogue.frame import INDEX, PLURALS, catalogue_page, filtered, kind, prose
 from brainsmith.web.elements import scrolling, sentence, table

@@ -56,14 +56,21 @@ class SourceLinks:
         if url == NONE or not entry.info.file:
             return ""
         if url is None:
-            path = Path(entry.info.file)
-            return path.as_uri() if path.is_absolute() else ""
+            return _file_address(Path(entry.info.file))
         values = {
             "path": quote(entry.source, errors="replace"),
             "line": str(entry.info.line),
             "version": quote(entry.provider.version or entry.info.version, safe="", errors="replace"),
         }
         return _FIELD.sub(lambda found: values[found[1]], url)
+
+
+def _file_address(path: Path) -> str:
+    """Return the address of a file of this machine; empty where no file can have this path."""
+    try:
+        return path.as_uri()
+    except ValueError:  # it is relative, or has characters that no file name has
+        return ""
 
 
 def _checked(url: str) -> str:

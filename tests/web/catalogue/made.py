@@ -1,7 +1,7 @@
 """Catalogues of records that tests write: plugins in files, a registry of them, and the site."""
 
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.web.catalogue.reading import read_entries
+from brainsmith.web.catalogue.entry_reading import read_entries
 from brainsmith.web.catalogue.site import catalogue_files
 from brainsmith.web.catalogue.source_links import SourceLinks
 from tests.plugin.test_plugin_registry import registry_of

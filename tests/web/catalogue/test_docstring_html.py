@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brainsmith.web.catalogue.documentation import documentation
+from brainsmith.web.catalogue.docstring_html import documentation
 from tests.web.pages import Page
 
 
