@@ -22,8 +22,8 @@ MOST_SHOWN = 10
 
 def run(options: Options, terminal: Terminal) -> int:
     """Write the site, and say what changed since the one that was there."""
-    from brainsmith.web.catalogue.publishing import CatalogueFolder
     from brainsmith.web.catalogue.entry_reading import read_entries
+    from brainsmith.web.catalogue.publishing import CatalogueFolder
     from brainsmith.web.catalogue.site import catalogue_files
     from brainsmith.web.catalogue.source_links import SourceLinks
 

@@ -96,6 +96,7 @@ class Entry:
             "author": info.author,
             "license": self.licence,
             "requires": list(info.requires),
+            "requires_plugins": list(info.requires_plugins),
             "min_brainsmith": info.min_brainsmith,
             "max_brainsmith": info.max_brainsmith,
             "priority": info.priority,

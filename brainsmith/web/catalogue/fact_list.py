@@ -34,6 +34,7 @@ def fact_list(entry: Entry, links: SourceLinks, root: str = "../") -> Markup:
         ),
         ("Node", node_of(info)),
         ("Requires", [tag("code", one, class_="item") for one in info.requires]),
+        ("Requires plugins", [tag("code", one, class_="item") for one in info.requires_plugins]),
         ("Needs BrainSmith", " and ".join(bounds_of(info))),
         (
             "Priority",

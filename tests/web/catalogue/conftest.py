@@ -20,7 +20,9 @@ def chromium():
     """Chromium without a window."""
     if CHROMIUM is None:
         pytest.skip("needs Chromium on PATH (Debian: apt-get install chromium)")
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install playwright)")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="needs playwright (pip install playwright)"
+    )
     with playwright.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         yield browser
@@ -49,8 +51,9 @@ class Tab:
     @property
     def names(self):
         """The names in the list of plugins, in order; all of them come a moment after a key."""
-        counted = "Number(document.getElementById('found').textContent.split(' ')[0].replace(',', ''))"
-        self.page.wait_for_function(f"document.getElementById('plugins').children.length === {counted}")
+        found = int(self.status.split(" ")[0].replace(",", ""))
+        while self.page.locator("#plugins > li").count() != found:
+            self.page.wait_for_timeout(20)
         return self.page.eval_on_selector_all("#plugins > li a", "found => found.map(one => one.textContent)")
 
     @property
@@ -71,7 +74,7 @@ class Tab:
         if not AXE.is_file():
             pytest.skip("needs axe-core (npm ci --prefix tests/web/accessibility)")
         self.page.evaluate(AXE.read_text())
-        found = self.page.evaluate("axe.run()")
+        found = self.page.evaluate("axe.run({ preload: false })")  # it would ask for the style sheet again
         return {one["id"]: [node["html"][:150] for node in one["nodes"][:3]] for one in found["violations"]}
 
     def close(self):

@@ -46,7 +46,8 @@ def test_the_newest_changes_are_remembered():
 
 
 PLUGINS = st.dictionaries(
-    st.sampled_from("abcde"), st.builds(plugin, st.sampled_from("AB"), stage=st.sampled_from([None, "x", "y"]))
+    st.sampled_from("abcde"),
+    st.builds(plugin, st.sampled_from("AB"), stage=st.sampled_from([None, "x", "y"])),
 )
 
 
@@ -56,4 +57,6 @@ def test_a_change_is_there_exactly_where_something_differs_and_turns_round(befor
     assert (there is None) == (before == after)
     if there is not None:
         for one, other in (("added", "removed"), ("changed", "changed")):
-            assert sorted(found["key"] for found in there[one]) == sorted(found["key"] for found in back[other])
+            assert sorted(found["key"] for found in there[one]) == sorted(
+                found["key"] for found in back[other]
+            )

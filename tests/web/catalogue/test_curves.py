@@ -37,7 +37,9 @@ def test_there_is_a_chart_of_each_figure_that_varies_and_a_line_of_each_further_
 
 
 def test_a_line_lies_where_its_values_are():
-    charts = "".join(curve_charts(sheet({"SIMD": 1, "lut": 100}, {"SIMD": 2, "lut": 0}, {"SIMD": 4, "lut": 50})))
+    charts = "".join(
+        curve_charts(sheet({"SIMD": 1, "lut": 100}, {"SIMD": 2, "lut": 0}, {"SIMD": 4, "lut": 50}))
+    )
     (path,) = re.findall(r'<path d="([^"]*)"', charts)
     (left, top), (middle, bottom), (right, between) = (map(float, at.split()) for at in path[1:].split("L"))
     assert right - middle == pytest.approx(middle - left)

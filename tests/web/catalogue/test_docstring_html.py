@@ -31,7 +31,9 @@ def test_markup_in_a_docstring_is_text():
     ]
 
 
-LINES = st.sampled_from(["Args:", "    x: y", "      z", "- a", "text", "", "Returns:", "-----", "\t<b>", "`", "a\x00\ud800"])
+LINES = st.sampled_from(
+    ["Args:", "    x: y", "      z", "- a", "text", "", "Returns:", "-----", "\t<b>", "`", "a\x00\ud800"]
+)
 
 
 @given(st.lists(LINES | st.text(max_size=12)).map("\n".join))

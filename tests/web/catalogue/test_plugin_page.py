@@ -33,7 +33,9 @@ def test_all_pages_are_well_formed_and_all_their_links_lead_somewhere(site):
             for a in page.all(name):
                 link = a.get(attribute, "data:")
                 if not link.startswith(("data:", "file:", "#")):
-                    target = posixpath.normpath(posixpath.join(posixpath.dirname(path), link.partition("#")[0]))
+                    target = posixpath.normpath(
+                        posixpath.join(posixpath.dirname(path), link.partition("#")[0])
+                    )
                     assert target in site, (path, link)
 
 
@@ -61,9 +63,13 @@ def test_a_kernel_shows_what_is_known_of_it(site):
 
 def test_backends_and_transforms_show_their_kernel(site):
     assert "Kernel The kernel that it implements. finn:Pad" in Page(site["backend/acme.OtherRTL.html"]).text
-    assert "The kernel that it infers. brainsmith:Pad" in Page(site["transform/brainsmith.InferPad.html"]).text
+    assert (
+        "The kernel that it infers. brainsmith:Pad" in Page(site["transform/brainsmith.InferPad.html"]).text
+    )
     assert "No kernel 'Nowhere' is registered." in Page(site["backend/acme.Lost.html"]).text
-    (tag,) = [a["href"] for a in Page(site["transform/brainsmith.InferPad.html"]).all("a") if "#q=" in a["href"]]
+    (tag,) = [
+        a["href"] for a in Page(site["transform/brainsmith.InferPad.html"]).all("a") if "#q=" in a["href"]
+    ]
     assert tag == "../index.html#q=layout"
 
 
@@ -104,7 +110,10 @@ def test_changes_are_shown_with_what_was_and_what_is():
     site = site_of(record("A", description="Is"), record("C", framework="finn"), before=before)
     text = Page(site["changes.html"]).text
     assert "Change 1 From 2 plugins to 2. Providers: finn-plus 1.6.1 is new." in text
-    assert "Added: 1 transform finn:C Removed: 1 transform brainsmith:B Changed: 1 transform brainsmith:A" in text
+    assert (
+        "Added: 1 transform finn:C Removed: 1 transform brainsmith:B Changed: 1 transform brainsmith:A"
+        in text
+    )
     assert "description Was Is" in text
     index = Page(site["index.html"]).text
     assert "Last change: 1 added, 1 removed, 1 changed" in index
@@ -116,22 +125,38 @@ def test_a_backend_with_a_data_sheet_shows_its_timing_and_its_curves(tmp_path):
     svg = '<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 90 40"><script>alert(1)</script></svg>'
     (tmp_path / "data_sheets" / "core.svg").write_text(svg)
     points = [
-        {"PE": pe, "cycles": 8 // pe, "lut": 10 * pe, "ff": 1, "bram18": 0, "dsp": 0, "uram": 0} for pe in (1, 2)
+        {"PE": pe, "cycles": 8 // pe, "lut": 10 * pe, "ff": 1, "bram18": 0, "dsp": 0, "uram": 0}
+        for pe in (1, 2)
     ]
     sheet = {"schema": SCHEMA, "case": "8 INT4", "attributes": ["PE"], "points": points, "timing": "core.svg"}
     (tmp_path / "data_sheets" / "PadRTL.json").write_text(json.dumps(sheet))
-    backend = record("PadRTL", "backend", kernel="Pad", backend_type="rtl", source=PAD.replace("Pad", "PadRTL"), folder=tmp_path)
+    backend = record(
+        "PadRTL",
+        "backend",
+        kernel="Pad",
+        backend_type="rtl",
+        source=PAD.replace("Pad", "PadRTL"),
+        folder=tmp_path,
+    )
     text = site_of(backend)["backend/brainsmith.PadRTL.html"]
     page = Page(text)
     (image,) = page.all("img")
-    assert image["src"].startswith("data:image/svg+xml;base64,") and (image["width"], image["height"]) == ("90", "40")
+    assert image["src"].startswith("data:image/svg+xml;base64,") and (image["width"], image["height"]) == (
+        "90",
+        "40",
+    )
     assert "alert" not in text
     assert "Resources For 8 INT4, by the formulas that builds use." in page.text
-    assert [a["aria-label"].partition(":")[0] for a in page.all("svg")] == ["Cycles of a frame over PE", "LUT over PE"]
+    assert [a["aria-label"].partition(":")[0] for a in page.all("svg")] == [
+        "Cycles of a frame over PE",
+        "LUT over PE",
+    ]
     assert "The same for each: Flip-flops: 1." in page.text
 
 
-HOSTILE = '</script><script>document.title="taken"</script><img src=x onerror=alert(1)> \x00\x1b[2J\u202e\ud800'
+HOSTILE = (
+    '</script><script>document.title="taken"</script><img src=x onerror=alert(1)> \x00\x1b[2J\u202e\ud800'
+)
 
 
 def test_hostile_texts_are_shown_and_can_do_nothing(tmp_path):

@@ -128,7 +128,9 @@ def test_a_folder_that_cannot_be_written_is_an_error_and_nothing_is_left(tmp_pat
     assert os.listdir(tmp_path) == []
 
 
-def test_where_folders_cannot_be_exchanged_the_old_one_comes_back_if_the_new_one_cannot(tmp_path, monkeypatch):
+def test_where_folders_cannot_be_exchanged_the_old_one_comes_back_if_the_new_one_cannot(
+    tmp_path, monkeypatch
+):
     site = tmp_path / "site"
     publish(site, "A")
     monkeypatch.setattr(publishing, "_exchanged", lambda one, other: False)
