@@ -54,7 +54,7 @@ def run(options: Options, terminal: Terminal) -> int:
 def _print(document: dict[str, Any], terminal: Terminal) -> None:
     from brainsmith.figures import plural, size
     from brainsmith.web.catalogue.changes import LISTS
-    from brainsmith.web.catalogue.frame import INDEX
+    from brainsmith.web.catalogue.page_frame import INDEX
 
     index = os.path.join(document["folder"], INDEX)
     terminal.write(f"{index}: {plural(document['plugins'], 'plugin')}, {size(document['bytes'])}")

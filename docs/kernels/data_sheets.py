@@ -54,7 +54,7 @@ def data_sheet(name: str) -> dict[str, Any]:
 
 
 def _without(case: str, attributes: Sequence[str]) -> str:
-    """Return what is said of a case, without the values of attributes that the points vary."""
+    """Return the name of a case, without the values of attributes that the points vary."""
     return re.sub(rf", (?:{'|'.join(attributes)}) \d+", "", case) if attributes else case
 
 

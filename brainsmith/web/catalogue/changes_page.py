@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.figures import plural
 from brainsmith.markup import Markup, tag
-from brainsmith.web.catalogue.frame import CHANGES, catalogue_page, kind
+from brainsmith.web.catalogue.page_frame import CHANGES, catalogue_page, kind
 from brainsmith.web.elements import sentence
 
 if TYPE_CHECKING:
-    from brainsmith.web.catalogue.entry import Entry
+    from brainsmith.web.catalogue.entry import CatalogueEntry
 
 _LONGEST = 400
 
 
-def changes_page(changes: Sequence[Mapping[str, Any]], entries: Mapping[str, Entry]) -> str:
+def changes_page(changes: Sequence[Mapping[str, Any]], entries: Mapping[str, CatalogueEntry]) -> str:
     """Return the page.
 
     Args:
@@ -39,7 +39,7 @@ def changes_page(changes: Sequence[Mapping[str, Any]], entries: Mapping[str, Ent
     )
 
 
-def _change(number: int, change: Mapping[str, Any], entries: Mapping[str, Entry]) -> Markup:
+def _change(number: int, change: Mapping[str, Any], entries: Mapping[str, CatalogueEntry]) -> Markup:
     counts = change["plugins"]
     before, after = (set(change["providers"][side]) for side in ("before", "after"))
     other = [
@@ -58,7 +58,9 @@ def _change(number: int, change: Mapping[str, Any], entries: Mapping[str, Entry]
     )
 
 
-def _listed(title: str, plugins: Sequence[Mapping[str, Any]], entries: Mapping[str, Entry]) -> Markup | None:
+def _listed(
+    title: str, plugins: Sequence[Mapping[str, Any]], entries: Mapping[str, CatalogueEntry]
+) -> Markup | None:
     if not plugins:
         return None
     items = [tag("li", _named(one, entries), _fields(one.get("fields", {}))) for one in plugins]
@@ -67,7 +69,7 @@ def _listed(title: str, plugins: Sequence[Mapping[str, Any]], entries: Mapping[s
     )
 
 
-def _named(plugin: Mapping[str, Any], entries: Mapping[str, Entry]) -> list[Markup]:
+def _named(plugin: Mapping[str, Any], entries: Mapping[str, CatalogueEntry]) -> list[Markup]:
     words = f"{plugin['framework']}:{plugin['name']}"
     entry = entries.get(plugin["key"])
     name = tag("a", words, href=entry.address) if entry else tag("span", words)

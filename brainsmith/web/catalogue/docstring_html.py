@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from brainsmith.markup import Markup, tag
-from brainsmith.web.catalogue.frame import prose
+from brainsmith.web.catalogue.page_frame import prose
 
 _HEADING = re.compile(
     r"(Args|Arguments|Parameters|Attributes|Returns|Return|Yields|Raises|Notes?|Examples?|See Also|References|"
@@ -47,7 +47,7 @@ def _written(block: list[str]) -> Iterator[Markup]:
 
 
 def _under_heading(lines: list[str]) -> Iterator[Markup]:
-    """Write names and what is said of them as a list; anything else as it is laid out."""
+    """Write names and their meanings as a list; anything else as it is laid out."""
     pairs: list[tuple[str, list[str]]] = []
     indent = ""
     for line in lines:

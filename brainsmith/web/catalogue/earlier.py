@@ -14,7 +14,7 @@ _SIDES = {"before", "after"}
 
 
 def read_earlier(folder: Path) -> dict[str, Any] | None:
-    """Return what the catalogue in a folder states; None where there is none that can be read."""
+    """Return what the catalogue in a folder states; None where no readable one is."""
     try:
         found = json.loads((folder / DATA).read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -17,8 +17,8 @@ class Provider:
 
     Attributes:
         framework: As in records.
-        name: Of the distribution; the framework's where it is none.
-        version: Of the distribution; empty where it is none.
+        name: Of the distribution; the framework's where there is no distribution.
+        version: Of the distribution; empty where there is no distribution.
         licence: What the distribution states; empty if it states none.
     """
 
@@ -32,7 +32,7 @@ class Provider:
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogueEntry:
     """One plugin of a catalogue.
 
     Attributes:

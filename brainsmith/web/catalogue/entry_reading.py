@@ -12,7 +12,7 @@ from brainsmith.plugin.licence import distribution_of, stated_by
 from brainsmith.plugin.precedence import listing_order, meant_by_name, split_name
 from brainsmith.web.catalogue.addresses import page_addresses
 from brainsmith.web.catalogue.data_sheet import read_data_sheet
-from brainsmith.web.catalogue.entry import Entry, Provider
+from brainsmith.web.catalogue.entry import CatalogueEntry, Provider
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from brainsmith.plugin.plugin_registry import Registry
 
 
-def read_entries(registry: Registry, records: Iterable[PluginInfo]) -> tuple[list[Entry], list[str]]:
+def read_entries(registry: Registry, records: Iterable[PluginInfo]) -> tuple[list[CatalogueEntry], list[str]]:
     """Return what a catalogue shows of each record, in the order of listings.
 
     Args:
@@ -37,17 +37,19 @@ def read_entries(registry: Registry, records: Iterable[PluginInfo]) -> tuple[lis
     backends, inferring = _of_kernels(found, keys, related)
     rivals = _rivals(found)
     providers = {framework: _provider(framework) for framework in {info.framework for info in found}}
+    # Those of one file in a row, so that it is parsed once.
+    read = {id(info): details_or_reason(info) for info in sorted(found, key=lambda info: info.origin)}
     problems: list[str] = []
     entries = []
     addresses = page_addresses([(one.type, one.framework, one.name, one.reference) for one in found])
     for info, address in zip(found, addresses, strict=True):
-        details, reason = details_or_reason(info)
+        details, reason = read[id(info)]
         sheet, problem = read_data_sheet(info) if info.type == "backend" else (None, "")
         if problem:
             problems.append(problem)
         provider, same = providers[info.framework], rivals[info.type, info.name]
         entries.append(
-            Entry(
+            CatalogueEntry(
                 info=info,
                 key=keys[id(info)],
                 details=details,

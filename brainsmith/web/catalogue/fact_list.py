@@ -9,16 +9,16 @@ from brainsmith.markup import Child, Markup, tag
 from brainsmith.plugin.facts import bounds_of, extra_facts, node_of
 from brainsmith.plugin.info import Priority
 from brainsmith.web.catalogue.entry import PLACES
-from brainsmith.web.catalogue.frame import clean_text, filtered
+from brainsmith.web.catalogue.page_frame import clean_text, filtered
 
 if TYPE_CHECKING:
-    from brainsmith.web.catalogue.entry import Entry
+    from brainsmith.web.catalogue.entry import CatalogueEntry
     from brainsmith.web.catalogue.source_links import SourceLinks
 
 _ADDRESS = re.compile(r"https?://[^\s\"'<>]+")
 
 
-def fact_list(entry: Entry, links: SourceLinks, root: str = "../") -> Markup:
+def fact_list(entry: CatalogueEntry, links: SourceLinks, root: str = "../") -> Markup:
     """Write the facts that are known, as names and values."""
     info = entry.info
     facts: list[tuple[str, Child]] = [
@@ -53,7 +53,7 @@ def fact_list(entry: Entry, links: SourceLinks, root: str = "../") -> Markup:
     )
 
 
-def _source(entry: Entry, links: SourceLinks) -> Child:
+def _source(entry: CatalogueEntry, links: SourceLinks) -> Child:
     if not entry.source:
         return entry.info.origin
     place = f"{entry.source}:{entry.info.line}" if entry.info.line else entry.source

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from brainsmith.figures import plural
 from brainsmith.markup import Markup, embed_json, tag
 from brainsmith.web.catalogue.changes import LISTS
-from brainsmith.web.catalogue.frame import CHANGES, INDEX, catalogue_page, kind
+from brainsmith.web.catalogue.page_frame import CHANGES, INDEX, catalogue_page, kind
 
 if TYPE_CHECKING:
-    from brainsmith.web.catalogue.entry import Entry
+    from brainsmith.web.catalogue.entry import CatalogueEntry
 
 _WORD = re.compile(r"[^\W_]{2,}")
 _LONGEST = 180
 """How much of a summary a row shows."""
 
 
-def index_page(entries: Sequence[Entry], changes: Sequence[Mapping[str, Any]]) -> str:
+def index_page(entries: Sequence[CatalogueEntry], changes: Sequence[Mapping[str, Any]]) -> str:
     """Return the page.
 
     Args:
@@ -71,7 +71,7 @@ def _marks(change: Mapping[str, Any] | None) -> dict[str, str]:
     }
 
 
-def _row(entry: Entry, mark: str) -> Markup:
+def _row(entry: CatalogueEntry, mark: str) -> Markup:
     info = entry.info
     beside = [
         info.stage or "",
@@ -97,7 +97,7 @@ def _row(entry: Entry, mark: str) -> Markup:
     )
 
 
-def _facets(entry: Entry, entries: Mapping[str, Entry]) -> list[Any]:
+def _facets(entry: CatalogueEntry, entries: Mapping[str, CatalogueEntry]) -> list[Any]:
     """Return what the script filters and searches by: type, framework, stage, kernels, backends, licence, words."""
     info = entry.info
     kernels = [info.name] if info.type == "kernel" else [entries[key].info.name for key in entry.kernels]
@@ -113,7 +113,7 @@ def _facets(entry: Entry, entries: Mapping[str, Entry]) -> list[Any]:
     ]
 
 
-def _words(entry: Entry) -> str:
+def _words(entry: CatalogueEntry) -> str:
     """Return the words of all that is known of a plugin, but for its name and summary, which the row shows."""
     info = entry.info
     parameters = entry.details.parameters if entry.details else ()

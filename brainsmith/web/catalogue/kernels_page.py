@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from brainsmith.figures import plural
 from brainsmith.markup import Markup, tag
 from brainsmith.plugin.info import BACKEND_TYPES
-from brainsmith.web.catalogue.frame import KERNELS, catalogue_page
+from brainsmith.web.catalogue.page_frame import KERNELS, catalogue_page
 from brainsmith.web.catalogue.plugin_page import link_to
 from brainsmith.web.elements import sentence, table
 
 if TYPE_CHECKING:
-    from brainsmith.web.catalogue.entry import Entry
+    from brainsmith.web.catalogue.entry import CatalogueEntry
 
 
-def kernels_page(entries: Mapping[str, Entry]) -> str:
+def kernels_page(entries: Mapping[str, CatalogueEntry]) -> str:
     """Return the page.
 
     Args:
@@ -42,7 +42,7 @@ def kernels_page(entries: Mapping[str, Entry]) -> str:
     )
 
 
-def _columns(backends: Sequence[Entry]) -> list[tuple[str, str]]:
+def _columns(backends: Sequence[CatalogueEntry]) -> list[tuple[str, str]]:
     """Return type and framework of backends, as columns: RTL first."""
     found = {(one.info.backend_type or "", one.info.framework) for one in backends}
     return sorted(found, key=lambda column: (-_rank(column[0]), column[1]))
@@ -52,7 +52,9 @@ def _rank(backend_type: str) -> int:
     return BACKEND_TYPES.index(backend_type) if backend_type in BACKEND_TYPES else -1
 
 
-def _row(kernel: Entry, columns: Sequence[tuple[str, str]], entries: Mapping[str, Entry]) -> Markup:
+def _row(
+    kernel: CatalogueEntry, columns: Sequence[tuple[str, str]], entries: Mapping[str, CatalogueEntry]
+) -> Markup:
     backends = [entries[key] for key in kernel.backends]
     cells = []
     for column in columns:
@@ -63,7 +65,7 @@ def _row(kernel: Entry, columns: Sequence[tuple[str, str]], entries: Mapping[str
     return tag("tr", name, tag("td", kernel.info.framework), cells)
 
 
-def _without_kernel(backends: Sequence[Entry]) -> Markup | None:
+def _without_kernel(backends: Sequence[CatalogueEntry]) -> Markup | None:
     if not backends:
         return None
     listed = [

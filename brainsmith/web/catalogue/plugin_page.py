@@ -10,19 +10,19 @@ from brainsmith.plugin.facts import usage_of
 from brainsmith.web.catalogue.curves import constant_figures, curve_charts, figure_table
 from brainsmith.web.catalogue.docstring_html import documentation
 from brainsmith.web.catalogue.fact_list import fact_list
-from brainsmith.web.catalogue.frame import INDEX, PLURALS, catalogue_page, filtered, kind, prose
+from brainsmith.web.catalogue.page_frame import INDEX, PLURALS, catalogue_page, filtered, kind, prose
 from brainsmith.web.elements import scrolling, sentence, table
 from brainsmith.web.wave_figure import picture_size, picture_source
 
 if TYPE_CHECKING:
     from brainsmith.web.catalogue.data_sheet import DataSheet
-    from brainsmith.web.catalogue.entry import Entry
+    from brainsmith.web.catalogue.entry import CatalogueEntry
     from brainsmith.web.catalogue.source_links import SourceLinks
 
 ROOT = "../"
 
 
-def plugin_page(entry: Entry, entries: Mapping[str, Entry], links: SourceLinks) -> str:
+def plugin_page(entry: CatalogueEntry, entries: Mapping[str, CatalogueEntry], links: SourceLinks) -> str:
     """Return the page.
 
     Args:
@@ -67,18 +67,18 @@ def _part(key: str, title: str, *children: Child, note: str = "") -> Markup:
     return tag("section", tag("h2", title), tag("p", note, class_="lead") if note else None, children, id=key)
 
 
-def link_to(entry: Entry, root: str = ROOT, words: str = "") -> Markup:
+def link_to(entry: CatalogueEntry, root: str = ROOT, words: str = "") -> Markup:
     """Write a link to a plugin's page."""
     return tag("a", words or entry.info.qualified, href=f"{root}{entry.address}")
 
 
-def _states(entry: Entry) -> list[Child]:
+def _states(entry: CatalogueEntry) -> list[Child]:
     info = entry.info
     said = [info.framework, f"stage {info.stage}" if info.stage else "", (info.backend_type or "").upper()]
     return [tag("span", words, class_="state-of") for words in said if words]
 
 
-def _use(entry: Entry) -> Markup | None:
+def _use(entry: CatalogueEntry) -> Markup | None:
     """Say how the plugin is named, in Python and in a blueprint."""
     usage, info = usage_of(entry.info), entry.info
     if not usage:
@@ -89,7 +89,7 @@ def _use(entry: Entry) -> Markup | None:
     return _part("use", "Use", tag("pre", code, class_="code"), blueprint)
 
 
-def _documentation(entry: Entry) -> Markup:
+def _documentation(entry: CatalogueEntry) -> Markup:
     if entry.details is None:
         return _part(
             "documentation",
@@ -101,7 +101,7 @@ def _documentation(entry: Entry) -> Markup:
     return _part("documentation", "Documentation", tag("div", documentation(entry.docstring), class_="prose"))
 
 
-def _parameters(entry: Entry) -> Markup | None:
+def _parameters(entry: CatalogueEntry) -> Markup | None:
     if entry.details is None or entry.info.type == "bundle":
         return None
     if not entry.details.parameters:
@@ -124,7 +124,7 @@ def _parameters(entry: Entry) -> Markup | None:
     )
 
 
-def _related(entry: Entry, entries: Mapping[str, Entry]) -> list[Markup | None]:
+def _related(entry: CatalogueEntry, entries: Mapping[str, CatalogueEntry]) -> list[Markup | None]:
     info = entry.info
     found: list[Markup | None] = []
     if info.type == "kernel":
@@ -146,11 +146,11 @@ def _related(entry: Entry, entries: Mapping[str, Entry]) -> list[Markup | None]:
     return found
 
 
-def _said(entry: Entry) -> Markup:
+def _said(entry: CatalogueEntry) -> Markup:
     return tag("span", entry.summary, class_="said")
 
 
-def _backends(entry: Entry, entries: Mapping[str, Entry]) -> Markup:
+def _backends(entry: CatalogueEntry, entries: Mapping[str, CatalogueEntry]) -> Markup:
     if not entry.backends:
         return _part("backends", "Backends", sentence("No backend implements this kernel."))
     rows = []
@@ -172,7 +172,7 @@ def _backends(entry: Entry, entries: Mapping[str, Entry]) -> Markup:
     return _part("backends", "Backends", table("Backends", columns, rows, set()), note=note)
 
 
-def _rivals(entry: Entry, entries: Mapping[str, Entry]) -> Markup:
+def _rivals(entry: CatalogueEntry, entries: Mapping[str, CatalogueEntry]) -> Markup:
     """Say who else has a plugin of this name, and which one the bare name means."""
     info = entry.info
     meant = (

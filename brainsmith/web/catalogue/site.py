@@ -10,10 +10,10 @@ from typing import Any
 from brainsmith.markup import clean
 from brainsmith.web.catalogue.changes import compare, remembered
 from brainsmith.web.catalogue.changes_page import changes_page
-from brainsmith.web.catalogue.entry import Entry
-from brainsmith.web.catalogue.frame import CHANGES, INDEX, KERNELS, SCRIPT, STYLE
+from brainsmith.web.catalogue.entry import CatalogueEntry
 from brainsmith.web.catalogue.index_page import index_page
 from brainsmith.web.catalogue.kernels_page import kernels_page
+from brainsmith.web.catalogue.page_frame import CHANGES, INDEX, KERNELS, SCRIPT, STYLE
 from brainsmith.web.catalogue.plugin_page import plugin_page
 from brainsmith.web.catalogue.source_links import SourceLinks
 
@@ -22,7 +22,7 @@ DATA = "catalogue.json"
 
 
 def catalogue_files(
-    entries: Sequence[Entry], links: SourceLinks, before: Mapping[str, Any] | None = None
+    entries: Sequence[CatalogueEntry], links: SourceLinks, before: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, bytes], dict[str, Any] | None]:
     """Return the contents of all files by their paths in the site, and what changed; None if nothing did.
 

@@ -13,7 +13,7 @@ from brainsmith.errors import UsageError
 from brainsmith.plugin.precedence import framework_identifier
 
 if TYPE_CHECKING:
-    from brainsmith.web.catalogue.entry import Entry
+    from brainsmith.web.catalogue.entry import CatalogueEntry
 
 NONE = "none"
 """In place of an address: no links to a framework's sources."""
@@ -50,7 +50,7 @@ class SourceLinks:
                 )
             self._urls[name] = _checked(url)
 
-    def address(self, entry: Entry) -> str:
+    def address(self, entry: CatalogueEntry) -> str:
         """Return the address of a plugin's source; empty where there is none."""
         url = self._urls.get(entry.info.framework)
         if url == NONE or not entry.info.file:

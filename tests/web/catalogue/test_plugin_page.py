@@ -43,6 +43,7 @@ def test_a_kernel_shows_what_is_known_of_it(site):
     text = Page(site["kernel/brainsmith.Pad.html"]).text
     for part in (
         "Pad (kernel) · BrainSmith catalogue",
+        "Skip to the content",
         "Kernels / brainsmith Pad kernel brainsmith Put values around",
         "from brainsmith.plugins import kernels kernels.Pad In a blueprint: Pad",
         "Surround a tensor. Along any axes. Args node The Pad node. value What is put around it, which may be any integer.",
