@@ -18,6 +18,13 @@
     search.select();
   });
 
+  // A table that is wider than its frame says so.
+  document.querySelectorAll(".scroll.wide").forEach((frame) => {
+    const update = () => frame.classList.toggle("overflows", frame.scrollWidth > frame.clientWidth + 1);
+    new ResizeObserver(update).observe(frame);
+    update();
+  });
+
   const block = document.getElementById("catalogue-data");
   if (!block) return;
 

@@ -44,6 +44,10 @@ class CatalogueFolder:
             raise OutputError(f"output folder {output!r} cannot be read: {reason}") from error
         if self.folder == self.folder.parent:
             raise OutputError(f"output folder {output} is the root of the file system; name another folder")
+        if _is_around_here(self.folder):
+            raise OutputError(
+                f"output folder {output} is the current folder, or around it, and would be replaced; name another folder"
+            )
         self.before = read_earlier(self.folder) if is_used else None
         if is_used and self.before is None:
             raise OutputError(
@@ -85,6 +89,15 @@ class CatalogueFolder:
             shutil.rmtree(staging, ignore_errors=True)
 
 
+def _is_around_here(folder: Path) -> bool:
+    """Tell whether a folder is the current one or around it: whoever is in it would be in a removed one afterwards."""
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # it is removed already
+        return False
+    return folder == here or folder in here.parents
+
+
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     for place in {Path(path).parent for path in files}:
         (folder / place).mkdir(parents=True, exist_ok=True)
@@ -96,7 +109,9 @@ def _put(staging: Path, folder: Path) -> None:
     """Put the staged folder where the other one is, which then is where the staged one was."""
     if not folder.exists():
         staging.rename(folder)
-    elif not _exchanged(staging, folder):
+        return
+    shutil.copymode(folder, staging)
+    if not _exchanged(staging, folder):
         # A system that cannot exchange them: for a moment there is none.
         old = staging.with_name(f"{staging.name}.old")
         folder.rename(old)

@@ -3,6 +3,7 @@
 import json
 import os
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -53,11 +54,12 @@ def test_what_changed_is_kept_from_catalogue_to_catalogue(tmp_path):
 
 
 def test_an_empty_folder_may_be_used_and_a_link_stays_one(tmp_path):
-    (tmp_path / "real").mkdir()
+    (tmp_path / "real").mkdir(mode=0o750)
     (tmp_path / "site").symlink_to(tmp_path / "real")
     publish(tmp_path / "site", "A")
     publish(tmp_path / "site", "A", "B")
     assert (tmp_path / "site").is_symlink()
+    assert (tmp_path / "real").stat().st_mode & 0o777 == 0o750
     assert (tmp_path / "real" / "transform" / "brainsmith.B.html").is_file()
 
 
@@ -101,9 +103,15 @@ def test_files_that_someone_put_into_a_catalogue_are_not_lost(tmp_path):
     )
 
 
-def test_a_file_and_the_root_are_refused(tmp_path):
+def test_a_file_the_root_and_the_current_folder_are_refused(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     assert refused(tmp_path / "file") == f"output {tmp_path}/file is a file; name a folder"
+    (tmp_path / "here" / "inside").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here" / "inside")
+    for folder in (".", "..", str(tmp_path / "here")):
+        assert refused(Path(folder)) == (
+            f"output folder {folder} is the current folder, or around it, and would be replaced; name another folder"
+        )
     root = "output folder / is the root of the file system; name another folder"
     with pytest.raises(OutputError, match=root):
         CatalogueFolder("/")
