@@ -160,6 +160,15 @@ VERBS = (
         _JSON,
     ),
     Verb(
+        "dashboard",
+        "show the builds of a folder on a local page",
+        "Lists builds in DIR and below it: those that run, live, and those that ended, which can be compared side by side."
+        " Serves this machine alone, to whoever has the address, which holds a token. It changes nothing.",
+        "brainsmith dashboard out",
+        Argument("DIR", about="a folder with builds in it or below it"),
+        Argument("--port", "P", "its port; 8764 by default, 0 picks a free one"),
+    ),
+    Verb(
         "plan",
         "say what a design space holds, and what its points share",
         "Prints what the blueprint leaves open, how many points there are, how often each step would run, and the tree of"

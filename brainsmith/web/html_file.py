@@ -27,7 +27,7 @@ def html_document(title: str, style: str, script: str, *content: Child) -> str:
     return _document(title, policy, tag("style", Markup(style)), content, tag("script", Markup(script)))
 
 
-def site_page(title: str, style: str, script: str, *content: Child) -> str:
+def site_page(title: str, style: str, script: str, *content: Child, asks_again: bool = False) -> str:
     """Return a page of a site whose pages share a style sheet and a script.
 
     Args:
@@ -35,8 +35,10 @@ def site_page(title: str, style: str, script: str, *content: Child) -> str:
         style: The address of the style sheet, relative to the page.
         script: That of the script, which runs when all of the page is there.
         content: The body.
+        asks_again: Whether the script asks the page's server for what is new.
     """
     policy = "default-src 'none'; img-src data:; style-src 'self'; script-src 'self'; form-action 'self'"
+    policy += "; connect-src 'self'" if asks_again else ""
     sheet = tag("link", rel="stylesheet", href=style)
     return _document(title, policy, sheet, content, tag("script", src=script))
 
