@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from brainsmith.cli.terminal import Terminal
 
 
+HINT = "the address has a token, and works on this machine alone; Ctrl-C ends it"
+
+
 def run(options: Options, terminal: Terminal) -> int:
     """Serve until SIGINT or SIGTERM."""
     from brainsmith.runtime.serving.protocol import why_not_installed
@@ -25,7 +28,7 @@ def run(options: Options, terminal: Terminal) -> int:
     port = options.whole("--port", PORT, most=MOST)
     with until_stopped() as wait, DashboardServer(Path(root), port) as server:
         terminal.write(f"builds of {root}: {server.url}")
-        terminal.write("  the address has a token, and works on this machine alone; Ctrl-C ends it")
+        terminal.write(f"  {HINT}")
         terminal.flush()
         wait()
     terminal.write("stopped")

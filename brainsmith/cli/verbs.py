@@ -5,6 +5,7 @@ from __future__ import annotations
 from brainsmith.blueprint.outputs import OUTPUTS
 from brainsmith.cli.command_line import JSON as _JSON
 from brainsmith.cli.command_line import LOG_FILE, LOG_JSON, QUIET, TRUST_MODEL, VERBOSE, Argument, Verb
+from brainsmith.cli.page_verbs import CATALOGUE, DASHBOARD
 from brainsmith.cli.plugin_verbs import PLUGIN_VERBS
 from brainsmith.exploration.vocabulary import MODELS, STRATEGIES
 from brainsmith.store.kinds import KINDS
@@ -43,21 +44,7 @@ _PACKAGE = Argument("DIR", about="a build's folder, or an accelerator's own")
 
 VERBS = (
     *PLUGIN_VERBS,
-    Verb(
-        "catalogue",
-        "write a web site of all plugins",
-        "Static pages: search, filters, a page for each plugin, which kernels have which backends, and what changed since"
-        " the catalogue that DIR holds. No plugin is imported, and the pages need no network.",
-        "brainsmith catalogue --output site",
-        Argument("--output", "DIR", "the folder for it; site by default"),
-        Argument(
-            "--source",
-            "FRAMEWORK=URL",
-            "where sources are published, with {path}, {line} and {version} in the URL",
-            many=True,
-        ),
-        _JSON,
-    ),
+    CATALOGUE,
     Verb(
         "blueprint check",
         "check a blueprint and show what it selects",
@@ -159,15 +146,7 @@ VERBS = (
         Argument("--upgrade", "NAME", "take over this plugin, file, package or tool alone", many=True),
         _JSON,
     ),
-    Verb(
-        "dashboard",
-        "show the builds of a folder on a local page",
-        "Lists builds in DIR and below it: those that run, live, and those that ended, which can be compared side by side."
-        " Serves this machine alone, to whoever has the address, which holds a token. It changes nothing.",
-        "brainsmith dashboard out",
-        Argument("DIR", about="a folder with builds in it or below it"),
-        Argument("--port", "P", "its port; 8764 by default, 0 picks a free one"),
-    ),
+    DASHBOARD,
     Verb(
         "plan",
         "say what a design space holds, and what its points share",

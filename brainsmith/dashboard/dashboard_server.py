@@ -11,8 +11,8 @@ from typing import Self
 
 from uvicorn import Config, Server
 
-from brainsmith.dashboard.application import dashboard_application
 from brainsmith.dashboard.build_tree import BuildTree
+from brainsmith.dashboard.dashboard_application import dashboard_application
 from brainsmith.errors import DashboardError
 
 HOST = "127.0.0.1"

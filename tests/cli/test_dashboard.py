@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from brainsmith.build.workspace import Workspace
+from brainsmith.cli.dashboard import HINT
 from tests.cli.command import COMMAND, in_this_process
 from tests.dashboard.conftest import report, tree  # noqa: F401  (fixtures)
 from tests.web.catalogue.conftest import Tab, chromium  # noqa: F401  (so too)
@@ -18,6 +19,7 @@ def test_what_cannot_be_served_is_an_error(elsewhere, capsys):
     assert (done.returncode, done.stderr) == (
         1, "error: nowhere is not a folder: name one with builds in it or below it\n",
     )  # fmt: skip
+    assert HINT == "the address has a token, and works on this machine alone; Ctrl-C ends it"
     done = in_this_process(capsys, "dashboard", ".", "--port", "x")
     assert (done.returncode, done.stderr.splitlines()[0]) == (
         2, "error: --port must be a whole number up to 65535, not 'x'",

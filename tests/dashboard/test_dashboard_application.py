@@ -91,6 +91,7 @@ def test_a_folder_without_builds_says_so(client, tree):
 
 def test_builds_are_compared_by_figures_steps_layers_and_schematics(client):
     parsed = page(client.get("/compare?build=good&build=deep/er/other"))
+    assert parsed.text.startswith("Builds side by side · BrainSmith")
     assert "LUT 7,380 3,690 -50.0%" in parsed.text
     assert "Accuracy 97.22 % 97.50 % +0.28 points" in parsed.text
     assert "Interval in cycles 784 784" in parsed.text

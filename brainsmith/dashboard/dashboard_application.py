@@ -61,10 +61,10 @@ def dashboard_application(tree: BuildTree, token: str, hosts: frozenset[str]) ->
         Route("/dashboard.css", _style, methods=["GET"]),
         Route("/dashboard.js", _script, methods=["GET"]),
     ]
-    return Starlette(routes=routes, middleware=[Middleware(Guard, token=token, hosts=hosts)])
+    return Starlette(routes=routes, middleware=[Middleware(RequestGuard, token=token, hosts=hosts)])
 
 
-class Guard:
+class RequestGuard:
     """Lets in who knows the token, under this server's own names, and gives every answer its headers."""
 
     def __init__(self, app: ASGIApp, token: str, hosts: frozenset[str]) -> None:
