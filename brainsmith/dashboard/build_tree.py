@@ -14,8 +14,8 @@ from brainsmith.steps.step_reports import read_report
 
 REPORT, PAGE = "report.json", "report.html"
 SCHEMA = "brainsmith.report/"
-DEEPEST, MOST = 8, 2000
-"""How far below the folder builds are found, and how many."""
+DEEPEST, MOST, MOST_FOLDERS = 8, 2000, 20_000
+"""How far below the folder builds are found, how many, and in how many folders: they are looked at every few seconds."""
 
 _PARTS = frozenset(
     ("report", "checkpoints", "rtl", "accelerator", "intermediate_models", "__pycache__", "node_modules")
@@ -47,21 +47,26 @@ class FoundBuild:
 class BuildTree:
     """A folder whose builds are looked up again at each call; reports that have not changed are kept.
 
-    Args:
+    Attributes:
         root: The folder.
+        is_cut: Whether there may be more builds than were found at the last look.
     """
 
     def __init__(self, root: Path) -> None:
+        self.is_cut = False
         self.root = root.resolve()
         self._kept: dict[Path, tuple[tuple[int, int], FoundBuild]] = {}
 
     def builds(self) -> list[FoundBuild]:
         """Return all builds: those that run first, then the one that ended last."""
         found: list[FoundBuild] = []
-        for folder in _folders(self.root, 0):
-            found += self._in(folder)
-            if len(found) >= MOST:
+        cut = False
+        for number, folder in enumerate(_folders(self.root, 0)):
+            cut = len(found) >= MOST or number >= MOST_FOLDERS
+            if cut:
                 break
+            found += self._in(folder)
+        self.is_cut = cut
         return sorted(found, key=lambda one: (one.state != "running", -one.time, one.path))
 
     def build(self, path: str) -> FoundBuild | None:

@@ -113,12 +113,14 @@ class Pages:
     async def overview(self, request: Request) -> Response:
         """Return the list of builds."""
         builds = await asyncio.to_thread(self._tree.builds)
-        return HTMLResponse(_encoded(overview_page(str(self._tree.root), builds, time.time())))
+        return HTMLResponse(
+            _encoded(overview_page(str(self._tree.root), builds, time.time(), self._tree.is_cut))
+        )
 
     async def parts(self, request: Request) -> Response:
         """Return the builds alone, for a page that is there already."""
         builds = await asyncio.to_thread(self._tree.builds)
-        return HTMLResponse(_encoded(overview_parts(builds, time.time())))
+        return HTMLResponse(_encoded(overview_parts(builds, time.time(), self._tree.is_cut)))
 
     async def compare(self, request: Request) -> Response:
         """Return builds side by side."""

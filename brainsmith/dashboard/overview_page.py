@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 
 from brainsmith import figures
 from brainsmith.build.report_figures import figures_of
-from brainsmith.dashboard.build_tree import PAGE, FoundBuild
+from brainsmith.dashboard.build_tree import MOST, MOST_FOLDERS, PAGE, FoundBuild
 from brainsmith.markup import Child, Markup, tag
 from brainsmith.report_fields import text
 from brainsmith.web.elements import sentence, table
@@ -42,19 +42,20 @@ def dashboard_page(title: str, *content: Child) -> str:
     return site_page(f"{title} · BrainSmith", STYLE, SCRIPT, top, main, asks_again=True)
 
 
-def overview_page(root: str, builds: Sequence[FoundBuild], now: float) -> str:
+def overview_page(root: str, builds: Sequence[FoundBuild], now: float, is_cut: bool = False) -> str:
     """Return the page.
 
     Args:
         root: The folder whose builds they are.
         builds: In order.
         now: Seconds since 1970.
+        is_cut: Whether there may be more.
     """
     head = tag("div", tag("h1", "Builds"), tag("p", tag("code", root), class_="lead"), class_="page-head")
-    return dashboard_page("Builds", head, tag("div", overview_parts(builds, now), id="builds"))
+    return dashboard_page("Builds", head, tag("div", overview_parts(builds, now, is_cut), id="builds"))
 
 
-def overview_parts(builds: Sequence[FoundBuild], now: float) -> Markup:
+def overview_parts(builds: Sequence[FoundBuild], now: float, is_cut: bool = False) -> Markup:
     """Return what the script asks for again and again: the builds that run, and the table of the others."""
     running = [one for one in builds if one.state == "running"]
     ended = [one for one in builds if one.state != "running"]
@@ -74,7 +75,9 @@ def overview_parts(builds: Sequence[FoundBuild], now: float) -> Markup:
         "No build has ended in this folder or below it. brainsmith build --output DIR makes one."
     )
     done = tag("section", tag("h2", "Ended"), form if ended else nothing)
-    return Markup("".join([live if running else "", done]))
+    most = f"{MOST:,} of them, and {MOST_FOLDERS:,} folders, are shown at most"
+    more = f"There may be more builds: {most}. Name a folder below."
+    return Markup("".join([live if running else "", done, sentence(more) if is_cut else ""]))
 
 
 def build_address(path: str, file: str = PAGE) -> str:

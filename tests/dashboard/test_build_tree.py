@@ -4,7 +4,9 @@ import os
 import shutil
 
 from brainsmith.build.workspace import Workspace, running_builds
+from brainsmith.dashboard import build_tree
 from brainsmith.dashboard.build_tree import BuildTree
+from brainsmith.dashboard.overview_page import overview_parts
 
 
 def found(tree):
@@ -54,6 +56,20 @@ def test_what_a_killed_build_left_does_not_run(tree):
     dead = workspace.staging.name.replace(f"-{os.getpid()}-", "-4194304-")
     workspace.staging.rename(workspace.staging.with_name(dead))
     assert "now" not in found(tree)
+
+
+def test_a_tree_of_more_builds_or_folders_than_are_looked_at_says_so(tree, monkeypatch):
+    looked = BuildTree(tree)
+    assert len(looked.builds()) == 4 and not looked.is_cut
+    for name, most in (("MOST", 2), ("MOST_FOLDERS", 3)):
+        with monkeypatch.context() as patch:
+            patch.setattr(build_tree, name, most)
+            assert len(looked.builds()) <= 2 and looked.is_cut
+    assert (
+        "There may be more builds: 2,000 of them, and 20,000 folders, are shown at most."
+        in overview_parts([], 0, True)
+    )
+    assert "There may be more" not in overview_parts([], 0)
 
 
 def test_no_path_leads_out_of_the_folder(tree, tmp_path):
