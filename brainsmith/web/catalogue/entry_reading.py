@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from brainsmith.plugin.collections import means_kernel, ranked
+from brainsmith.plugin.distributions import metadata
 from brainsmith.plugin.facts import details_or_reason
 from brainsmith.plugin.licence import distribution_of, stated_by
 from brainsmith.plugin.precedence import listing_order, meant_by_name, split_name
@@ -123,7 +124,8 @@ def _provider(framework: str) -> Provider:
     folder = None if framework == "project" else distribution_of(framework)
     if folder is None:
         return Provider(framework, "this project" if framework == "project" else framework, "", "")
-    return Provider(framework, folder.name.replace("_", "-"), folder.version, stated_by(folder))
+    version = folder.version or dict(metadata(folder)).get("Version", "")
+    return Provider(framework, folder.name.replace("_", "-"), version, stated_by(folder))
 
 
 def source_path(info: PluginInfo) -> str:

@@ -74,10 +74,18 @@ def test_a_file_is_named_as_its_package_names_it():
     assert source_path(record("X", origin="acme 1.0, entry point 'x'")) == ""
 
 
-def test_the_distribution_is_the_provider():
+def test_the_distribution_is_the_provider(tmp_path, monkeypatch):
     (ours,) = entries_of(record("X"))
     assert (str(ours.provider), ours.licence) == ("brainsmith 0.1.0", "MIT")
     (stated,) = entries_of(record("X", extra={"license": "BSD-3-Clause"}))
     assert stated.licence == "BSD-3-Clause"
+    egg = tmp_path / "acme.egg-info"  # of a package that is installed from its sources
+    egg.mkdir()
+    (egg / "PKG-INFO").write_text(
+        "Metadata-Version: 2.4\nName: acme\nVersion: 3.1\nLicense-Expression: ISC\n\nText"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    (acme,) = entries_of(record("X", framework="acme"))
+    assert (str(acme.provider), acme.licence) == ("acme 3.1", "ISC")
     (project,) = entries_of(record("X", framework="project"))
     assert (str(project.provider), project.licence) == ("this project", "")
