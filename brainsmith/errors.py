@@ -169,6 +169,10 @@ class ArrayFileError(BrainsmithError, ValueError):
     """A file of arrays (.npy, .npz) cannot be read, or holds others than are needed."""
 
 
+class DashboardError(BrainsmithError, RuntimeError):
+    """The dashboard cannot be served: there is no such folder, or the port is taken; the message says which."""
+
+
 class TargetError(BrainsmithError, RuntimeError):
     """A target failed, in `initialize`, `prepare_resource`, `execute` or `cleanup`; the message names target and cause."""
 

@@ -53,7 +53,7 @@ def test_what_the_page_says_is_done_in_a_copy(tmp_path):
 
 def test_the_files_that_the_tables_name_are_there():
     kernel, key = named_files("Add a kernel"), named_files("Add a key to blueprints")
-    assert (len(kernel), len(key)) == (8, 5)
+    assert (len(kernel), len(key)) == (9, 5)
     assert [name for name in kernel + key if not (ROOT / name).is_file()] == []
     assert [name for name in key if "strict" not in (ROOT / name).read_text()] == []
     assert [name for name in kernel if "softmax" not in (ROOT / name).read_text().lower()] == []

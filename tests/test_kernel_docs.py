@@ -40,7 +40,7 @@ def scripts(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     monkeypatch.syspath_prepend(str(PAGES))
     yield
-    for name in ("kernel_cases", "kernel_nodes", "kernels", "draw", "timing_svg"):
+    for name in ("kernel_cases", "kernel_nodes", "kernels", "draw", "timing_svg", "data_sheets"):
         sys.modules.pop(name, None)
 
 
@@ -92,7 +92,7 @@ def test_every_page_shows_its_picture(scripts):
     missing = [
         name
         for name, shown in CASES.items()
-        if f"(../pictures/kernels/{shown.core}.svg)" not in pages[name].read_text()
+        if f"(../../brainsmith/backends/rtl/data_sheets/{shown.core}.svg)" not in pages[name].read_text()
     ]
     assert missing == []
 
@@ -113,6 +113,19 @@ def test_the_pictures_are_what_is_drawn_now(scripts, tmp_path, monkeypatch):
     draw = load(PAGES / "draw.py")
     drawn = draw.draw(draw.drawn_backends())
     assert [name for name, svg in drawn.items() if draw.picture(name).read_text("utf-8") != svg] == []
+
+
+@pytest.mark.slow
+def test_the_data_sheets_are_what_the_formulas_give_now(scripts):
+    sheets = load(PAGES / "data_sheets.py")
+    from kernel_cases import CASES
+
+    stale = [
+        name
+        for name in CASES
+        if sheets.sheet_file(name).read_text("utf-8") != sheets.text_of(sheets.data_sheet(name))
+    ]
+    assert stale == [], f"python docs/kernels/data_sheets.py {' '.join(stale)}"
 
 
 @pytest.fixture

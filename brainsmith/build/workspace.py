@@ -174,6 +174,17 @@ def _sweep(output: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def running_builds(output: Path) -> list[Path]:
+    """Return where the builds of this machine work that run in an output folder now."""
+    start = f"{_STAGING}{_host()}-"
+    found = []
+    for folder in sorted(output.glob(f"{start}*-*")):
+        pid = folder.name.removeprefix(start).partition("-")[0]
+        if pid.isdigit() and _alive(int(pid)) and folder.is_dir():
+            found.append(folder)
+    return found
+
+
 def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)

@@ -18,7 +18,7 @@ def run(options: Options, terminal: Terminal) -> int:
     if options.flag("--dashboard"):
         if options.text("--output") is not None:
             raise UsageError("--dashboard is printed; --output FILE takes the figures")
-        from brainsmith.monitoring.dashboard import dashboard_text
+        from brainsmith.monitoring.grafana_dashboard import dashboard_text
 
         terminal.write(dashboard_text().rstrip())
         return 0

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.cli.plugins_list import warn_of_problems
-from brainsmith.errors import PluginLoadError, PluginNotFoundError
-from brainsmith.plugin.collections import backends_of, means_kernel
+from brainsmith.errors import PluginNotFoundError
+from brainsmith.plugin.facts import details_or_reason, facts_of
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.manager import get_plugin_manager
-from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.plugin.precedence import ADAPTED, framework_identifier, split_name
-from brainsmith.plugin.trust import why_not_trusted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
-    from brainsmith.plugin.details import Details
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.plugin_registry import Registry
 
@@ -76,8 +73,8 @@ def _notes(found: list[PluginInfo], name: str) -> Iterable[str]:
 
 def _print(info: PluginInfo, registry: Registry, terminal: Terminal) -> None:
     terminal.write(f"{info.type} {terminal.style(info.qualified, 'bold')}")
-    details, missing = _details(info)
-    pairs = [(name, value) for name, value in _facts(info, registry) if value]
+    details, missing = details_or_reason(info)
+    pairs = [(name, value) for name, value in facts_of(info, registry) if value]
     if details is None:
         pairs.append(("parameters", f"unknown: {missing}"))
     else:
@@ -94,50 +91,6 @@ def _print(info: PluginInfo, registry: Registry, terminal: Terminal) -> None:
             terminal.write(f"    {line}".rstrip())
 
 
-def _details(info: PluginInfo) -> tuple[Details | None, str]:
-    from brainsmith.plugin.details import details_of
-
-    try:
-        return details_of(info), ""
-    except PluginLoadError as error:
-        return None, str(error)
-
-
-def _facts(info: PluginInfo, registry: Registry) -> Iterable[tuple[str, str]]:
-    yield "description", info.description
-    yield "stage", info.stage or ""
-    if info.type == "kernel":
-        backends = [
-            f"{backend.qualified} ({backend.backend_type})" for backend in backends_of(registry, info)
-        ]
-        yield "backends", ", ".join(backends) or "none"
-        inferring = [
-            one.qualified for one in registry.records("transform") if means_kernel(registry, one, info)
-        ]
-        yield "inferred by", ", ".join(inferring)
-    else:
-        yield "kernel", info.kernel or ""
-    yield "backend type", info.backend_type or ""
-    domain = info.extra.get("domain", "")
-    yield "node", f"{op_type_of(info)} of {domain}" if domain else ""
-    yield "import as", _usage(info)
-    yield "object", info.reference
-    yield "origin", info.origin
-    yield "version", info.version
-    yield "trust", why_not_trusted(info)
-    yield "author", info.author
-    yield "license", info.license
-    yield "requires", ", ".join(info.requires)
-    yield "requires plugins", ", ".join(info.requires_plugins)
-    yield "needs brainsmith", " and ".join(_bounds(info))
-    yield "priority", "" if info.priority == 50 else str(info.priority)
-    yield "device types", ", ".join(info.device_types)
-    yield "tags", ", ".join(info.tags)
-    for name, value in info.extra.items():
-        if name not in ("domain", "op_type", "license"):
-            yield name.replace("_", " "), ", ".join(value) if isinstance(value, tuple) else str(value)
-
-
 def _tree(info: PluginInfo, registry: Registry) -> Iterator[str]:
     """Yield what a plugin requires, and below each what that requires itself, as lines of a tree."""
     if info.requires_plugins:
@@ -145,21 +98,3 @@ def _tree(info: PluginInfo, registry: Registry) -> Iterator[str]:
 
         yield ""
         yield from need_tree(info, lambda need: registry.resolve_alone(need.type, need.name))
-
-
-def _bounds(info: PluginInfo) -> Iterable[str]:
-    if info.min_brainsmith:
-        yield f">= {info.min_brainsmith}"
-    if info.max_brainsmith:
-        yield f"<= {info.max_brainsmith}"
-
-
-def _usage(info: PluginInfo) -> str:
-    """Return the expression that gives the object, after `from brainsmith.plugins import ...`."""
-    if info.type not in ("transform", "kernel", "backend", "step"):
-        return ""
-    door = f"{info.type}s"
-    if not info.name.isidentifier():
-        return f'{door}["{info.qualified}"]'
-    own = info.framework == "brainsmith"
-    return f"{door}.{info.name}" if own else f"{door}.{framework_identifier(info.framework)}.{info.name}"

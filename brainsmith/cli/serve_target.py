@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from brainsmith.cli.terminal import Terminal
     from brainsmith.runtime.serving.limits import Limits
 
-_MOST = 65535
+MOST = 65535
 """The highest port; and the most requests at once."""
 
 
@@ -34,10 +34,10 @@ def run(options: Options, terminal: Terminal) -> int:
     from brainsmith.runtime.serving.token import find_token
 
     limits = _limits(options)
-    port = options.whole("--port", PORT, most=_MOST)
+    port = options.whole("--port", PORT, most=MOST)
     token, source = find_token(options.text("--token-file"))
     tls = options.text("--certificate"), options.text("--key")
-    with _signals() as wait:
+    with until_stopped() as wait:
         service = Service(options.required("TARGET"), limits, _folders(options))
         server = TargetServer(service, options.text("--host") or HOST, port, token, *tls).start()
         terminal.write(
@@ -59,7 +59,7 @@ def run(options: Options, terminal: Terminal) -> int:
 
 
 @contextmanager
-def _signals() -> Iterator[Callable[[], None]]:
+def until_stopped() -> Iterator[Callable[[], None]]:
     """Give a function that returns once Ctrl-C or SIGTERM came.
 
     It looks every tenth of a second: a signal that another thread is given would wake nobody who waits for a lock, and a
@@ -95,7 +95,7 @@ def _limits(options: Options) -> Limits:
     return Limits(
         megabytes=options.number("--limit-mb", Limits.megabytes),
         seconds=options.number("--timeout", Limits.seconds),
-        requests=options.whole("--requests", Limits.requests, most=_MOST),
+        requests=options.whole("--requests", Limits.requests, most=MOST),
     )
 
 

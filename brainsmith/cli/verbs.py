@@ -5,6 +5,7 @@ from __future__ import annotations
 from brainsmith.blueprint.outputs import OUTPUTS
 from brainsmith.cli.cache_verbs import CACHE_VERBS
 from brainsmith.cli.command_line import JSON, LOG_FILE, LOG_JSON, QUIET, TRUST_MODEL, VERBOSE, Argument, Verb
+from brainsmith.cli.page_verbs import CATALOGUE, DASHBOARD
 from brainsmith.cli.plugin_verbs import PLUGIN_VERBS
 from brainsmith.exploration.vocabulary import MODELS, STRATEGIES
 
@@ -40,6 +41,7 @@ _PACKAGE = Argument("DIR", about="a build's folder, or an accelerator's own")
 
 VERBS = (
     *PLUGIN_VERBS,
+    CATALOGUE,
     Verb(
         "blueprint check",
         "check a blueprint and show what it selects",
@@ -141,6 +143,7 @@ VERBS = (
         Argument("--upgrade", "NAME", "take over this plugin, file, package or tool alone", many=True),
         JSON,
     ),
+    DASHBOARD,
     Verb(
         "plan",
         "say what a design space holds, and what its points share",

@@ -97,9 +97,13 @@ def info_folders(folders: list[str]) -> list[InfoFolder]:
 
 def metadata(info: InfoFolder) -> list[tuple[str, str]]:
     """Return the fields of a distribution's metadata, each with its value, in order; none where it cannot be read."""
-    try:
-        text = read_bytes(os.path.join(info.path, "METADATA")).decode("utf-8", "replace")
-    except OSError:
+    for name in ("METADATA", "PKG-INFO"):  # an `.egg-info` has the second
+        try:
+            text = read_bytes(os.path.join(info.path, name)).decode("utf-8", "replace")
+            break
+        except OSError:
+            continue
+    else:
         return []
     fields = (line.partition(": ") for line in text.partition("\n\n")[0].splitlines())
     return [(name, value.strip()) for name, colon, value in fields if colon]

@@ -20,7 +20,8 @@ def licence_of(info: PluginInfo) -> str:
     stated = info.extra.get("license")
     if stated:
         return str(stated)
-    return licence_of_distribution(*_DISTRIBUTIONS.get(info.framework, (distribution_key(info.framework),)))
+    folder = distribution_of(info.framework)
+    return "" if folder is None else stated_by(folder)
 
 
 def licence_of_distribution(*names: str, version: str = "") -> str:
@@ -30,14 +31,24 @@ def licence_of_distribution(*names: str, version: str = "") -> str:
         names: As package indexes compare them.
         version: The version that must be installed; empty for any.
     """
+    folder = _installed(names, version)
+    return "" if folder is None else stated_by(folder)
+
+
+def distribution_of(framework: str) -> InfoFolder | None:
+    """Return the metadata folder of the distribution that a framework's plugins come from; None if it is not installed."""
+    return _installed(_DISTRIBUTIONS.get(framework, (distribution_key(framework),)))
+
+
+def _installed(names: tuple[str, ...], version: str = "") -> InfoFolder | None:
     for folder in info_folders(search_folders()):
         if distribution_key(folder.name) in names and version in ("", folder.version):
-            return _stated_by(folder)
-    return ""
+            return folder
+    return None
 
 
-def _stated_by(folder: InfoFolder) -> str:
-    """Return what a metadata folder says: an expression, a short text, classifiers, or else the name of the file."""
+def stated_by(folder: InfoFolder) -> str:
+    """Return the licence that a metadata folder states: an expression, a short text, classifiers, or the name of a file."""
     found: dict[str, list[str]] = {}
     for name, value in metadata(folder):
         found.setdefault(name, []).append(value)

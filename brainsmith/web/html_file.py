@@ -1,4 +1,4 @@
-"""One HTML file that needs nothing else: its style and its script are in it, and nothing besides them may run."""
+"""HTML files that need no network: alone, with style and script in them, or as pages of a site. Nothing else may run."""
 
 from __future__ import annotations
 
@@ -24,6 +24,26 @@ def html_document(title: str, style: str, script: str, *content: Child) -> str:
     policy = (
         f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'"
     )
+    return _document(title, policy, tag("style", Markup(style)), content, tag("script", Markup(script)))
+
+
+def site_page(title: str, style: str, script: str, *content: Child, asks_again: bool = False) -> str:
+    """Return a page of a site whose pages share a style sheet and a script.
+
+    Args:
+        title: What the browser's tab says.
+        style: The address of the style sheet, relative to the page.
+        script: That of the script, which runs when all of the page is there.
+        content: The body.
+        asks_again: Whether the script asks the page's server for what is new.
+    """
+    policy = "default-src 'none'; img-src data:; style-src 'self'; script-src 'self'; form-action 'self'"
+    policy += "; connect-src 'self'" if asks_again else ""
+    sheet = tag("link", rel="stylesheet", href=style)
+    return _document(title, policy, sheet, content, tag("script", src=script))
+
+
+def _document(title: str, policy: str, style: Markup, content: Child, script: Markup) -> str:
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -32,9 +52,9 @@ def html_document(title: str, style: str, script: str, *content: Child) -> str:
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", title),
         tag("link", rel="icon", href=_ICON),
-        tag("style", Markup(style)),
+        style,
     )
-    return f"<!doctype html>\n{tag('html', head, tag('body', content, tag('script', Markup(script))), lang='en')}\n"
+    return f"<!doctype html>\n{tag('html', head, tag('body', content, script), lang='en')}\n"
 
 
 def _digest(source: str) -> str:

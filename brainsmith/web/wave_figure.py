@@ -23,7 +23,7 @@ def wave_figure(found: Fields, picture: str, interval: float | None = None) -> M
         picture: The content of the SVG file.
         interval: Cycles from frame to frame at full speed, where that was measured.
     """
-    size = _SIZE.match(picture)
+    size = picture_size(picture)
     if size is None:
         reason = first_text(found, "reason")
         words = f"The handshakes of a frame were not drawn: {reason}"
@@ -31,13 +31,24 @@ def wave_figure(found: Fields, picture: str, interval: float | None = None) -> M
     words = _words(found, interval)
     image = tag(
         "img",
-        src="data:image/svg+xml;base64," + base64.b64encode(picture.encode()).decode(),
+        src=picture_source(picture),
         alt=f"Handshakes of every stream: {words}",
-        width=int(size[1]),
-        height=int(size[2]),
+        width=size[0],
+        height=size[1],
     )
     canvas = scrolling("Handshakes", image, "canvas wave", data_zoom="wave")
     return graph_frame("Handshakes", words, canvas, tools="wave")
+
+
+def picture_source(picture: str) -> str:
+    """Return the address of an SVG file that is in the page itself."""
+    return "data:image/svg+xml;base64," + base64.b64encode(picture.encode()).decode()
+
+
+def picture_size(picture: str) -> tuple[int, int] | None:
+    """Return width and height that an SVG file of ours states; None of another text."""
+    size = _SIZE.match(picture)
+    return None if size is None else (int(size[1]), int(size[2]))
 
 
 def _words(found: Fields, at_full_speed: float | None) -> str:

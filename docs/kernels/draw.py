@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.stitching.design import Design, Link
     from brainsmith.rtl.verification.watch import WatchedRun
 
-PICTURES = ROOT / "docs" / "pictures" / "kernels"
+PICTURES = ROOT / "brainsmith" / "backends" / "rtl" / "data_sheets"
 FRAMES = 6
 FED, GIVEN = "00001000", "0000001100"
 """When the ends stall where a case does not say: 1 is a cycle without a beat, or in which none is taken."""

@@ -38,9 +38,9 @@ def given(words, capsys):
 
 def test_these_verbs_take_it():
     assert [" ".join(verb.words) for verb in TAKERS] == [
-        "plugins list", "plugins support", "blueprint check", "blueprint show", "build", "diff", "verify", "lock", "plan",
-        "explore", "run", "compare", "targets", "trust list", "cache list", "cache show", "cache why", "cache push",
-        "cache pull", "cache prune", "cache clear", "health", "stats",
+        "plugins list", "plugins support", "catalogue", "blueprint check", "blueprint show", "build", "diff", "verify",
+        "lock", "plan", "explore", "run", "compare", "targets", "trust list", "cache list", "cache show", "cache why",
+        "cache push", "cache pull", "cache prune", "cache clear", "health", "stats",
     ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from brainsmith.cli.main import main
-from brainsmith.cli.serve_target import _leave, _signals
+from brainsmith.cli.serve_target import _leave, until_stopped
 from brainsmith.cli.terminal import Terminal
 from brainsmith.targets import ResourceManager
 from tests.build import graphs
@@ -54,7 +54,7 @@ def test_a_signal_that_another_thread_is_given_ends_it_too():
 
     before = signal.getsignal(signal.SIGTERM)
     for _ in range(5):
-        with _signals() as wait:
+        with until_stopped() as wait:
             thread = threading.Thread(target=kill)
             thread.start()
             wait()

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from brainsmith.cli.main import main
-from brainsmith.monitoring.dashboard import dashboard_text
+from brainsmith.monitoring.grafana_dashboard import dashboard_text
 from tests.cli.command import COMMAND, ROOT
 from tests.monitoring.exposed import fetch, names, samples
 

@@ -1,0 +1,1 @@
+"""A static site of all plugins that the hub finds, without importing any."""
