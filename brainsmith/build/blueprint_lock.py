@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 _ANEW = "brainsmith lock writes it anew"
+_RTL_KEYS = frozenset(f"step:{name}" for name in RTL_STEPS)
 _KINDS = ("plugin", "plugin file", "package", "tool")
 
 
@@ -75,7 +76,7 @@ def lock_file(blueprint: Sequence[str]) -> Path:
 def used_by(selection: Selection, registry: Registry) -> Environment:
     """Return what builds of a blueprint use, however far they go: plugins, their files, packages and tools."""
     beyond = [step.record for step in selection.left_out if step.record is not None]
-    rtl = [info for info in registry.records("step", "brainsmith") if info.name in RTL_STEPS]
+    rtl = [info for info in registry.known() if info.key in _RTL_KEYS and info.framework == "brainsmith"]
     return environment_of([*selection.records, *beyond, *rtl], registry, tools=True)
 
 

@@ -111,8 +111,8 @@ def _differ(kind: str, here: Mapping[str, str], there: Mapping[str, str]) -> Ite
 
 
 def _own(registry: Registry) -> list[PluginInfo]:
-    """Return the plugins that belong to no framework."""
-    return [info for info in registry.records() if info.file and info.framework not in FRAMEWORKS]
+    """Return the plugins that belong to no framework, as of the discovery that was just made."""
+    return [info for info in registry.known() if info.file and info.framework not in FRAMEWORKS]
 
 
 def _plugins(records: Iterable[PluginInfo]) -> Iterator[tuple[str, str]]:

@@ -60,10 +60,13 @@ def python_version() -> str:
 
 
 def plugin_places(settings: Settings, registry: Registry) -> tuple[Path, ...]:
-    """Return where the plugins are that belong to no framework: folders, and files that are plugins by themselves."""
+    """Return where the plugins are that belong to no framework: folders, and files that are plugins by themselves.
+
+    They are those of the discovery that was just made.
+    """
     own = [Path(settings.project) / "plugins"] if settings.project else []
     found = [*own, *map(Path, settings.plugin_folders)]
-    for info in registry.records():
+    for info in registry.known():
         if info.framework not in (*FRAMEWORKS, "project") and info.file:
             file = Path(info.file)
             # The whole package of the plugin, or the one file where it is no package.

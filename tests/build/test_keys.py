@@ -41,11 +41,7 @@ def test_every_file_of_ours_that_a_step_may_read_is_a_source():
         ".txt",
         ".svg",
     }  # compiled, for type checkers, what `install-finn` installs, and pictures
-    steps = [
-        path
-        for path in root.rglob("*.*")
-        if path.relative_to(root).parts[0] not in keys.UNREACHED
-    ]
+    steps = [path for path in root.rglob("*.*") if path.relative_to(root).parts[0] not in keys.UNREACHED]
     assert {path.suffix for path in steps if path.is_file()} <= keys.SOURCES | unread
 
 
