@@ -15,6 +15,7 @@ from pathlib import Path
 from catalogue_site import catalogue
 from measure import ROOT, compile_package, environment, row
 from shared_caches import shared_discovery
+from watched_saves import watched
 
 OBSERVED = 0.01
 """The share of a build's time that its figures and spans may cost."""
@@ -80,7 +81,7 @@ def observed() -> None:
         row(f"figures and spans, {what}", f"{share:.2%}", f"{OBSERVED:.0%}", reached=share <= OBSERVED)
 
 
-ROWS = {"metrics": observed, "shared_discovery": shared_discovery, "catalogue": catalogue}
+ROWS = {"metrics": observed, "shared_discovery": shared_discovery, "catalogue": catalogue, "watch": watched}
 
 
 def main() -> None:
