@@ -16,6 +16,7 @@ from catalogue_site import catalogue
 from locked_builds import locked
 from measure import ROOT, compile_package, environment, row
 from shared_caches import shared_discovery
+from watched_saves import watched
 
 OBSERVED = 0.01
 """The share of a build's time that its figures and spans may cost."""
@@ -81,7 +82,13 @@ def observed() -> None:
         row(f"figures and spans, {what}", f"{share:.2%}", f"{OBSERVED:.0%}", reached=share <= OBSERVED)
 
 
-ROWS = {"locked": locked, "metrics": observed, "shared_discovery": shared_discovery, "catalogue": catalogue}
+ROWS = {
+    "locked": locked,
+    "metrics": observed,
+    "shared_discovery": shared_discovery,
+    "catalogue": catalogue,
+    "watch": watched,
+}
 
 
 def main() -> None:

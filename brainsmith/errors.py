@@ -75,6 +75,14 @@ class UntrustedPluginError(PluginUnavailableError):
     """A plugin is not imported, because it is not trusted: where it comes from, why, and the command that trusts it."""
 
 
+class StalePluginError(PluginUnavailableError):
+    """A plugin's file is broken since it is watched: its last good version is known, and nothing is built with it."""
+
+
+class WatchError(BrainsmithError, RuntimeError):
+    """Files cannot be watched: a package is not installed."""
+
+
 class TrustError(BrainsmithError, RuntimeError):
     """What is trusted cannot be read or changed: the list, a key, a signature, or what is to be trusted."""
 

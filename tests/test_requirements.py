@@ -44,7 +44,7 @@ def declared(extra):
 
 
 @pytest.mark.parametrize(
-    "group", ["dependencies", "rtl", "hls", "bench", "serve", "metrics", "test", "check"]
+    "group", ["dependencies", "rtl", "hls", "bench", "serve", "metrics", "watch", "test", "check"]
 )
 def test_make_installs_all_of_it_in_a_version_that_fits(group):
     locked = {normalised(name): version for name, version in LOCKED.items()}

@@ -130,10 +130,10 @@ def _built(
         source = with_input_datatypes(source, task.inputs, model_name(model))
         shown = {"explain": explain, "page": report}
         job = BuildJob(task, source, workspace, model_name(model), progress, use_cache=use_cache, **shown)
-        with task.registry.asked(task.limits):
+        with task.registry.asked(task.limits), job.runner.held:
             job.prepare(verify)
     with _nothing_half_written(workspace, job), _failure_reported(job):
-        with job.listened(), job.maker, task.registry.asked(task.limits):
+        with job.listened(), job.maker, task.registry.asked(task.limits), job.runner.held:
             result = job.finish(job.run())
         workspace.publish(job.state_provenance)
     job.share_results()

@@ -205,8 +205,14 @@ class BuildJob:
         _state_proof(staging, content)
         steps, warnings = tuple(self.runner.results), tuple(content["warnings"])
         explanations = tuple(f"{step.name}: {step.cache}" for step in steps)
+        found = dict.fromkeys(path for _, path in self._files_read())
+        outside, read = (
+            self.runner.outside,
+            tuple(one for one in found if one != self.name or Path(one).exists()),
+        )
+        first = self.runner.first_run
         return BuildResult(
-            output, output / "model.onnx", content, steps, warnings, explanations, self.runner.outside
+            output, output / "model.onnx", content, steps, warnings, explanations, outside, read, first
         )
 
     def state_provenance(self, folder: Path) -> None:

@@ -55,6 +55,8 @@ class BuildResult:
         warnings: What the user should know.
         explanations: For each step, why it was or was not reused.
         outside: What the steps read from outside.
+        read: The files that the build read: model, blueprint, golden data, and what steps read.
+        first_run: When the first step began that could not be reused, in seconds since the epoch; None if all were.
     """
 
     output: Path
@@ -64,6 +66,8 @@ class BuildResult:
     warnings: tuple[str, ...] = ()
     explanations: tuple[str, ...] = field(default=())
     outside: Reads = field(default_factory=Reads)
+    read: tuple[str, ...] = ()
+    first_run: float | None = None
 
     @property
     def page(self) -> Path | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,9 +29,12 @@ from brainsmith.errors import BuildError, PluginLoadError
 from brainsmith.monitoring.current import STEP, Current
 from brainsmith.monitoring.work_span import REUSED, WorkSpan
 from brainsmith.plugin.finn_install import INSTALL_FINN
+from brainsmith.plugin.held_plugins import HeldPlugins
 from brainsmith.plugin.import_reads import note_imported, reads_at_import
+from brainsmith.plugin.mounted_folders import FOLDER_PREFIX, plugin_mounts
+from brainsmith.plugin.plugin_registry import REGISTRY
 from brainsmith.plugin.read_rules import FRAMEWORKS
-from brainsmith.plugin.remembered import add_remembered, remember
+from brainsmith.plugin.remembered import add_remembered, remember, top_name
 from brainsmith.plugin.renewal import imported_helpers, refuse_changed, renew
 from brainsmith.plugin.requirements import lacks_finn_alone
 from brainsmith.shown import error_text
@@ -97,6 +102,8 @@ class StepRunner:
         results: One for each step so far.
         outside: What they read from outside, also those whose results are reused.
         warnings: What the user should know.
+        held: The plugins that the build began with.
+        first_run: When the first step began that could not be reused, in seconds since the epoch; None if none did.
     """
 
     steps: Sequence[BuildStep]
@@ -107,13 +114,12 @@ class StepRunner:
     asked: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        live = {name for name in plugin_mounts() if name in sys.modules}
+        sources = self._sources()
         renew()  # a key may not hold modules that are about to be forgotten
+        self.held = HeldPlugins(REGISTRY.loaded_objects(), lambda: self._sources() != sources)
         self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in self.steps)
-        known = (
-            ({}, "")
-            if self.cache is None
-            else (framework_versions(), plugin_sources(self.folders, self.asked))
-        )
+        known = ({}, "") if self.cache is None else (framework_versions(), sources)
         cfg = "finn" if self._with_finn else "own"
         self._around = Surroundings(*known, cfg, tuple(map(str, self.folders)))
         self._functions: list[StepFunction] | None = None
@@ -128,6 +134,22 @@ class StepRunner:
         self.warnings: list[str] = []
         self.outside = Reads()
         self._unusable = _without_finn(self.steps)
+        self.first_run: float | None = None
+        self._load_live(live)
+
+    def _sources(self) -> str:
+        return plugin_sources(self.folders, self.asked)
+
+    def _load_live(self, live: set[str]) -> None:
+        """Load the steps of plugin folders that this process has imported before, so that no edit comes between.
+
+        One that cannot be loaded is an error where it has to run.
+        """
+        with self.held:
+            for step in self.steps:
+                if step.record is not None and top_name(step.module) in live:
+                    with suppress(PluginLoadError):
+                        step.load()
 
     def apply(self, step: BuildStep, model: Artifact) -> Artifact:
         """Return a step's result.
@@ -247,7 +269,6 @@ class StepRunner:
 
     def _load(self, at: int) -> StepFunction:
         if self._functions is None:
-            renew()
             self._functions = [step.load() for step in self.steps[: min(self._unusable, default=None)]]
             refuse_changed()
         return self._functions[at]
@@ -270,6 +291,8 @@ class StepRunner:
         if self._rules is None:
             self._rules = rules(self.staging, self.folders)
         view, recorder = RecordingView(self._step_config()), Recorder(self._rules)
+        if self.first_run is None:
+            self.first_run = time.time()
         before = self._side.state()
         given = model.data
         seed = f"{step.name} {self._content(model)}"
@@ -292,6 +315,8 @@ class StepRunner:
                 raise failed_step(step.name, error, str(refused)) from refused
             text, file = missing_framework(error) or error_text(error), _definition(step).rpartition(":")[0]
             raise failed_step(step.name, error, text, file) from error
+        if any(name.startswith(FOLDER_PREFIX) for name in recorder.imported):
+            self.held.refuse_changed(f"what step '{step.name}' imports while it runs")
         remember(step.module, recorder.readers)
         note_imported(recorder.imported)
         writes = writes_of(view)
@@ -342,7 +367,7 @@ class StepRunner:
 
     def _why_not_current(self) -> str:
         """Return why what ran is not what the key says: sources that changed meanwhile; empty if it is."""
-        if plugin_sources(self.folders, self.asked) != self._around.plugins:
+        if self.held.has_changed():
             return "plugins changed while the build ran"
         try:
             refuse_changed()

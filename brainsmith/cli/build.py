@@ -45,21 +45,12 @@ def run(options: Options, terminal: Terminal) -> int:
             options.required("MODEL"),
             options.texts("--blueprint"),
             output_of(options),
-            overrides=options.texts("--set"),
-            produce=options.text("--produce"),
-            part=options.text("--part"),
+            progress=show,
             fit=options.text("--fit"),
-            input_datatype=options.text("--input-datatype"),
-            verify_inputs=options.text("--verify-inputs"),
-            verify_labels=options.text("--verify-labels"),
-            verify_expected=options.text("--verify-expected"),
-            verify=not options.flag("--no-verify"),
-            report=not options.flag("--no-report"),
             use_cache=not options.flag("--no-cache"),
             explain=options.flag("--explain"),
-            progress=show,
             locked=options.flag("--locked"),
-            strict=options.flag("--strict") or None,  # else the blueprint decides
+            **arguments_of(options),
         )
     except NotProvenError as error:
         line.clear()
@@ -69,6 +60,27 @@ def run(options: Options, terminal: Terminal) -> int:
         line.clear()
     _end(result, terminal, begin)
     return 0
+
+
+def arguments_of(options: Options) -> dict[str, Any]:
+    """Return what options say of a build, also of one that is repeated."""
+    return {
+        "overrides": options.texts("--set"),
+        "produce": options.text("--produce"),
+        "part": options.text("--part"),
+        "input_datatype": options.text("--input-datatype"),
+        "verify_inputs": options.text("--verify-inputs"),
+        "verify_labels": options.text("--verify-labels"),
+        "verify_expected": options.text("--verify-expected"),
+        "verify": not options.flag("--no-verify"),
+        "report": not options.flag("--no-report"),
+        "strict": options.flag("--strict") or None,  # else the blueprint decides
+    }
+
+
+def model_folder(model: str) -> str:
+    """Return the folder of a model's builds where none is given: `out/` and the model's name."""
+    return f"out/{model.replace(chr(92), '/').rpartition('/')[2].removesuffix('.onnx')}"
 
 
 def output_of(options: Options) -> str:
@@ -84,10 +96,7 @@ def output_of(options: Options) -> str:
             raise UsageError(f"brainsmith build needs {name} {what}, or --fit PART{see}")
     if fit is not None and options.text("--part") is not None:
         raise UsageError(f"--fit names the device, and --part does too: leave --part out{see}")
-    return (
-        output
-        or f"out/{options.required('MODEL').replace(chr(92), '/').rpartition('/')[2].removesuffix('.onnx')}"
-    )
+    return output or model_folder(options.required("MODEL"))
 
 
 def _end(result: Any, terminal: Terminal, begin: float, strict: bool = False) -> None:

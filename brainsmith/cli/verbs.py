@@ -37,6 +37,16 @@ _CIRCUIT = (
     Argument("--blueprint", "FILE", "build the model with it first, for a target that runs builds"),
     Argument("--build", "DIR", "a build of the model, for a target that runs builds, such as rtlsim"),
 )
+_WHAT = (
+    Argument("--produce", "OUTPUT", "how far to build; overrides the blueprint", choices=OUTPUTS),
+    Argument("--part", "PART", "the device, or a board such as pynq-z2, in place of the blueprint's"),
+    Argument(
+        "--input-datatype", "TYPE", "which integers the input is made of: UINT8, or image=UINT8,mask=INT4"
+    ),
+    Argument("--verify-inputs", "X.npy", "golden inputs, in place of the blueprint's"),
+    Argument("--verify-labels", "Y.npy", "the correct class of each golden input"),
+    Argument("--verify-expected", "Z.npy", "the correct output of each golden input"),
+)
 _PACKAGE = Argument("DIR", about="a build's folder, or an accelerator's own")
 
 VERBS = (
@@ -84,14 +94,7 @@ VERBS = (
             "PART",
             "a device, or a board such as pynq-z2: the foldings that are best within 80 % of it",
         ),
-        Argument("--produce", "OUTPUT", "how far to build; overrides the blueprint", choices=OUTPUTS),
-        Argument("--part", "PART", "the device, or a board such as pynq-z2, in place of the blueprint's"),
-        Argument(
-            "--input-datatype", "TYPE", "which integers the input is made of: UINT8, or image=UINT8,mask=INT4"
-        ),
-        Argument("--verify-inputs", "X.npy", "golden inputs, in place of the blueprint's"),
-        Argument("--verify-labels", "Y.npy", "the correct class of each golden input"),
-        Argument("--verify-expected", "Z.npy", "the correct output of each golden input"),
+        *_WHAT,
         Argument("--strict", about="exit code 3 unless all is proven; the output is written anyway"),
         Argument("--locked", about="refuse all that differs from the blueprint's lock, before anything runs"),
         Argument("--no-verify", about="do not check the model after each step"),
@@ -100,6 +103,24 @@ VERBS = (
         Argument("--explain", about="report for each step why it was or was not reused"),
         _TRUST_MODEL,
         *_HOW_MUCH,
+    ),
+    Verb(
+        "watch",
+        "build, and build again whenever something is saved",
+        "Waits for changes of the model, the blueprint with all that it extends, golden data, plugins, and what steps read."
+        " What is saved during a build is taken up after it. A plugin whose file breaks is stale: builds refuse it until it"
+        " is mended. Ctrl-C ends.",
+        "brainsmith watch blueprints/digits_mlp.yaml examples/digits/mlp.onnx",
+        Argument("BLUEPRINT", about="what to build, and with which plugins"),
+        Argument("MODEL", about="a quantised ONNX model"),
+        _SET,
+        Argument("--output", "DIR", "the folder for the output; out/MODEL by default"),
+        *_WHAT,
+        Argument("--strict", about="report a build that is not proven in full as an error"),
+        Argument("--no-verify", about="do not check the model after each step"),
+        Argument("--no-report", about="do not write report.html; saves one simulation of a circuit"),
+        _TRUST_MODEL,
+        *_HOW_MUCH[:-1],
     ),
     Verb(
         "diff",

@@ -102,6 +102,10 @@ class DiscoveryCache:
             shared.offer(snapshot)
         return snapshot, "scan"
 
+    def in_memory(self, key: Key, settings: Settings) -> Snapshot | None:
+        """Return what was found last for a request, whether it is still true or not; None if nothing was."""
+        return self._memory.get(_full_key(key, settings, environment(ADAPTED)))
+
     def get(self, key: Key, settings: Settings, installed: Installed | None = None) -> CachedDiscovery:
         """Look for the snapshot that is still true.
 

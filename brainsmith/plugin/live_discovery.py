@@ -9,6 +9,7 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.errors import BrainsmithError, SettingsError
 from brainsmith.forks import lock_of
 from brainsmith.plugin.discovery_cache import DiscoveryCache
+from brainsmith.plugin.held_plugins import held_plugins
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.performance_stats import Stats
 from brainsmith.plugin.records import RecordList
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from brainsmith.errors import Problem
     from brainsmith.plugin.discovery_cache import CachedDiscovery
     from brainsmith.plugin.info import PluginInfo
+    from brainsmith.plugin.last_good import LastGood
     from brainsmith.plugin.plugin_registry import Registry
     from brainsmith.plugin.snapshot import Snapshot
 
@@ -48,6 +50,8 @@ class LiveDiscovery:
         self._blueprint: tuple[str, frozenset[tuple[str, str]]] | None = None
         self.stats = Stats()
         self._checked = -TRUSTED
+        self._last_good: LastGood | None = None
+        self._watches = 0
         registry.on_reading(self._refresh, self._recheck)
 
     @property
@@ -141,7 +145,36 @@ class LiveDiscovery:
             renew()
         return registry
 
+    def keep_last_good(self) -> None:
+        """List what a file that breaks had before as stale, until `forget_last_good` was called as often."""
+        with self._lock:
+            self._watches += 1
+            if self._last_good is None:
+                from brainsmith.plugin.last_good import LastGood  # only where files are watched
+
+                self._last_good = LastGood()
+            self._whole(self.settings)
+
+    def forget_last_good(self) -> None:
+        """List only what files have, unless somebody else watches them."""
+        with self._lock:
+            self._watches -= 1
+            if not self._watches:
+                self._last_good = None
+                self._current = None
+
     def _snapshot(self, request: Request, settings: Settings) -> tuple[Snapshot, str]:
+        """Return what is found; while files are watched, with what broken ones had before."""
+        snapshot, source = self._provided(request, settings)
+        if self._last_good is not None and request.is_whole:
+            snapshot = self._last_good.completed(snapshot)
+        return snapshot, source
+
+    def _provided(self, request: Request, settings: Settings) -> tuple[Snapshot, str]:
+        held = self._cache.in_memory(request.key, settings) if held_plugins() is not None else None
+        if held is not None:
+            return held, "memory"
+
         def read(kept: CachedDiscovery) -> Snapshot:
             from brainsmith.plugin.discovery import discover  # parses: only where no cache is true
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from brainsmith.monitoring.metrics_server import MetricsServer
     from brainsmith.plugin.instance_cache import InstanceCache
+    from brainsmith.plugin.plugin_watch import PluginChange, PluginWatch
     from brainsmith.settings import Settings
 
 
@@ -104,6 +105,23 @@ class PluginManager(LiveDiscovery):
         from brainsmith.monitoring.metrics_server import serve_hub  # it imports prometheus-client
 
         return serve_hub(self, host, port)
+
+    def watch(self, callback: Callable[[PluginChange], None] | None = None) -> PluginWatch:
+        """Return a watch of the plugin folders, for `with`: saved plugins are taken over at once.
+
+        Meanwhile a file that breaks keeps its plugins in listings, with what is wrong as `stale`; to use one raises
+        StalePluginError.
+
+        Args:
+            callback: Called with each change, in a thread of the watch. Without it, the watch yields the changes:
+                `with manager.watch() as watch: for change in watch: ...`
+
+        Raises:
+            WatchError: The package watchfiles is not installed.
+        """
+        from brainsmith.plugin.plugin_watch import PluginWatch  # only where files are watched
+
+        return PluginWatch(self, callback)
 
     def clear_cache(self) -> None:
         """Forget every cached discovery, blueprint and instance, in memory and on disk. Changes no result."""

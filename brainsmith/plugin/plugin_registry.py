@@ -8,6 +8,7 @@ from brainsmith.errors import (
     PluginNotFoundError,
 )
 from brainsmith.plugin.discovered import Discovered
+from brainsmith.plugin.held_plugins import held_plugins
 from brainsmith.plugin.info import PLUGIN_TYPES, PluginInfo
 from brainsmith.plugin.precedence import (
     duplicate_message,
@@ -200,6 +201,10 @@ class Registry(RecordTables):
             from brainsmith.plugin.not_found import not_found_message  # only where a name is wrong
 
             raise PluginNotFoundError(not_found_message(self, plugin_type, name))
+        if "stale" in info.extra:
+            from brainsmith.plugin.last_good import refuse_stale  # only where files are watched
+
+            refuse_stale(info)
         self.limits.refuse_unusable(info)
         if info.framework not in FRAMEWORKS and not self.is_loaded(info):
             from brainsmith.plugin.trust import refuse_untrusted  # our own plugins are trusted
@@ -223,11 +228,15 @@ class Registry(RecordTables):
         return self.load(self.resolve(plugin_type, name))
 
     def load(self, info: PluginInfo) -> Any:
-        """Return the real object of a record, imported if it was not yet.
+        """Return the real object of a record, imported if it was not yet; inside of a build, of the version it began with.
 
         Raises:
             PluginLoadError: Its import failed.
         """
+        held = held_plugins()
+        return self._load(info) if held is None else held.load(info, self._load)
+
+    def _load(self, info: PluginInfo) -> Any:
         key = (info.type, info.reference)
         try:
             return self._objects[key]
@@ -241,6 +250,11 @@ class Registry(RecordTables):
         obj = import_object(info)
         with self._lock:
             return self._objects.setdefault(key, obj)
+
+    def loaded_objects(self) -> dict[tuple[str, str], Any]:
+        """Return the objects that are loaded, by type and reference."""
+        with self._lock:
+            return dict(self._objects)
 
     def loaded_modules(self) -> set[str]:
         """Return the modules of which objects are loaded."""

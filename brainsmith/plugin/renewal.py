@@ -12,6 +12,7 @@ import sys
 from types import ModuleType
 
 from brainsmith import TYPE_CHECKING
+from brainsmith.plugin.held_plugins import held_plugins
 from brainsmith.plugin.import_reads import (
     forget_imports,
     imported_by_plugins,
@@ -36,8 +37,11 @@ if TYPE_CHECKING:
 def renew() -> None:
     """Forget the modules of each plugin folder in which anything changed; their objects are loaded anew when asked for.
 
-    Objects of other modules that changed are forgotten too: asking for them says to restart.
+    Objects of other modules that changed are forgotten too: asking for them says to restart. Inside of a build nothing is
+    forgotten: it ends with what it began with.
     """
+    if held_plugins() is not None:
+        return
     tops = plugin_mounts()
     mounted = {
         name: module

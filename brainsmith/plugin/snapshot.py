@@ -82,10 +82,14 @@ class Snapshot(Struct):
         """Return it with the records of some types only."""
         if types is None:
             return self
-        part = object.__new__(Snapshot)
-        vars(part).update(vars(self))
-        part.records = [info for info in self.records if info.type in types]
-        return part
+        return self.with_records([info for info in self.records if info.type in types])
+
+    def with_records(self, records: list[PluginInfo]) -> Snapshot:
+        """Return it with other records."""
+        other = object.__new__(Snapshot)
+        vars(other).update(vars(self))
+        other.records = records
+        return other
 
 
 class DiscoveryLimits:

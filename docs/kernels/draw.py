@@ -24,7 +24,7 @@ from brainsmith.rtl.simulation.simulation_result import PHASES  # noqa: E402
 from brainsmith.rtl.simulation.stalls import Stalls  # noqa: E402
 from brainsmith.rtl.stitching.design import DESIGN  # noqa: E402
 from brainsmith.rtl.verification.design_runs import lane_values  # noqa: E402
-from brainsmith.rtl.verification.watch import build_watched, watch_design  # noqa: E402
+from brainsmith.rtl.verification.link_watch import build_watched, watch_design  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from brainsmith.rtl.cores.trial import Case
     from brainsmith.rtl.stitching.design import Design, Link
-    from brainsmith.rtl.verification.watch import WatchedRun
+    from brainsmith.rtl.verification.link_watch import WatchedRun
 
 PICTURES = ROOT / "brainsmith" / "backends" / "rtl" / "data_sheets"
 FRAMES = 6

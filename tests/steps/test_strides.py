@@ -11,7 +11,7 @@ from brainsmith.execution.align import align
 from brainsmith.execution.execute import Executor
 from brainsmith.plugins import steps
 from brainsmith.rtl.stitching.design_folder import read_design
-from brainsmith.rtl.verification.watch import build_watched, watch_design
+from brainsmith.rtl.verification.link_watch import build_watched, watch_design
 from brainsmith.steps.strides import drop_strides_of_single_windows
 from tests.steps.conftest import Graph, integers
 

@@ -15,7 +15,7 @@ from brainsmith.rtl.cores.stimuli import enough, stimuli
 from brainsmith.rtl.cores.trial import Case, golden_tensors, make_design
 from brainsmith.rtl.verification.design_runs import design_beats
 from brainsmith.rtl.verification.layers import take_apart, verify_layers
-from brainsmith.rtl.verification.watch import build_apart
+from brainsmith.rtl.verification.link_watch import build_apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,7 +21,7 @@ from brainsmith.rtl.verification.design_runs import (
     whole_frames,
 )
 from brainsmith.rtl.verification.explained_runs import explain
-from brainsmith.rtl.verification.watch import build_watched, watch_design
+from brainsmith.rtl.verification.link_watch import build_watched, watch_design
 
 if TYPE_CHECKING:
     from _thread import RLock
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.simulator import Simulator
     from brainsmith.rtl.stitching.design import Design, Link
     from brainsmith.rtl.verification.design_runs import DesignRun, RunOptions
-    from brainsmith.rtl.verification.watch import WatchedRun
+    from brainsmith.rtl.verification.link_watch import WatchedRun
 
     Tensors = dict[str, NDArray[np.int64]]
 

@@ -14,7 +14,7 @@ from brainsmith.rtl.sizing.adjustable import plan_adjustable
 from brainsmith.rtl.sizing.fifo_hardware import DEEPEST, is_modelled
 from brainsmith.rtl.stitching.top_module import DEPTH, FILL
 from brainsmith.rtl.verification.design_runs import frame_spans, layout_words
-from brainsmith.rtl.verification.watch import build_watched
+from brainsmith.rtl.verification.link_watch import build_watched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -25,7 +25,7 @@ from brainsmith.rtl.verification.design_runs import (
     is_short,
 )
 from brainsmith.rtl.verification.explained_runs import explain, run_explained
-from brainsmith.rtl.verification.watch import build_watched
+from brainsmith.rtl.verification.link_watch import build_watched
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from brainsmith.rtl.simulation.simulation_result import Watched
     from brainsmith.rtl.stitching.design import Design, Link
     from brainsmith.rtl.verification.diagnosis import Kind
-    from brainsmith.rtl.verification.watch import WatchedRun
+    from brainsmith.rtl.verification.link_watch import WatchedRun
 
 
 def judge_links(run: WatchedRun, golden: Mapping[str, NDArray[Any]]) -> Diagnosis:

@@ -19,7 +19,7 @@ from brainsmith.rtl.verification.design_runs import (
     run_design,
 )
 from brainsmith.rtl.verification.diagnose import judge_links
-from brainsmith.rtl.verification.watch import build_watched, watch_design
+from brainsmith.rtl.verification.link_watch import build_watched, watch_design
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,7 +9,7 @@ import numpy as np
 from brainsmith.rtl.simulation.simulation_result import PHASES
 from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.verification.design_runs import first_frames, frame_count, frame_spans, is_short
-from brainsmith.rtl.verification.watch import build_watched, watch_design
+from brainsmith.rtl.verification.link_watch import build_watched, watch_design
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from brainsmith.rtl.stitching.design import Design, Link
-    from brainsmith.rtl.verification.watch import WatchedRun
+    from brainsmith.rtl.verification.link_watch import WatchedRun
 
 FOLLOWERS = 2
 """Frames that are fed after the one that is shown, so that it is pressed as in a steady stream."""

@@ -21,7 +21,7 @@ from brainsmith.rtl.verification.design_runs import (
     is_short,
     run_frames,
 )
-from brainsmith.rtl.verification.watch import build_apart
+from brainsmith.rtl.verification.link_watch import build_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

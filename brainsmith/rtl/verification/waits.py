@@ -10,7 +10,7 @@ from brainsmith.rtl.stitching.design import DESIGN
 
 if TYPE_CHECKING:
     from brainsmith.rtl.stitching.design import Link
-    from brainsmith.rtl.verification.watch import WatchedRun
+    from brainsmith.rtl.verification.link_watch import WatchedRun
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from brainsmith.rtl.simulation.simulation_plan import Memory
 from brainsmith.rtl.simulation.simulator import Simulator
 from brainsmith.rtl.stitching.design import Design
 from brainsmith.rtl.verification.diagnose import judge_links
-from brainsmith.rtl.verification.watch import build_watched, watch_design
+from brainsmith.rtl.verification.link_watch import build_watched, watch_design
 
 NOTHING, DROP, DOUBLE, SWAP, HANG = range(5)
 FAULT, NO_FAULT = "fault.dat", "0\n0\n0\n"

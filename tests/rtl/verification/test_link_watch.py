@@ -10,7 +10,7 @@ from brainsmith.rtl.simulation.stalls import Stalls
 from brainsmith.rtl.stitching.top_module import plan_design, probe_design, switch_design, top_module
 from brainsmith.rtl.verification.design_runs import design_beats
 from brainsmith.rtl.verification.layers import take_apart
-from brainsmith.rtl.verification.watch import build_apart, build_watched
+from brainsmith.rtl.verification.link_watch import build_apart, build_watched
 from tests.rtl.verification.branches import branches
 
 
