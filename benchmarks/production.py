@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from catalogue_site import catalogue
+from foreign_environments import foreign_environments
 from locked_builds import locked
 from measure import ROOT, compile_package, environment, row
 from shared_caches import shared_discovery
@@ -81,7 +82,13 @@ def observed() -> None:
         row(f"figures and spans, {what}", f"{share:.2%}", f"{OBSERVED:.0%}", reached=share <= OBSERVED)
 
 
-ROWS = {"locked": locked, "metrics": observed, "shared_discovery": shared_discovery, "catalogue": catalogue}
+ROWS = {
+    "locked": locked,
+    "metrics": observed,
+    "environments": foreign_environments,
+    "shared_discovery": shared_discovery,
+    "catalogue": catalogue,
+}
 
 
 def main() -> None:

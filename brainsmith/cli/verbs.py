@@ -388,7 +388,7 @@ VERBS = (
         "list other Python environments, whose plugins run in workers",
         "The environments of the settings: the Python and its version, how many plugins are found there, or what is wrong.",
         "brainsmith env list",
-        _JSON,
+        JSON,
     ),
     Verb(
         "env create",

@@ -106,7 +106,7 @@ class EnvironmentAdapter(Adapter):
         for info in info_folders(environment.folders):
             path = os.path.join(info.path, "entry_points.txt")
             try:
-                if offers(info, GROUP):
+                if offers(info.path, GROUP):
                     offering.append(info)
                     result.watched.append(path)
             except OSError as error:

@@ -11,9 +11,17 @@ import weakref
 from inspect import Parameter, Signature
 
 from brainsmith import TYPE_CHECKING
-from brainsmith.errors import ForeignPluginError, PluginArgumentsError, PluginLoadError
+from brainsmith.errors import (
+    ForeignPluginError,
+    PluginArgumentsError,
+    PluginEnvironmentError,
+    PluginLoadError,
+)
 from brainsmith.plugin.environments import worker_wire
 from brainsmith.plugin.environments.environment_worker import worker_of
+from brainsmith.plugin.environments.place import read_environment
+from brainsmith.plugin.trust import refuse_untrusted
+from brainsmith.settings import load_settings
 
 if TYPE_CHECKING:
     from typing import Any
@@ -26,7 +34,19 @@ _STEP_PARAMETERS = 2
 
 
 def foreign_object(info: PluginInfo) -> Any:
-    """Return what stands for a plugin of another environment; nothing is started yet."""
+    """Return what stands for a plugin of another environment; nothing is started yet.
+
+    Raises:
+        UntrustedPluginError: The environment is not trusted.
+        PluginEnvironmentError: The settings do not name it; a record alone decides of no program that is started.
+    """
+    refuse_untrusted(info)
+    settings, name = load_settings(), info.extra["environment"]
+    known = read_environment(name, settings) if name in settings.environments else None
+    if known is None or (known.root, known.python) != (info.extra["folder"], info.extra["python"]):
+        raise PluginEnvironmentError(
+            f"{info.type} {info.qualified!r} is of environment {name!r} ({info.extra['folder']}), which the settings do not name"
+        )
     return _transform_class(info) if info.type == "transform" else _step_function(info)
 
 

@@ -107,6 +107,16 @@ def test_a_worker_that_ends_in_a_call_is_named_with_how_it_ended(bare):
     )
 
 
+def test_a_record_alone_starts_no_program(bare, tmp_path):
+    info = tfm.get_info("acme:Tag")
+    forged = info.replace(extra={**info.extra, "python": str(tmp_path / "python")})
+    with pytest.raises(PluginEnvironmentError) as caught:
+        forged.load()
+    assert str(caught.value) == (
+        f"transform 'acme:Tag' is of environment 'acme' ({bare}), which the settings do not name"
+    )
+
+
 def test_an_error_of_a_plugin_is_an_error_here(bare):
     info = tfm.get_info("acme:Tag")
     answer = {
