@@ -45,7 +45,8 @@ def foreign_object(info: PluginInfo) -> Any:
     known = read_environment(name, settings) if name in settings.environments else None
     if known is None or (known.root, known.python) != (info.extra["folder"], info.extra["python"]):
         raise PluginEnvironmentError(
-            f"{info.type} {info.qualified!r} is of environment {name!r} ({info.extra['folder']}), which the settings do not name"
+            f"{info.type} {info.qualified!r} is of environment {name!r} ({info.extra['folder']}), "
+            "which the settings do not name"
         )
     return _transform_class(info) if info.type == "transform" else _step_function(info)
 

@@ -102,8 +102,8 @@ def test_a_worker_that_ends_in_a_call_is_named_with_how_it_ended(bare):
     ready = '{"kind": "ready", "blobs": []}'
     instead_of_python(bare, f"printf '\\000\\000\\000\\{len(ready):03o}{ready}' > /dev/fd/$4\nkill -SEGV $$")
     assert failure_of_a_call() == (
-        "the worker of environment 'acme' ended its process by SIGSEGV in transform 'acme:Tag'; "
-        "the next call starts another"
+        "the worker of environment 'acme' ended its process by SIGSEGV in transform 'acme:Tag'"
+        "; the next call starts another"
     )
 
 
