@@ -13,8 +13,8 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginEnvironmentError, Problem
 from brainsmith.plugin.adapter_result import AdapterResult
 from brainsmith.plugin.adapters.adapter import Adapter, Reading, scan_files, scan_listing
-from brainsmith.plugin.adapters.entry_points import GROUP, EntryPoint
-from brainsmith.plugin.distributions import distribution_key, info_folders, offers
+from brainsmith.plugin.adapters.entry_points import EntryPoint
+from brainsmith.plugin.distributions import GROUP, distribution_key, info_folders, offers
 from brainsmith.plugin.environments.place import READY, read_environment, root_of
 from brainsmith.plugin.isolation import isolated, unreadable
 from brainsmith.plugin.package_files import module_files

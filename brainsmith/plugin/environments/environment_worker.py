@@ -175,7 +175,7 @@ class EnvironmentWorker:
     def _lost(self, info: PluginInfo, error: EnvironmentWorkerEndedError) -> NoReturn:
         how, line, last = str(error).partition("\n")
         raise PluginEnvironmentError(
-            f"the worker of environment {self._name!r} {how} in {_shown(info)}; the next call starts another{line}{last}"
+            f"the worker of environment {self._name!r} {how} in {_shown(info)}; the next call starts a new one{line}{last}"
         ) from None
 
     def _drop(self) -> None:

@@ -103,7 +103,7 @@ def test_a_worker_that_ends_in_a_call_is_named_with_how_it_ended(bare):
     instead_of_python(bare, f"printf '\\000\\000\\000\\{len(ready):03o}{ready}' > /dev/fd/$4\nkill -SEGV $$")
     assert failure_of_a_call() == (
         "the worker of environment 'acme' ended its process by SIGSEGV in transform 'acme:Tag'"
-        "; the next call starts another"
+        "; the next call starts a new one"
     )
 
 
@@ -167,7 +167,7 @@ def test_one_worker_does_all_and_another_is_started_when_it_died(acme, capfd):
         model.transform(tfm.acme.Die())
     assert str(caught.value) == (
         "the worker of environment 'acme' ended its process by SIGKILL in transform 'acme:Die'; the next call starts "
-        "another\n  it printed last:\n    the last words"
+        "a new one\n  it printed last:\n    the last words"
     )
     assert worker.pid is None
     assert model.transform(kept).graph.doc_string == f"kept {NOTED};"
@@ -195,7 +195,7 @@ def test_a_call_that_takes_too_long_is_ended(acme, old_environment):
     with pytest.raises(PluginEnvironmentError) as caught:
         graphs.quant_mlp().transform(tfm.acme.Wait())
     assert str(caught.value) == (
-        "the worker of environment 'acme' did not end within 5 s in transform 'acme:Wait'; the next call starts another"
+        "the worker of environment 'acme' did not end within 5 s in transform 'acme:Wait'; the next call starts a new one"
     )
 
 
@@ -303,6 +303,6 @@ def test_a_worker_that_dies_in_a_build_names_itself_in_the_error_of_the_step(acm
     first, *rest = str(caught.value).splitlines()
     assert first == (
         "step 'Die' failed: the worker of environment 'acme' ended its process by SIGKILL in transform 'acme:Die'; the "
-        "next call starts another"
+        "next call starts a new one"
     )
     assert rest[:2] == ["  it printed last:", "    the last words"]
