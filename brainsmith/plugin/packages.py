@@ -159,7 +159,8 @@ def unmet_requirements(requirements: Iterable[str], folders: list[str] | None = 
             continue
         if parsed is None:
             continue
-        found = installed(folders) if found is None else found
+        if found is None:
+            found = installed() if folders is None else installed(folders)
         name, wanted = parsed
         if name not in found:
             if not any(fork in found for fork in _FORKS.get(name, ())):
