@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from catalogue_site import catalogue
+from foreign_environments import foreign_environments
 from locked_builds import locked
 from measure import ROOT, compile_package, environment, row
 from shared_caches import shared_discovery
@@ -85,6 +86,7 @@ def observed() -> None:
 ROWS = {
     "locked": locked,
     "metrics": observed,
+    "environments": foreign_environments,
     "shared_discovery": shared_discovery,
     "catalogue": catalogue,
     "watch": watched,

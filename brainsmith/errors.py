@@ -61,6 +61,14 @@ class PluginArgumentsError(BrainsmithError, TypeError):
     """A plugin cannot be created with these arguments; the message says what it takes, or that it is made for a node."""
 
 
+class PluginEnvironmentError(BrainsmithError, RuntimeError):
+    """Another environment cannot be used: there is none, its Python is too old, or its worker ended or took too long."""
+
+
+class ForeignPluginError(BrainsmithError, RuntimeError):
+    """A plugin of another environment raised; the text has its error and line, a note its traceback."""
+
+
 class PluginUnavailableError(PluginLoadError):
     """A plugin's record says that it does not work here: another version of this host, a package that is missing.
 

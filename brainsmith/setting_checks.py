@@ -45,6 +45,8 @@ def checked(name: str, value: object, folder: str) -> object:
         converted = convert(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be {wanted}, not {_shown(name, value)}") from None
+    if name == "environments":
+        return {key: {**one, "python": _at(one["python"], folder)} for key, one in converted.items()}
     if name not in _PATHS or isinstance(converted, bool):
         return converted
     if isinstance(converted, str):
@@ -54,6 +56,10 @@ def checked(name: str, value: object, folder: str) -> object:
 
 def _absolute(path: str, folder: str) -> str:
     return os.path.normpath(os.path.join(folder, os.path.expanduser(path)))
+
+
+def _at(path: str, folder: str) -> str:
+    return _absolute(path, folder) if path else ""
 
 
 def _shown(name: str, value: object) -> str:
@@ -171,6 +177,37 @@ def as_groups(value: object) -> dict[str, tuple[str, ...]]:
     return {name: _as_strings(members) for name, members in value.items()}
 
 
+_RESERVED = ("brainsmith", "project", "qonnx", "finn")
+"""Frameworks whose names no environment can have."""
+
+
+def as_environments(value: object) -> dict[str, dict[str, Any]]:
+    """Return other Python environments by name, each with `python`, `requirements` and `time_limit`.
+
+    Raises:
+        TypeError: It is no table of tables or lists.
+        ValueError: A name cannot be that of a framework, or a table has a key that is unknown.
+    """
+    if not isinstance(value, dict):
+        raise TypeError
+    found = {}
+    for name, stated in value.items():
+        plain = isinstance(name, str) and name.replace("-", "_").isidentifier() and name == name.lower()
+        if not plain or name in _RESERVED:
+            raise ValueError
+        stated = {"requirements": stated} if isinstance(stated, list | tuple) else stated
+        if not isinstance(stated, dict) or not stated.keys() <= {"python", "requirements", "time_limit"}:
+            raise TypeError
+        if ("python" in stated) == ("requirements" in stated):
+            raise ValueError
+        found[name] = {
+            "python": _as_text(stated["python"]) if "python" in stated else "",
+            "requirements": _as_strings(stated.get("requirements", ())),
+            "time_limit": _as_time_limit(stated["time_limit"]) if "time_limit" in stated else 0.0,
+        }
+    return found
+
+
 CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "cache_ttl": ("a number of seconds, 0 or more", _as_seconds),
     "discovery_mode": (" or ".join(MODES), _as_mode),
@@ -198,6 +235,10 @@ CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "trust": (" or ".join(TRUST), _as_trust),
     "trust_models": ("true or false", _as_boolean),
     "groups": ("a table of lists of plugin names", as_groups),
+    "environments": (
+        "a table such as {acme: {python: /path/to/venv}}: names in lower case, each with python or requirements",
+        as_environments,
+    ),
 }
 """By name: what it must be, and what converts it or raises TypeError or ValueError."""
 

@@ -46,6 +46,8 @@ class Settings:
             user listed as trusted), or `off` (all).
         trust_models: Whether models may be opened that run code when they are.
         groups: Named sets of plugins: members by name.
+        environments: Other Python environments by name, each with `python` (a virtual environment or an interpreter,
+            absolute; empty where it is made of requirements), `requirements`, and `time_limit` (seconds; 0 for any).
         project: The project's folder; None outside a project.
         cache_dir: Where all caches live.
         overlooked_folders: Folders that are called as if plugins were read from them, and are not read.
@@ -72,6 +74,7 @@ class Settings:
     trust: str = "installed"
     trust_models: bool = False
     groups: dict[str, tuple[str, ...]]
+    environments: dict[str, dict[str, Any]]
     project: str | None = None
     cache_dir: str = ""
     overlooked_folders: tuple[str, ...] = ()
@@ -79,13 +82,13 @@ class Settings:
     sources: dict[str, str]
 
     def __init__(self) -> None:
-        self.groups, self.sources = {}, {}
+        self.groups, self.sources, self.environments = {}, {}, {}
 
     def key(self) -> tuple[Any, ...]:
         """Return what of the settings decides what a discovery finds."""
         groups = tuple(sorted(self.groups.items()))
         found = (self.frameworks, self.plugin_folders, groups, self.project, self.overlooked_folders)
-        return (*found, self.trust)
+        return (*found, self.trust, repr(sorted(self.environments.items())))
 
 
 def load_settings(start: str | None = None, **arguments: Any) -> Settings:
@@ -231,6 +234,12 @@ def trust_models_here() -> Callable[[], None]:
 def user_folder() -> str:
     """Return the folder of the user's own files: `$XDG_CONFIG_HOME/brainsmith`, or `~/.config/brainsmith`."""
     return os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.join(_home(), ".config"), "brainsmith")
+
+
+def environments_folder() -> str:
+    """Return where `brainsmith env create` makes environments: below `$XDG_DATA_HOME`, or `~/.local/share`."""
+    folder = os.environ.get("XDG_DATA_HOME") or os.path.join(_home(), ".local", "share")
+    return os.path.join(folder, "brainsmith", "environments")
 
 
 def user_before_sudo() -> int | None:

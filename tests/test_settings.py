@@ -60,6 +60,7 @@ def test_the_defaults(tmp_path, monkeypatch):
         "trust": "installed",
         "trust_models": False,
         "groups": {},
+        "environments": {},
         "project": None,
         "cache_dir": os.path.join(os.environ["XDG_CACHE_HOME"], "brainsmith"),
         "files": (os.path.join(os.environ["XDG_CONFIG_HOME"], "brainsmith", "config.yaml"),),
@@ -217,7 +218,7 @@ def test_all_errors_come_at_once_with_their_places(project, monkeypatch):
             "plugin_system: {zzz: 1}\n",
             ":1:17: there is no setting 'zzz'; the settings are cache_ttl, discovery_mode, frameworks, performance_tracking, debug,"
             " dynamic_loading, device, verbose, remote_url, remote_token_file, remote_timeout, remote_verify, shared_cache,"
-            " shared_cache_mode, shared_cache_timeout, plugin_folders, trust, trust_models, groups",
+            " shared_cache_mode, shared_cache_timeout, plugin_folders, trust, trust_models, groups, environments",
         ),
         (
             "plugin_system: {cache_ttl: 2020-01-01}\n",

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.callable_source import Uncacheable, callable_source
 from brainsmith.build.outside import declared_inputs, record_of
+from brainsmith.errors import PluginEnvironmentError
+from brainsmith.plugin.environments.place import installed_state, read_environment
 from brainsmith.plugin.mounted_folders import folder_module
 from brainsmith.plugin.read_rules import FRAMEWORKS
+from brainsmith.settings import load_settings
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.imported_sources import is_installed
 from brainsmith.store.reads import file_digest
@@ -51,7 +54,21 @@ def framework_versions() -> dict[str, str]:
             versions[package] = f"{_version(distribution)} ({sources})"
     for library in LIBRARIES:
         versions[library] = _version(library)
+    settings = load_settings()
+    for name in sorted(settings.environments):
+        versions[f"environment {name}"] = environment_version(name, settings)
     return versions
+
+
+def environment_version(name: str, settings: Settings) -> str:
+    """Return what stands for another environment: its Python, what is installed there, and sources installed in place."""
+    try:
+        known = read_environment(name, settings)
+    except PluginEnvironmentError as error:
+        return f"cannot be used: {error}"
+    in_place = [folder for folder in known.folders if not is_installed(f"{folder}/module.py")]
+    state = [known.version, *installed_state(known.folders), *map(stamp_of, in_place)]
+    return f"Python {known.version} ({digest(json.dumps(state))[:12]})"
 
 
 def python_version() -> str:

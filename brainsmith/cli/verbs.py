@@ -405,6 +405,21 @@ VERBS = (
         JSON,
     ),
     Verb(
+        "env list",
+        "list other Python environments, whose plugins run in workers",
+        "The environments of the settings: the Python and its version, how many plugins are found there, or what is wrong.",
+        "brainsmith env list",
+        JSON,
+    ),
+    Verb(
+        "env create",
+        "make an environment that the settings state by requirements",
+        "Makes a virtual environment below the folder of user data, and installs its requirements with uv, or else pip. One"
+        " that is made already is left as it is.",
+        "brainsmith env create acme",
+        Argument("NAME", about="an environment of the setting `environments`"),
+    ),
+    Verb(
         "install-finn",
         "install FINN, without packages that no build uses",
         "Installs FINN+ and what it needs with this Python's pip, at versions that were tested together, but without"

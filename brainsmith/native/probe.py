@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import os
 import re
-import signal
 from typing import TYPE_CHECKING, Any
 
 from brainsmith import __version__
@@ -17,6 +16,7 @@ from brainsmith.errors import (
     PluginCrashError,
 )
 from brainsmith.native.library_checks import no_entry
+from brainsmith.plugin.process_ends import signal_name
 from brainsmith.plugin.processes import start_python
 
 if TYPE_CHECKING:
@@ -88,14 +88,6 @@ def _crash(path: Path, last: dict[str, Any], code: int | None, limit: float, pri
         what = f"ended its process with exit code {code} {stage}"
     lines = "".join(f"\n  it printed: {line}" for line in printed.splitlines()[-_SHOWN:])
     return f"native plugin {path} {what}; that was in a child process, and it was not loaded here{lines}"
-
-
-def signal_name(number: int) -> str:
-    """Return a signal's name, such as SIGSEGV."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _refusal(path: Path, place: str, last: dict[str, Any]) -> NativeLibraryError:

@@ -23,11 +23,13 @@ from brainsmith.store.files import is_racy, stamp, stamps
 from brainsmith.store.values import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.store.files import Stamp
+
+    SourceOf = Callable[[str], PythonSource | None]
 
 REQUIRED = "<required>"
 """The default of a parameter that has none."""
@@ -87,7 +89,9 @@ def details_of(info: PluginInfo) -> Details:
     """
     if info.type == "bundle" and "path" in info.extra:
         return Details((), "", ())  # its source is no Python: all it says is in the record
-    path = info.file or next((file.path for file in module_files(info.module)[0]), "")
+    folders = info.extra.get("folders")
+    found = [] if info.file else module_files(info.import_name, folders and list(folders))[0]
+    path = info.file or next((file.path for file in found), "")
     if not path or not os.path.isfile(path):
         raise PluginLoadError(
             f"{info.type} {info.qualified!r}: its source {path or info.module!r} does not exist"
@@ -114,7 +118,7 @@ def details_of(info: PluginInfo) -> Details:
 
 
 def _read(info: PluginInfo, path: str, files: dict[str, Stamp]) -> Details:
-    source = _parsed(path, info.module, path.endswith("__init__.py"), read_source(path))
+    source = _parsed(path, info.import_name, path.endswith("__init__.py"), read_source(path))
     name = info.reference.partition(":")[2]
     node = _find(source, name)
     if node is None:
@@ -123,7 +127,9 @@ def _read(info: PluginInfo, path: str, files: dict[str, Stamp]) -> Details:
     if not isinstance(node, ast.ClassDef):
         return Details(tuple(_parameters(node.args, skip=0)), docstring, ())
     bases = tuple(ast.unparse(base) for base in node.bases)
-    return Details(_constructor(source, node, frozenset(), files) or (), docstring, bases)
+    folders = info.extra.get("folders")
+    source_of = partial(_source_of, files=files, folders=folders and list(folders))
+    return Details(_constructor(source, node, frozenset(), source_of) or (), docstring, bases)
 
 
 def _find(source: PythonSource, name: str) -> DefinitionNode | None:
@@ -132,7 +138,7 @@ def _find(source: PythonSource, name: str) -> DefinitionNode | None:
 
 
 def _constructor(
-    source: PythonSource, node: ast.ClassDef, seen: frozenset[str], files: dict[str, Stamp]
+    source: PythonSource, node: ast.ClassDef, seen: frozenset[str], source_of: SourceOf
 ) -> tuple[Parameter, ...] | None:
     """Return the parameters of `__init__`, the class's own or the one that it inherits; None if none can be seen."""
     for item in node.body:
@@ -141,27 +147,27 @@ def _constructor(
     if any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list):
         return tuple(_fields(node))
     for base in node.bases:
-        found = _class_of(source, ast.unparse(base), files)
+        found = _class_of(source, ast.unparse(base), source_of)
         if found is not None and found[1].name not in seen:
-            parameters = _constructor(*found, seen | {node.name}, files)
+            parameters = _constructor(*found, seen | {node.name}, source_of)
             if parameters is not None:
                 return parameters
     return None
 
 
 def _class_of(
-    source: PythonSource, name: str, files: dict[str, Stamp]
+    source: PythonSource, name: str, source_of: SourceOf
 ) -> tuple[PythonSource, ast.ClassDef] | None:
     """Return the class that a name in a file means, and its file; followed through imports, none of them run."""
-    for place, name_there in places_of(source, name, partial(_source_of, files=files)):
+    for place, name_there in places_of(source, name, source_of):
         node = _find(place, name_there)
         if isinstance(node, ast.ClassDef):
             return place, node
     return None
 
 
-def _source_of(module: str, files: dict[str, Stamp]) -> PythonSource | None:
-    found = module_files(module)[0] if module else []
+def _source_of(module: str, files: dict[str, Stamp], folders: list[str] | None) -> PythonSource | None:
+    found = module_files(module, folders)[0] if module else []
     if not found:
         return None
     file = found[0]

@@ -13,6 +13,7 @@ from brainsmith.plugin.adapter_result import AdapterResult, SnapshotSources
 from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.adapters.brainsmith import BrainSmithAdapter
 from brainsmith.plugin.adapters.entry_points import EntryPointAdapter
+from brainsmith.plugin.adapters.environments import EnvironmentAdapter
 from brainsmith.plugin.adapters.finn import FINNAdapter
 from brainsmith.plugin.adapters.project import ProjectAdapter
 from brainsmith.plugin.adapters.qonnx import QONNXAdapter
@@ -42,7 +43,8 @@ def adapters_for(settings: Settings) -> list[Adapter]:
     adapted: list[Adapter] = [QONNXAdapter(), FINNAdapter()]
     if settings.frameworks is not None:
         adapted = [adapter for adapter in adapted if adapter.name in settings.frameworks]
-    return [BrainSmithAdapter(), ProjectAdapter(settings), EntryPointAdapter(settings), *adapted]
+    others = [EnvironmentAdapter(settings)] if settings.environments else []
+    return [BrainSmithAdapter(), ProjectAdapter(settings), EntryPointAdapter(settings), *others, *adapted]
 
 
 def discover(request: Request, settings: Settings, kept: CachedDiscovery) -> Snapshot:
@@ -180,7 +182,7 @@ def _unknown_frameworks(settings: Settings) -> list[Problem]:
 
 
 def _may_serve(adapter: str, frameworks: tuple[str, ...]) -> bool:
-    if adapter == "entry_points":
+    if adapter in ("entry_points", "environments"):
         return any(framework not in ("brainsmith", "project", *ADAPTED) for framework in frameworks)
     return adapter in frameworks
 

@@ -57,8 +57,8 @@ class PluginInfo:
     Attributes:
         name: What users type; unique within type and framework.
         type: One of `PLUGIN_TYPES`.
-        framework: `brainsmith`, `qonnx`, `finn`, `project`, or the name of an installed distribution.
-        reference: `module:qualname` of the object.
+        framework: `brainsmith`, `qonnx`, `finn`, `project`, or a name: an installed distribution's, another environment's.
+        reference: `module:qualname` of the object; in another environment `environment@module:qualname`.
         version: The plugin's own version; empty if it states none.
         description: One line.
         author: Who wrote it.
@@ -144,6 +144,11 @@ class PluginInfo:
     def module(self) -> str:
         """The module that defines the object."""
         return self.reference.partition(":")[0]
+
+    @property
+    def import_name(self) -> str:
+        """The module's name in the Python that imports it: of another environment's plugin (`acme@acme.norms`) its own."""
+        return self.module.rpartition("@")[2]
 
     @property
     def file(self) -> str:

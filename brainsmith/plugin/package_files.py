@@ -13,22 +13,31 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 
-def spec_of(name: str) -> ModuleSpec | None:
-    """Return how Python would import a top-level module, without importing it; None if it is not installed."""
-    from importlib.util import find_spec  # a cached discovery looks for no package
+def spec_of(name: str, folders: list[str] | None = None) -> ModuleSpec | None:
+    """Return how Python would import a top-level module, without importing it; None if it is not installed.
 
+    Args:
+        name: Of the module.
+        folders: Where to look; where this Python looks by default.
+    """
     try:
+        if folders is not None:
+            from importlib.machinery import PathFinder  # a cached discovery looks for no package
+
+            return PathFinder.find_spec(name, folders)
+        from importlib.util import find_spec  # so too
+
         return find_spec(name)
     except (ImportError, ValueError):
         return None
 
 
-def package_folders(name: str) -> list[str]:
-    """Return the folders of a top-level package, without importing it; empty if it is not installed."""
-    module = sys.modules.get(name)
+def package_folders(name: str, folders: list[str] | None = None) -> list[str]:
+    """Return the folders of a top-level package, without importing it; empty if it is not installed (see `spec_of`)."""
+    module = sys.modules.get(name) if folders is None else None
     if module is not None and getattr(module, "__spec__", None) is None:
         return [str(path) for path in getattr(module, "__path__", ())]
-    spec = spec_of(name)
+    spec = spec_of(name, folders)
     return [str(path) for path in (spec.submodule_search_locations if spec else None) or ()]
 
 
@@ -37,18 +46,22 @@ def distribution_version(package: str) -> str:
     return version_of_package(package, package_folders(package))
 
 
-def module_files(module: str) -> tuple[list[SourceFile], str]:
+def module_files(module: str, folders: list[str] | None = None) -> tuple[list[SourceFile], str]:
     """Find a module's source without importing anything.
+
+    Args:
+        module: Its name.
+        folders: Where to look; where this Python looks by default.
 
     Returns:
         Its file (as a list, empty if there is none), and its folder if it is a package.
     """
     top, *rest = module.split(".")
-    folders = package_folders(top)
-    if not folders:
-        path = _single_module(top) if not rest else ""
+    packages = package_folders(top, folders)
+    if not packages:
+        path = _single_module(top, folders) if not rest else ""
         return ([SourceFile(path, module, False)] if path else []), ""
-    for base in folders:
+    for base in packages:
         folder = os.path.join(base, *rest)
         if os.path.isdir(folder):
             init = os.path.join(folder, "__init__.py")
@@ -58,6 +71,6 @@ def module_files(module: str) -> tuple[list[SourceFile], str]:
     return [], ""
 
 
-def _single_module(name: str) -> str:
-    spec = spec_of(name)
+def _single_module(name: str, folders: list[str] | None) -> str:
+    spec = spec_of(name, folders)
     return spec.origin if spec and spec.origin and spec.origin.endswith(".py") else ""

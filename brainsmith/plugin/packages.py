@@ -43,9 +43,10 @@ _IMPORT = {
 _SECONDS = 180.0
 
 
-def installed() -> dict[str, InfoFolder]:
-    """Return the installed distributions by their names as indexes compare them."""
-    return {distribution_key(info.name): info for info in info_folders(search_folders())}
+def installed(folders: list[str] | None = None) -> dict[str, InfoFolder]:
+    """Return the distributions in some folders, or else this Python's, by their names as indexes compare them."""
+    found = info_folders(search_folders() if folders is None else folders)
+    return {distribution_key(info.name): info for info in found}
 
 
 def check_pairs(cache_dir: str) -> list[dict[str, str]]:
@@ -141,11 +142,12 @@ def _requirements(owner: InfoFolder, found: dict[str, InfoFolder]) -> Iterable[t
             yield name, wanted, _is_met(wanted, found[name].version) if name in found else False
 
 
-def unmet_requirements(requirements: Iterable[str]) -> list[str]:
+def unmet_requirements(requirements: Iterable[str], folders: list[str] | None = None) -> list[str]:
     """Return a sentence for each PEP 508 requirement that is not met here; one whose marker does not hold counts as met.
 
     Args:
         requirements: Texts such as `pynq>=3.0; platform_machine == "aarch64"`.
+        folders: Where distributions are; this Python's by default.
     """
     unmet = []
     found: dict[str, InfoFolder] | None = None
@@ -157,7 +159,8 @@ def unmet_requirements(requirements: Iterable[str]) -> list[str]:
             continue
         if parsed is None:
             continue
-        found = installed() if found is None else found
+        if found is None:
+            found = installed() if folders is None else installed(folders)
         name, wanted = parsed
         if name not in found:
             if not any(fork in found for fork in _FORKS.get(name, ())):

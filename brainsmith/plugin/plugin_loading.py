@@ -42,6 +42,11 @@ def _found(info: PluginInfo) -> Any:
         raise PluginLoadError(
             f"bundle {info.qualified!r} is not loaded: brainsmith.plugins.load_plugin({info.extra['path']!r}) loads it"
         )
+    if "environment" in info.extra:
+        # hardly any plugin is in another environment
+        from brainsmith.plugin.environments.foreign_plugins import foreign_object
+
+        return foreign_object(info)
     module_name, _, qualname = info.reference.partition(":")
     module = import_module(module_name, info)
     value: Any = module

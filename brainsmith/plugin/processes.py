@@ -245,6 +245,26 @@ def start_python(program: str, descriptors: Sequence[int]) -> Child:
         raise ToolError(f"no process can be started: {error}") from error
 
 
+def start_program(command: Sequence[str], descriptors: Sequence[int], output: int) -> Child:
+    """Start a program that answers as long as it is wanted, in a session of its own; it reads nothing on standard input.
+
+    Args:
+        command: The program and its arguments.
+        descriptors: Open files that it gets, under the same numbers.
+        output: The open file that it writes to.
+
+    Raises:
+        ToolError: It cannot be started.
+    """
+    import subprocess  # costs as much as a cached discovery
+
+    streams = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
+    try:
+        return Child(_started(list(command), **streams, pass_fds=tuple(descriptors), start_new_session=True))
+    except (OSError, RuntimeError) as error:
+        raise ToolError(f"{command[0]} cannot be started: {error}") from error
+
+
 def _started(command: list[str], **options: Any) -> subprocess.Popen[Any]:
     """Start a process in a thread of its own: Ctrl-C in the midst of a start would leave one of which nobody knows."""
     import subprocess  # costs as much as a cached discovery

@@ -49,7 +49,8 @@ def why_unusable(info: PluginInfo) -> str:
         host = wrong_host(oldest, newest, f"the {info.type}")
     except BrainsmithError as error:
         return f"states an invalid version at {info.origin}: {error}"
-    return host or "; ".join(unmet_requirements(info.requires))
+    folders = info.extra.get("folders")  # of another environment
+    return host or "; ".join(unmet_requirements(info.requires, folders and list(folders)))
 
 
 def wrong_host(oldest: Version | None, newest: Version | None, what: str) -> str:

@@ -140,6 +140,23 @@ class Recorder:
             return
         self.unseen = self.unseen or HIDDEN[event]
 
+    def read_by_worker(self, files: list[tuple[str, int]], hidden: str) -> None:
+        """Note what a worker of another environment opened for what runs here.
+
+        Args:
+            files: Absolute paths, each with the flags of its opening.
+            hidden: An event of `HIDDEN` that happened there; empty if none did.
+        """
+        for path, flags in files:
+            if path in self._made:
+                continue
+            if not flags & (os.O_WRONLY | os.O_TRUNC):
+                self._read(path, path)
+            self._made.opened(path, flags)
+        if hidden:
+            self.unseen = self.unseen or HIDDEN[hidden]
+            self.own_unseen = self.own_unseen or HIDDEN[hidden]
+
     def variable(self, key: Any) -> None:
         """Note that a variable, or all of them, was read."""
         name = os.fsdecode(key)

@@ -40,7 +40,7 @@ def test_these_verbs_take_it():
     assert [" ".join(verb.words) for verb in TAKERS] == [
         "plugins list", "plugins support", "catalogue", "blueprint check", "blueprint show", "build", "diff", "verify",
         "lock", "plan", "explore", "run", "compare", "targets", "trust list", "cache list", "cache show", "cache why",
-        "cache push", "cache pull", "cache prune", "cache clear", "health", "stats",
+        "cache push", "cache pull", "cache prune", "cache clear", "health", "env list", "stats",
     ]  # fmt: skip
 
 

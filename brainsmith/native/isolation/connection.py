@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import NativeLibraryError
 from brainsmith.native.isolation import channel as ch
-from brainsmith.native.probe import signal_name
+from brainsmith.plugin.process_ends import describe_end
 from brainsmith.plugin.processes import start_python
 
 if TYPE_CHECKING:
@@ -173,13 +173,6 @@ class WorkerConnection:
             return "closed the channel to its host"
         self.end()
         return describe_end(self._child.end())
-
-
-def describe_end(code: int) -> str:
-    """Say how a process ended: by a signal, or with an exit code."""
-    if code >= 0:
-        return f"ended its process with exit code {code}"
-    return f"ended its process by {signal_name(-code)}"
 
 
 def _end(child: Child, channel: socket.socket, watched: list[int]) -> None:

@@ -9,15 +9,15 @@ import importlib
 import os
 import sys
 from contextlib import contextmanager
-from importlib.metadata import EntryPoint, PathDistribution, entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stevedore.enabled import EnabledExtensionManager
 
 from brainsmith.errors import Problem
+from brainsmith.plugin.adapters.offers import UNREADABLE_METADATA, Offer, offers_of
 from brainsmith.plugin.distributions import info_folders, search_folders
-from brainsmith.plugin.isolation import UNREADABLE
 from brainsmith.plugin.source_files import source_or_nothing
 from brainsmith.store.files import is_endless, stamp
 from brainsmith.store.fingerprint import digest
@@ -26,31 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from brainsmith.plugin.distributions import InfoFolder
-
-_UNREADABLE = (*UNREADABLE, AttributeError, LookupError)
-"""What reading metadata raises, whatever somebody wrote there."""
-
-
-class Offer(EntryPoint):
-    """An entry point, and the distribution that offers it.
-
-    stevedore loads each entry point that it lists. Loading this one gives itself, and imports nothing.
-
-    Attributes:
-        distribution: The distribution's name, as its metadata folder has it.
-        version: Its version.
-    """
-
-    distribution: str
-    version: str
-
-    def __init__(self, entry: EntryPoint, distribution: str, version: str) -> None:
-        super().__init__(entry.name, entry.value, entry.group)
-        vars(self).update(distribution=distribution, version=version)  # an entry point is immutable
-
-    def load(self) -> Offer:
-        """Return itself."""
-        return self
 
 
 class GroupListing(EnabledExtensionManager):  # type: ignore[misc]
@@ -80,28 +55,20 @@ class GroupListing(EnabledExtensionManager):  # type: ignore[misc]
 
     def list_entry_points(self) -> list[EntryPoint]:
         """Return what stevedore lists now, each as an `Offer`."""
-        offers = list(self._offers_of_folders())
+        # stevedore's list does not say which distribution an entry point is of.
+        offers = list(offers_of(self._folders, self.namespace, self.problems))
         known = {(offer.name, offer.value) for offer in offers}
         if any(map(_is_endless, info_folders(search_folders()))):
             return [*offers]  # Python's own reading of all distributions would not end
         try:
             with _state_on_path(self._folders):
                 listed = {(entry.name, entry.value) for entry in super().list_entry_points()}
-        except _UNREADABLE:  # one text that is broken, of any distribution, costs stevedore its whole list
+        except (
+            UNREADABLE_METADATA
+        ):  # one text that is broken, of any distribution, costs stevedore its whole list
             return [*offers, *(self._offers_elsewhere(known) if self._zipped else ())]
         offers = [offer for offer in offers if (offer.name, offer.value) in listed]
         return [*offers, *(self._offers_elsewhere(known) if listed - known else ())]
-
-    def _offers_of_folders(self) -> Iterator[Offer]:
-        """Read the metadata folders, since stevedore's list does not say which distribution an entry point is of."""
-        for info in self._folders:
-            try:
-                entries = PathDistribution(Path(info.path)).entry_points.select(group=self.namespace)
-            except _UNREADABLE as error:
-                text = f"its entry points cannot be read: {error}"
-                self.problems.append(Problem(os.path.join(info.path, "entry_points.txt"), 0, 0, text))
-                continue
-            yield from (Offer(entry, info.name, info.version) for entry in entries)
 
     def _offers_elsewhere(self, known: set[tuple[str, str]]) -> Iterator[Offer]:
         """Read what lies in no metadata folder, but in an archive."""
@@ -109,7 +76,7 @@ class GroupListing(EnabledExtensionManager):  # type: ignore[misc]
             for entry in entry_points(group=self.namespace):
                 if (entry.name, entry.value) not in known and entry.dist is not None:
                     yield Offer(entry, entry.dist.name, entry.dist.version)
-        except _UNREADABLE as error:
+        except UNREADABLE_METADATA as error:
             text = f"the entry points in the archives on sys.path cannot be read: {error}"
             self.problems.append(Problem("sys.path", 0, 0, text))
 

@@ -1,0 +1,67 @@
+"""What plugins read in the worker of another environment, for the recorder of the build that uses them.
+
+As `worker_wire`, it is run by the Python of the environment, from 3.9 on.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_HIDING = ("subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.forkpty", "socket.connect")
+"""Events after which a result may come from where nobody sees it."""
+
+
+class WorkerReads:
+    """What plugins open here, for the recorder of the build: all but this Python and what is installed in it."""
+
+    def __init__(self) -> None:
+        self._without = tuple(
+            os.path.join(os.path.realpath(path), "")
+            for path in {
+                sys.prefix,
+                sys.base_prefix,
+                os.path.dirname(os.path.abspath(__file__)),
+                "/proc",
+                "/sys",
+                "/dev",
+            }
+        )
+        self.importing = False
+        self._at_import: dict[str, int] = {}
+        self._in_call: dict[str, int] = {}
+        self._hidden_at_import, self._hidden = "", ""
+        sys.addaudithook(self._hook)
+
+    def _hook(self, event: str, arguments: Any) -> None:
+        if event == "open" and isinstance(arguments[0], (str, bytes)):
+            path = os.path.abspath(os.fsdecode(arguments[0]))
+            if not path.endswith(".pyc") and not os.path.realpath(path).startswith(self._without):
+                table = self._at_import if self.importing else self._in_call
+                table.setdefault(path, arguments[2])
+        elif event in _HIDING and not self._is_installed():
+            if self.importing:
+                self._hidden_at_import = event
+            else:
+                self._hidden = event
+
+    def _is_installed(self) -> bool:
+        """Tell whether only installed packages, whose versions count, take part in what is done now."""
+        frame: Any = sys._getframe(2)
+        while frame is not None:
+            file = frame.f_code.co_filename
+            if not file.startswith("<") and not os.path.realpath(file).startswith(self._without):
+                return False
+            frame = frame.f_back
+        return True
+
+    def taken(self) -> dict[str, Any]:
+        """Return what the call read that ends, and all that was read at imports."""
+        found = {**self._at_import, **self._in_call}
+        hidden = self._hidden or self._hidden_at_import
+        self._in_call, self._hidden = {}, ""
+        return {"reads": list(found.items()), "hidden": hidden}

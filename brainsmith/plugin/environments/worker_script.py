@@ -1,0 +1,307 @@
+"""The worker of another environment: its Python runs this file, which imports the plugins there and calls them.
+
+It needs the standard library, and onnx and qonnx of its environment where a plugin is called. BrainSmith need not be
+installed there: where it is not, a stand-in has the decorators, which then enter nothing anywhere. Where it is, its
+version does not matter: this file comes from the BrainSmith that asks.
+"""
+
+from __future__ import annotations
+
+import sys
+
+OLDEST = (3, 9)
+"""The oldest Python that can be a worker."""
+
+if sys.version_info < OLDEST:
+    sys.exit(
+        "Python "
+        + ".".join(map(str, sys.version_info[:3]))
+        + " is too old for a worker: 3.9 or newer is needed"
+    )
+
+import faulthandler  # noqa: E402
+import importlib  # noqa: E402
+import importlib.util  # noqa: E402
+import io  # noqa: E402
+import logging  # noqa: E402
+import os  # noqa: E402
+import select  # noqa: E402
+import signal  # noqa: E402
+import threading  # noqa: E402
+import time  # noqa: E402
+import traceback  # noqa: E402
+import types  # noqa: E402
+import warnings  # noqa: E402
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brainsmith.plugin.environments import worker_reads, worker_wire
+
+DECORATORS = ("transform", "kernel", "backend", "step", "op", "target", "bundle")
+GRACE = 0.5
+"""Seconds that a call has to end after whoever asked has ended."""
+
+_OWN = os.path.abspath(__file__)
+
+
+def _load(name: str) -> None:
+    """Load a file beside this one, under a name that no plugin has."""
+    path = os.path.join(os.path.dirname(_OWN), f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"brainsmith_worker_{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    globals()[name] = module
+
+
+class Channel:
+    """The two pipes to whoever asks. A message is written whole, whichever thread writes it."""
+
+    def __init__(self, ask: int, answer: int) -> None:
+        self._ask, self._answer = ask, answer
+        self._lock = threading.Lock()
+        self._turn = threading.Lock()
+
+    def send(self, header: dict[str, Any], blobs: Any = ()) -> None:
+        """Send a message."""
+        with self._lock:
+            worker_wire.write_all(self._answer, worker_wire.packed(header, list(blobs)))
+
+    def receive(self) -> Any:
+        """Wait for a message; None when nobody asks any more."""
+        return worker_wire.unpack(lambda count: worker_wire.read_exactly(self._ask, count))
+
+    def inquire(self, **question: Any) -> Any:
+        """Ask whoever called for something of `cfg`, and return it."""
+        blobs: list[bytes] = []
+        values = {name: worker_wire.encode(value, blobs) for name, value in question.items()}
+        with self._turn:
+            self.send({"kind": "cfg", **values}, blobs)
+            received = self.receive()
+        if received is None:
+            os._exit(0)
+        header, blobs = received
+        if header["kind"] == "missing":
+            raise AttributeError(header["text"])
+        if header["kind"] == "refused":
+            raise TypeError(header["text"])
+        return header["kind"], worker_wire.decode(header.get("value"), blobs)
+
+
+class Config:
+    """The `cfg` of a step: what is read and set of it is read and set where the build runs."""
+
+    def __init__(self, channel: Channel) -> None:
+        object.__setattr__(self, "_channel", channel)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        kind, value = self._channel.inquire(do="get", name=name)
+        if kind == "method":
+            return lambda *args, **named: self._channel.inquire(do="call", name=name, args=args, named=named)[
+                1
+            ]
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._channel.inquire(do="set", name=name, value=value)
+
+
+class SentStream(io.TextIOBase):
+    """Standard output or standard error: what is written there is printed where the build runs."""
+
+    def __init__(self, name: str, channel: Channel) -> None:
+        self._name, self._channel = name, channel
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Print a text there."""
+        self._channel.send({"kind": "print", "stream": self._name, "text": str(text)})
+        return len(text)
+
+
+class Records(logging.Handler):
+    """Logs there what is logged here."""
+
+    def __init__(self, channel: Channel) -> None:
+        super().__init__()
+        self._channel = channel
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Send a record, with the name of its logger."""
+        text = record.getMessage()
+        if record.exc_info and record.exc_info[0] is not None:
+            text += "\n" + "".join(traceback.format_exception(*record.exc_info)).rstrip()
+        self._channel.send({"kind": "log", "name": record.name, "level": record.levelno, "text": text})
+
+
+def _stand_in(name: str) -> types.ModuleType:
+    """Return a module in place of one of BrainSmith's, with the decorators: each returns what it decorates."""
+
+    def decorate(*args: Any, **values: Any) -> Any:
+        return args[0] if args else lambda obj: obj
+
+    def missing(attribute: str) -> Any:
+        if attribute.startswith("__"):
+            raise AttributeError(attribute)
+        raise ImportError(
+            f"BrainSmith is not installed in this environment, and what stands for it has no {attribute!r}, "
+            f"only the decorators {', '.join(DECORATORS)}: install brainsmith there"
+        )
+
+    module = types.ModuleType(name)
+    vars(module).update(dict.fromkeys(DECORATORS, decorate), __path__=[], __getattr__=missing)
+    return module
+
+
+def _provide_brainsmith() -> None:
+    """Let plugins import the decorators, also where BrainSmith is not installed."""
+    if importlib.util.find_spec("brainsmith") is None:
+        for name in ("brainsmith", "brainsmith.plugin", "brainsmith.plugin.core", "brainsmith.plugins"):
+            sys.modules[name] = _stand_in(name)
+
+
+class Plugins:
+    """Imports plugins, holds their instances by number, and calls them."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._reads = worker_reads.WorkerReads()
+        self._instances: dict[int, Any] = {}
+        self.phase = ""
+
+    def run(self, header: dict[str, Any], blobs: list[bytes]) -> None:
+        """Do what is asked, and answer."""
+        for number in header["forget"]:
+            self._instances.pop(number, None)
+        logging.getLogger().setLevel(header["level"])
+        try:
+            answer, out = self._called(header, blobs)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  (a plugin may raise anything; it is raised where the build runs)
+            answer, out = self._failure(error), []
+        modules = self._modules(header["module"].partition(".")[0])
+        self._channel.send({**answer, **self._reads.taken(), "modules": modules}, out)
+
+    def _called(self, header: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+        plugin = self._imported(header["module"], header["name"])
+        self.phase = "call"
+        args, named = worker_wire.decode(header["args"], blobs), worker_wire.decode(header["named"], blobs)
+        model = self._model(blobs[0])
+        if header["type"] == "transform":
+            self.phase = "create"
+            transform = self._instances.get(header["number"])
+            if transform is None:
+                transform = self._instances[header["number"]] = plugin(*args, **named)
+            self.phase = "call"
+            result = transform.apply(model)
+            if not isinstance(result, tuple) or len(result) != 2:
+                raise TypeError(f"apply must return (model, modified), not {type(result).__name__}")
+            model, modified = result
+        else:
+            self.phase = "call"
+            model, modified = plugin(model, Config(self._channel), *args, **named), True
+        if not hasattr(getattr(model, "model", None), "SerializeToString"):
+            raise TypeError(f"it must return a model, not {type(model).__name__}")
+        data = model.model.SerializeToString()
+        return {"kind": "done", "modified": bool(modified)}, [] if data == blobs[0] else [data]
+
+    def _imported(self, module: str, name: str) -> Any:
+        self.phase = "import"
+        self._reads.importing = True
+        try:
+            value: Any = importlib.import_module(module)
+            for part in name.split("."):
+                value = getattr(value, part)
+            return value
+        finally:
+            self._reads.importing = False
+
+    def _model(self, data: bytes) -> Any:
+        self.phase = "model"
+        self._reads.importing = True
+        try:
+            from onnx import ModelProto  # of this environment: only where a model comes
+            from qonnx.core.modelwrapper import ModelWrapper  # so too
+        finally:
+            self._reads.importing = False
+        proto = ModelProto()
+        proto.ParseFromString(data)
+        return ModelWrapper(proto)
+
+    def _failure(self, error: BaseException) -> dict[str, Any]:
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != _OWN]
+        frames = [f for f in frames if not f.filename.startswith("<frozen")]
+        kind = type(error)
+        return {
+            "kind": "failed",
+            "phase": self.phase,
+            "error": kind.__name__
+            if kind.__module__ == "builtins"
+            else f"{kind.__module__}.{kind.__qualname__}",
+            "text": str(error),
+            "place": f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "",
+            "trace": "".join(traceback.format_exception(kind, error, error.__traceback__)),
+        }
+
+    def _modules(self, top: str) -> list[str]:
+        """Return the files of the plugin's own package that are imported: when one changes, another worker is started."""
+        files = []
+        for name, module in list(sys.modules.items()):
+            file = getattr(module, "__file__", None)
+            if name.partition(".")[0] == top and isinstance(file, str):
+                files.append(file)
+        return files
+
+
+def _watch(descriptor: int) -> None:
+    """End this process, and all that it started, soon after whoever asks has ended."""
+    poll = select.poll()
+    poll.register(descriptor, 0)  # that nobody reads any more is reported in any case
+    poll.poll()
+    time.sleep(GRACE)
+    os.killpg(0, signal.SIGKILL)
+
+
+def main(ask: int, answer: int) -> None:
+    """Answer until nobody asks any more."""
+    faulthandler.enable()
+    _load("worker_wire")
+    _load("worker_reads")
+    channel = Channel(ask, answer)
+    threading.Thread(target=_watch, args=(answer,), daemon=True).start()
+    sys.stdout, sys.stderr = SentStream("stdout", channel), SentStream("stderr", channel)
+    logging.getLogger().addHandler(Records(channel))
+
+    def show(message: Any, category: Any, file: str, line: int, *more: Any) -> None:
+        channel.send(
+            {
+                "kind": "warning",
+                "text": str(message),
+                "category": category.__name__,
+                "file": file,
+                "line": line,
+            }
+        )
+
+    warnings.showwarning = show  # type: ignore[assignment]
+    _provide_brainsmith()
+    plugins = Plugins(channel)
+    channel.send({"kind": "ready", "version": ".".join(map(str, sys.version_info[:3]))})
+    while True:
+        received = channel.receive()
+        if received is None:
+            return
+        plugins.run(*received)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,48 @@
+"""Environments are made of the requirements that the settings state."""
+
+import os
+import subprocess
+
+import pytest
+
+from brainsmith.errors import PluginEnvironmentError
+from brainsmith.plugin.environments.creation import create
+from brainsmith.plugin.environments.place import read_environment, root_of
+from brainsmith.settings import environments_folder, load_settings
+from tests.plugin.environments.other_pythons import name_environments
+
+
+@pytest.fixture
+def data_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def test_only_environments_of_requirements_are_made(project, tmp_path, data_folder):
+    name_environments(project, acme=tmp_path)
+    assert environments_folder() == f"{data_folder}/brainsmith/environments"
+    with pytest.raises(PluginEnvironmentError) as caught:
+        create("acme", load_settings())
+    assert str(caught.value) == (
+        f"environment 'acme' is {tmp_path}, which is used as it is; one that states requirements can be made"
+    )
+    with pytest.raises(PluginEnvironmentError) as caught:
+        create("acne", load_settings())
+    assert str(caught.value) == "the settings name no environment 'acne'. Did you mean 'acme'?"
+
+
+@pytest.mark.slow
+def test_one_is_made_once_and_what_cannot_be_installed_leaves_nothing(project, data_folder):
+    name_environments(project, acme="[toposort==1.10]", bad="[./no-such-folder]")
+    settings = load_settings()
+    root, made = create("acme", settings)
+    assert (made, create("acme", settings)) == (True, (root, False))
+    python = read_environment("acme", settings).python
+    said = subprocess.run(
+        [python, "-I", "-c", "import toposort"], capture_output=True, text=True, check=False
+    )
+    assert (said.returncode, said.stderr) == (0, "")
+    with pytest.raises(PluginEnvironmentError, match=r"^environment 'bad' cannot be made: ") as caught:
+        create("bad", settings)
+    assert str(caught.value).endswith("\n  its requirements: ./no-such-folder")
+    assert not os.path.exists(root_of("bad", settings.environments["bad"]))
