@@ -11,7 +11,8 @@ def counts(kind):
 
 
 def added(kind, before):
-    return {outcome: count - before.get(outcome, 0) for outcome, count in counts(kind).items()} | {}
+    more = {outcome: count - before.get(outcome, 0) for outcome, count in counts(kind).items()}
+    return {outcome: count for outcome, count in more.items() if count}
 
 
 @pytest.mark.parametrize(
