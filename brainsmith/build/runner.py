@@ -39,6 +39,7 @@ from brainsmith.plugin.renewal import imported_helpers, refuse_changed, renew
 from brainsmith.plugin.requirements import lacks_finn_alone
 from brainsmith.shown import error_text
 from brainsmith.store.about import MadeBy
+from brainsmith.store.audit import RUNNING
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.read_recorder import Recorder
 from brainsmith.store.reads import Reads
@@ -117,7 +118,7 @@ class StepRunner:
         live = {name for name in plugin_mounts() if name in sys.modules}
         sources = self._sources()
         renew()  # a key may not hold modules that are about to be forgotten
-        self.held = HeldPlugins(REGISTRY.loaded_objects(), lambda: self._sources() != sources)
+        self.held = HeldPlugins(REGISTRY.loaded_objects(), lambda: self._differ_from(sources))
         self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in self.steps)
         known = ({}, "") if self.cache is None else (framework_versions(), sources)
         cfg = "finn" if self._with_finn else "own"
@@ -139,6 +140,12 @@ class StepRunner:
 
     def _sources(self) -> str:
         return plugin_sources(self.folders, self.asked)
+
+    def _differ_from(self, sources: str) -> bool:
+        """Tell whether plugin files changed. It is asked while plugins are imported, which did not read what this reads."""
+        found: list[str] = []
+        RUNNING.aside(lambda: found.append(self._sources()))
+        return found != [sources]
 
     def _load_live(self, live: set[str]) -> None:
         """Load the steps of plugin folders that this process has imported before, so that no edit comes between.

@@ -169,10 +169,11 @@ def test_a_worker_that_is_killed_costs_a_try_and_another_one_builds(processes, t
         ended = list(runs)
     assert {run.state for run in PointJournal(tmp_path / "out").runs()} == {"done"}
     tried = [run for run in ended if run.state == "waiting"]
-    assert len(tried) == 1 and re.fullmatch(
-        r"its worker tcp://\S+ (left the cluster|was lost: .*)", tried[0].reason
+    # On a slow machine the scheduler may lose the new worker's first answer, too: that costs a try as well.
+    assert tried and all(
+        re.fullmatch(r"its worker tcp://\S+ (left the cluster|was lost: .*)", run.reason) for run in tried
     )
-    assert sorted(run.tries for run in ended if run.state == "done") == [1, 1, 1, 1, 1, 2]
+    assert sum(run.tries - 1 for run in ended if run.state == "done") == len(tried)
 
 
 @pytest.mark.slow
@@ -234,7 +235,7 @@ def test_workers_that_build_with_something_else_are_refused_with_the_difference(
         str(DIGITS / "mlp.onnx"),
         crew=partial(ClusterCrew, processes.address, warn=warned.append),
     )
-    why = "plugin project:KeepAll (transform) is only there; plugin file plugins/keep.py is only there"
+    why = "plugin transform:project:KeepAll is only there; plugin file plugins/keep.py is only there"
     with pytest.raises(ExplorationError) as caught:
         exploration.run(space.points())
     (address,) = re.findall(r"tcp://[\d.:]+\d", str(caught.value))
