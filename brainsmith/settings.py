@@ -269,6 +269,11 @@ def names_trace_service() -> bool:
     )
 
 
+def compiled_folders() -> tuple[str, ...]:
+    """Return where this user's simulations are compiled: the cache folder, and FINN's folder where it is elsewhere."""
+    return tuple(filter(None, (cache_dir(), os.environ.get("FINN_BUILD_DIR"))))
+
+
 def set_default_variable(name: str, value: str) -> str:
     """Set a variable that a framework reads, unless the user has set it; return what holds."""
     return os.environ.setdefault(name, value)
@@ -323,6 +328,14 @@ def _set(
     """Check one value and set it."""
     from brainsmith.setting_checks import checked
 
+    if name in _NOT_A_PROJECTS and os.path.isfile(place[0]):
+        from brainsmith.store.safety import why_untrusted  # where somebody decides what is trusted
+
+        if reason := why_untrusted(place[0]):
+            problems.append(
+                Problem(*place, f"{name} is not read from a file that {reason}: make it yours alone")
+            )
+            return
     if name in _NOT_A_PROJECTS and settings.project and place[0] == settings.files[0]:
         text = f"{name} is not for a project to decide: set it in {settings.files[-1]}, or by BRAINSMITH_{name.upper()}"
         problems.append(Problem(*place, text))

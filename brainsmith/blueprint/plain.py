@@ -52,7 +52,7 @@ def from_plain(plain: Any, registry: Registry) -> Any:
     """
     if isinstance(plain, tuple) and plain and isinstance(plain[0], str) and plain[0].startswith(_MARK):
         if plain[0] == _RECORD:
-            return registry.resolve_alone(plain[1], plain[2])
+            return _record(registry, plain[1], plain[2])
         cls = _CLASSES[plain[0].removeprefix(_MARK)]
         return cls(*(from_plain(item, registry) for item in plain[1:]))
     if isinstance(plain, dict):
@@ -60,3 +60,16 @@ def from_plain(plain: Any, registry: Registry) -> Any:
     if isinstance(plain, tuple | list):
         return type(plain)(from_plain(item, registry) for item in plain)
     return plain
+
+
+def _record(registry: Registry, plugin_type: str, qualified: str) -> PluginInfo:
+    """Return a record, whether its plugin can be used here or not: a selection may go without what needs FINN.
+
+    Raises:
+        PluginNotFoundError: The plugin is gone.
+    """
+    bare = qualified.rpartition(":")[2]
+    for info in registry.providers(plugin_type, bare):
+        if info.qualified == qualified:
+            return info
+    return registry.resolve(plugin_type, qualified)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brainsmith.close_names import did_you_mean
 from brainsmith.plugin.plugin_needs import read_need
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from brainsmith.blueprint.schema import Requirement
+    from brainsmith.blueprint.schema import Position, Requirement
     from brainsmith.errors import Problem
+    from brainsmith.plugin.info import PluginInfo
     from brainsmith.plugin.plugin_needs import Need
 
 
@@ -33,3 +35,14 @@ def unmet_distributions(requires: Iterable[Requirement]) -> list[Problem]:
         if ":" not in each.name
         for text in unmet_requirements([f"{each.name}{each.versions}"])
     ]
+
+
+def unknown_plugins(
+    requires: Iterable[Requirement], records: Iterable[PluginInfo]
+) -> Iterator[tuple[Position, str]]:
+    """Yield what a blueprint asks of plugins that do not exist here, which a misspelt name would be, too."""
+    known = list(records)
+    for each in requires:
+        if ":" in each.name and not any(read_need(each.name, "", "").concerns(info) for info in known):
+            hint = did_you_mean(each.name.rpartition(":")[2], [info.name for info in known])
+            yield each.position, f"requires names {each.name!r}, and there is no such plugin{hint}"

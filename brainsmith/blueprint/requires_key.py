@@ -26,9 +26,14 @@ def read_requires(doc: Document, node: Node) -> tuple[Requirement, ...]:
             doc.report(value, f"requires.{name} must be {what}, not {describe(value)}")
         elif ":" in name:
             try:
-                read_need(name, "", "")
+                stated = read_need(name, "", "")
             except ValueError as error:
                 doc.report(key, f"requires: a key with a colon {error}")
+                continue
+            if stated.versions:
+                doc.report(
+                    key, f"requires: write the versions after the colon: '{stated.name}': '{stated.versions}'"
+                )
                 continue
             found.append(Requirement(name, versions, position))
         elif _is_distribution(name):

@@ -14,7 +14,7 @@ from brainsmith.blueprint.loader import Paths, in_order, parse_blueprint
 from brainsmith.blueprint.loader import missing_files as missing_files
 from brainsmith.blueprint.lookup import Lookup
 from brainsmith.blueprint.outputs import RTL_STEPS
-from brainsmith.blueprint.requires import needs_stated, unmet_distributions
+from brainsmith.blueprint.requires import needs_stated, unknown_plugins, unmet_distributions
 from brainsmith.blueprint.schema import (
     DEFAULT_STEPS,
     NOWHERE,
@@ -121,6 +121,8 @@ def resolve_parts(
         text = "what the plugins ask of each other's versions does not settle: say in requires which versions are meant"
         lookup.problems.append(Problem(blueprint.file, 0, 0, text))
     lookup.problems += unmet_distributions(blueprint.requires)
+    for position, text in unknown_plugins(blueprint.requires, registry.known()):
+        selection = replace(selection, skipped=(*selection.skipped, str(position.problem(text))))
     return selection, in_order(blueprint.file, lookup.problems)
 
 

@@ -92,7 +92,9 @@ def _file(each: Mapping[str, Any], kind: ComponentType, reference: str = "") -> 
         type=kind,
         bom_ref=reference or f"file:{each['name']}",
         hashes=[HashType(alg=HashAlgorithm.SHA_256, content=found)] if found else [],
-        properties=[Property(name="brainsmith:used-as", value=about["used as"])] if about else [],
+        properties=[Property(name="brainsmith:used-as", value=str(about["used as"]))]
+        if "used as" in about
+        else [],
     )
 
 

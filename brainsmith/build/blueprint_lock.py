@@ -94,7 +94,7 @@ def read_lock(file: Path) -> Environment:
         ) from error
     except OSError as error:
         raise LockError(f"{file} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise LockError(f"{file} is damaged: {error}; {_ANEW}") from error
     found = plain.get("lock") if isinstance(plain, dict) else None
     if found != FORMAT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import metadata, util
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from brainsmith.build.keys import (
     LIBRARIES,
     PACKAGES,
     UNREACHED,
+    all_files,
     framework_versions,
     plugin_places,
     plugin_sources,
@@ -20,8 +21,10 @@ from brainsmith.build.keys import (
     source_files,
     stamp_of,
 )
+from brainsmith.plugin.distributions import distribution_key, info_folders
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.manager import get_plugin_manager
+from brainsmith.plugin.package_files import plugin_file
 from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.plugin_versions import version_of
 from brainsmith.plugin.read_rules import FRAMEWORKS
@@ -76,6 +79,7 @@ def environment_of(records: Iterable[PluginInfo], registry: Registry, tools: boo
         tools: Whether it runs tools.
     """
     packages = {name: version for name, version in _packages(LIBRARIES).items() if version != MISSING}
+    packages |= _packages_elsewhere(registry)
     found = {tool: _tool_version(tool) for tool in _RUN} if tools else {}
     return {
         "package": packages,
@@ -112,20 +116,21 @@ def _differ(kind: str, here: Mapping[str, str], there: Mapping[str, str]) -> Ite
 
 def _own(registry: Registry) -> list[PluginInfo]:
     """Return the plugins that belong to no framework, as of the discovery that was just made."""
-    return [info for info in registry.known() if info.file and info.framework not in FRAMEWORKS]
+    return [info for info in registry.known() if plugin_file(info) and info.framework not in FRAMEWORKS]
 
 
 def _plugins(records: Iterable[PluginInfo]) -> Iterator[tuple[str, str]]:
     """Yield of each plugin its full name, and version, distribution and the digest of its file."""
     digests: dict[str, str] = {}
     for info in sorted(dict.fromkeys(records), key=lambda info: (info.type, info.qualified)):
-        if info.file not in digests:
-            digests[info.file] = f"({file_digest(info.file)})" if info.file else "(no file)"
+        file = plugin_file(info)
+        if file not in digests:
+            digests[file] = f"({file_digest(file)})" if file else "(no file)"
         version = info.extra.get("distribution_version") or version_of(info)
         brought = "" if info.framework == "project" else f"of {info.framework} {version}".rstrip()
         yield (
             f"{info.type}:{info.qualified}",
-            " ".join(filter(None, (info.version, brought, digests[info.file]))),
+            " ".join(filter(None, (info.version, brought, digests[file]))),
         )
 
 
@@ -138,6 +143,18 @@ def _packages(libraries: Iterable[str]) -> dict[str, str]:
             without = UNREACHED if package == "brainsmith" else ()
             found[distribution] = f"{_version(distribution)} ({_sources_digest(root, without)})"
     return found | {library: _version(library) for library in libraries}
+
+
+def _packages_elsewhere(registry: Registry) -> dict[str, str]:
+    """Return the versions of what is installed in the other environments that have plugins here: `acme: numpy`."""
+    found: dict[str, str] = {}
+    for info in registry.known():
+        environment = info.extra.get("environment")
+        if environment and f"{environment}: python" not in found:
+            found[f"{environment}: python"] = str(info.extra.get("python_version", "")) or MISSING
+            installed = info_folders(list(info.extra["folders"]))
+            found |= {f"{environment}: {distribution_key(each.name)}": each.version for each in installed}
+    return {name: version for name, version in found.items() if version != MISSING}
 
 
 def framework_contents(versions: Mapping[str, str]) -> dict[str, str] | None:
@@ -213,12 +230,12 @@ def _plugin_files(places: Iterable[Path]) -> Iterator[tuple[str, str]]:
     for place in places:
         seen[place.name] += 1
         number = f" ({seen[place.name]})" if seen[place.name] > 1 else ""
-        for name, content in _contents(place):
+        for name, content in _contents(place, all_files):
             yield f"{place.name}{number}/{name}", content
 
 
-def _contents(place: Path) -> Iterator[tuple[str, str]]:
+def _contents(place: Path, of: Callable[[Path], list[Path]] = source_files) -> Iterator[tuple[str, str]]:
     """Yield the sources of a folder, or a file with what lies beside it: names in it, and digests."""
     folder = place if place.is_dir() else place.parent
-    for file in source_files(place):
+    for file in of(place):
         yield str(file.relative_to(folder)), file_digest(str(file))

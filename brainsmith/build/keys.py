@@ -15,6 +15,7 @@ from brainsmith.build.outside import declared_inputs, record_of
 from brainsmith.errors import PluginEnvironmentError
 from brainsmith.plugin.environments.place import installed_state, read_environment
 from brainsmith.plugin.mounted_folders import folder_module
+from brainsmith.plugin.package_files import plugin_file
 from brainsmith.plugin.read_rules import FRAMEWORKS
 from brainsmith.settings import load_settings
 from brainsmith.store.fingerprint import digest
@@ -84,8 +85,8 @@ def plugin_places(settings: Settings, registry: Registry) -> tuple[Path, ...]:
     own = [Path(settings.project) / "plugins"] if settings.project else []
     found = [*own, *map(Path, settings.plugin_folders)]
     for info in registry.known():
-        if info.framework not in (*FRAMEWORKS, "project") and info.file:
-            file = Path(info.file)
+        if info.framework not in (*FRAMEWORKS, "project") and (path := plugin_file(info)):
+            file = Path(path)
             # The whole package of the plugin, or the one file where it is no package.
             depth = info.module.count(".") + (file.name == "__init__.py")
             found.append(file if depth == 0 else file.parents[depth - 1])
@@ -115,6 +116,14 @@ def source_files(place: Path) -> list[Path]:
         beside = [path for path in place.parent.iterdir() if path.suffix.lower() in SOURCES - {".py"}]
         found = [place, *beside]
     return sorted(path for path in found if path.is_file())
+
+
+def all_files(place: Path) -> list[Path]:
+    """Return all files of a folder but compiled Python; of a file what `source_files` does."""
+    if not place.is_dir():
+        return source_files(place)
+    found = [path for path in _below(place) if "__pycache__" not in path.parts and path.is_file()]
+    return sorted(found)
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -204,8 +213,8 @@ def key_of(parts: dict[str, str]) -> str:
 def _source(step: BuildStep, folders: tuple[str, ...]) -> str:
     if step.record is None:
         return digest(callable_source(step.target))
-    file = Path(step.record.origin.rpartition(":")[0])
-    text = file.read_bytes() if file.is_file() else b""
+    file = plugin_file(step.record)
+    text = Path(file).read_bytes() if file and Path(file).is_file() else b""
     reference = step.record.reference
     top = reference.partition(":")[0].partition(".")[0]
     # Which of the plugin folders it lies in, and not where that lies: the same in another checkout.

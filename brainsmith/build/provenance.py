@@ -125,7 +125,12 @@ def check_provenance(folder: Path, file: Path | None = None) -> CheckedFolder:
     if inside is None:
         raise BuildError(f"{file} says nothing of {folder}: none of the files that it names is there")
     stated = {name.removeprefix(inside): digest for name, digest in stated.items() if name.startswith(inside)}
-    changed = [name for name in stated if name in there and _sha256(folder / name)["sha256"] != stated[name]]
+    try:
+        changed = [
+            name for name in stated if name in there and _sha256(folder / name)["sha256"] != stated[name]
+        ]
+    except OSError as error:
+        raise BuildError(f"{error.filename} cannot be read: {error.strerror}") from error
     missing = [name for name in stated if name not in there]
     new = sorted(there.difference(stated))
     same = len(stated) - len(changed) - len(missing)
@@ -196,7 +201,7 @@ def read_statement(file: Path) -> dict[str, Any]:
         ) from error
     except OSError as error:
         raise BuildError(f"{file} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BuildError(f"{file} is damaged: {error}") from error
     try:
         if (statement["_type"], statement["predicateType"]) != (STATEMENT, PREDICATE):

@@ -131,13 +131,19 @@ class SideFiles:
 
     def why_not_kept(self, before: State, after: State) -> str:
         """Return what of a step's changes cannot be kept, as a clause; empty if all can."""
-        folder = self._folder.resolve()
+        folder = os.path.realpath(self._folder)
         for path in [path for path, kind in after.items() if before.get(path) != kind]:
             if after[path] == _SPECIAL:
                 return f"it leaves {path} in the output folder, which is neither a file nor a folder"
-            if after[path].startswith(_LINK) and not (folder / path).resolve().is_relative_to(folder):
+            if after[path].startswith(_LINK) and not _leads_into(folder, path):
                 return f"it leaves {path} in the output folder, a link to what is outside of it"
         return ""
+
+
+def _leads_into(folder: str, link: str) -> bool:
+    """Tell whether a link in a folder leads to what is in it; one to itself leads nowhere, and is kept as it is."""
+    found = os.path.realpath(f"{folder}/{link}")
+    return found == folder or found.startswith(folder + os.sep)
 
 
 def _stamp(status: os.stat_result) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from brainsmith.errors import TrustError, UsageError
 from brainsmith.plugin.distributions import distribution_key
 from brainsmith.plugin.packages import installed
 from brainsmith.plugin.plugin_versions import versions_problem
-from brainsmith.plugin.signed_folder import content_digest, read_public_key
+from brainsmith.plugin.signed_folder import content_digest, digests_of, read_public_key
 from brainsmith.plugin.trust import distribution_digest
 from brainsmith.plugin.trust_store import read_trust, write_trust
 
@@ -40,7 +40,7 @@ def run(options: Options, terminal: Terminal) -> int:
 
 def _add_folder(folder: str, by_content: bool, trusted: TrustList) -> str:
     try:
-        trusted.folders[folder] = content_digest({"": folder}) if by_content else ""
+        trusted.folders[folder] = content_digest(digests_of(folder)) if by_content else ""
     except OSError as error:
         raise TrustError(f"{error.filename} cannot be read: {error.strerror}") from error
     return f"folder {folder} is trusted{_as_it_is(by_content)}"
@@ -72,27 +72,11 @@ def _add_distribution(what: str, by_content: bool, trusted: TrustList) -> str:
         )
     if by_content and versions:
         raise UsageError("--content trusts what is installed now: leave the versions out")
-    module = _module_of(name) if by_content else ""
     trusted.distributions[name] = (
-        distribution_digest(module) if by_content else versions or f"=={known[name].version}"
+        distribution_digest(name) if by_content else versions or f"=={known[name].version}"
     )
     how = _as_it_is(True) if by_content else f" {trusted.distributions[name]}"
     return f"distribution {name}{how} is trusted"
-
-
-def _module_of(name: str) -> str:
-    """Return a module of a distribution's plugins.
-
-    Raises:
-        TrustError: It has none.
-    """
-    from brainsmith.plugin.manager import get_plugin_manager
-
-    manager = get_plugin_manager()
-    found = [info.module for info in manager.discover_plugins(modes=["full"]) if info.framework == name]
-    if not found:
-        raise TrustError(f"{name} has no plugins: trust it by versions, without --content")
-    return found[0]
 
 
 def _as_it_is(by_content: bool) -> str:

@@ -6,6 +6,8 @@ import sys
 from functools import cache
 from importlib.util import find_spec
 
+from brainsmith.plugin.trust import why_not_trusted
+
 STANDARD = ("", "ai.onnx", "ai.onnx.ml")
 """ONNX's own, which no module stands for."""
 _FRAMEWORKS = ("qonnx.custom_op.", "finn.custom_op.")
@@ -58,13 +60,12 @@ def _is_there(top: str) -> bool:
 
 
 def _is_a_plugins(domain: str, module: str) -> bool:
-    """Tell whether a plugin states the domain, or comes from the package that it names."""
+    """Tell whether a plugin that is trusted states the domain, or comes from the package that it names."""
     from brainsmith.plugin.manager import get_plugin_manager
 
     top = module.partition(".")[0]
     for info in get_plugin_manager().all_records()[0].records():
-        if info.extra.get("domain") == domain:
-            return True
-        if info.framework != "brainsmith" and info.reference.partition(":")[0].partition(".")[0] == top:
+        of_its_package = info.framework != "brainsmith" and info.module.partition(".")[0] == top
+        if (info.extra.get("domain") == domain or of_its_package) and not why_not_trusted(info):
             return True
     return False

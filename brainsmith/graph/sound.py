@@ -6,15 +6,17 @@ minutes, in a traceback or by running it, is refused here in one message.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError
 from brainsmith.graph.datatype_names import MOST_BITS, datatype_fault, shortened
 from brainsmith.graph.declarations import declaration_faults
-from brainsmith.graph.evaluated_text import CodeFault, code_faults
+from brainsmith.graph.evaluated_text import CodeFault, code_faults, program_fault, property_faults
 from brainsmith.graph.known_domains import STANDARD, domain_fault
 from brainsmith.graph.model_functions import function_faults
 from brainsmith.graph.node_arguments import argument_faults
+from brainsmith.graph.partition_models import partition_model, partitions_of
 from brainsmith.graph.proto_messages import text_faults
 from brainsmith.graph.sizes import bit_width_faults, constant_faults, growth_faults, size_faults
 from brainsmith.graph.well_formed import all_graphs, node_text, structure_fault
@@ -52,8 +54,9 @@ def require_sound(model: Any, what: str, of_client: bool = False) -> None:
             raise ModelError(f"{what}: {fault}{TRUSTED if runs_code else ''}")
 
 
-def _faults(model: Any) -> Iterator[str]:
+def _faults(model: Any, above: frozenset[str] = frozenset()) -> Iterator[str]:
     yield from text_faults(model)
+    yield from property_faults(model.metadata_props)
     domains: dict[str, str] = {}
     opset = next((entry.version for entry in model.opset_import if entry.domain in STANDARD[:2]), 1)
     for fault in function_faults(model):
@@ -62,15 +65,29 @@ def _faults(model: Any) -> Iterator[str]:
         yield from _node_faults(list(function.node), {}, domains, opset)
     for graph in all_graphs(model.graph):
         yield from code_faults(graph)
+        yield from property_faults(graph.metadata_props)
         yield from _annotation_faults(graph)
         yield from size_faults(graph)
         nodes = list(graph.node)
         constants = {tensor.name: tensor for tensor in graph.initializer}
         yield from _node_faults(nodes, constants, domains, opset)
+    yield from _partition_faults(model.graph, above)
     for fault in declaration_faults(model.graph):
         yield f"{fault}. Export the model again."
     if fault := structure_fault(model.graph, names=False):
         yield f"{fault}. Export the model again."
+
+
+def _partition_faults(graph: Any, above: frozenset[str]) -> Iterator[CodeFault]:
+    """Yield what would run where a partition's model is opened; what else is wrong with it shows when it is executed."""
+    for path in partitions_of(graph):
+        real = os.path.realpath(path)
+        inner = None if real in above else partition_model(real)
+        if inner is not None:
+            faults = _faults(inner, above | {real})
+            yield from (
+                CodeFault(f"its partition {path}: {each}") for each in faults if isinstance(each, CodeFault)
+            )
 
 
 def _annotation_faults(graph: Any) -> Iterator[str]:
@@ -99,6 +116,8 @@ def _node_faults(
             domains[node.domain] = domain_fault(node.domain)
         if domains[node.domain]:
             yield CodeFault(f"{node_text(node)} is of {domains[node.domain]}")
+        if fault := program_fault(node):
+            yield CodeFault(f"{node_text(node)} has {fault}")
         yield from _attribute_faults(node)
     yield from bit_width_faults(nodes, constants)
     yield from growth_faults(nodes, constants)

@@ -12,6 +12,8 @@ from brainsmith.plugin.source_files import SourceFile
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
+    from brainsmith.plugin.info import PluginInfo
+
 
 def spec_of(name: str, folders: list[str] | None = None) -> ModuleSpec | None:
     """Return how Python would import a top-level module, without importing it; None if it is not installed.
@@ -44,6 +46,17 @@ def package_folders(name: str, folders: list[str] | None = None) -> list[str]:
 def distribution_version(package: str) -> str:
     """Return the version of the distribution that has a package's folder, from the dist-info folders beside it."""
     return version_of_package(package, package_folders(package))
+
+
+def plugin_file(info: PluginInfo) -> str:
+    """Return the file that a plugin is defined in: as its record says, or else that of its module; empty if there is none.
+
+    The record of a plugin that a distribution lists in a table says the entry point in place of a file.
+    """
+    if info.file or not info.extra.get("entry_point"):
+        return info.file
+    files, _ = module_files(info.module)
+    return files[0].path if files else ""
 
 
 def module_files(module: str, folders: list[str] | None = None) -> tuple[list[SourceFile], str]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import base64
 import binascii
+import csv
+import errno
 import hashlib
 import json
 import os
+import time
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import TrustError
-from brainsmith.store.files import write_atomically
+from brainsmith.store.files import is_racy, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,56 +27,115 @@ KEY_WORD = "ed25519"
 
 _SIGNED = b"brainsmith plugin folder 1\n"
 _UNSIGNED = ("__pycache__",)
+_LINK = "link "
+_HELD: dict[str, dict[str, str]] = {}
+"""Folders whose modules are imported only as they were checked: the digests of their files."""
+_KNOWN: dict[str, tuple[tuple[int, ...], str]] = {}
+"""Digests of files by path, with the status that they had, where that would show a change."""
 
 
 def digests_of(folder: str) -> dict[str, str]:
-    """Return the SHA-256 of each file in a folder, by its name there; of links those of what they lead to.
+    """Return the SHA-256 of each file in a folder, by its name there; of links to what lies in it, where they lead.
 
-    Compiled Python (`__pycache__`) and the signature do not count: see `keep_bytecode_apart`.
+    Compiled Python (`__pycache__`) and the signature do not count: none of it is read from such a folder.
+
+    Raises:
+        OSError: Something cannot be read, leads out of the folder, or is neither a file, a folder nor a link.
+    """
+    found = dict(_entries(os.path.realpath(folder), ""))
+    found.pop(SIGNATURE, None)
+    return found
+
+
+def _entries(root: str, inside: str) -> Iterator[tuple[str, str]]:
+    """Yield names and digests, in order, whatever the order of the directory is."""
+    here = os.path.join(root, inside) if inside else root
+    with os.scandir(here) as entries:
+        found = sorted(entries, key=lambda entry: entry.name)
+    for entry in found:
+        name = f"{inside}/{entry.name}" if inside else entry.name
+        if entry.is_symlink():
+            if not os.path.realpath(entry.path).startswith(f"{root}{os.sep}"):
+                raise OSError(errno.EXDEV, "it is a link to what is outside of the folder", entry.path)
+            yield name, f"{_LINK}{os.readlink(entry.path)}"
+        elif entry.is_dir():
+            if entry.name not in _UNSIGNED:
+                yield from _entries(root, name)
+        elif entry.is_file():
+            yield name, _sha256(entry.path)
+        else:
+            raise OSError(errno.EINVAL, "it is neither a file, a folder nor a link", entry.path)
+
+
+def content_digest(files: Mapping[str, str]) -> str:
+    """Return `sha256:...` of the files of a folder, as `digests_of` gives them."""
+    return f"sha256:{hashlib.sha256(_canonical(files)).hexdigest()}"
+
+
+def digest_of_files(files: Mapping[str, str]) -> str:
+    """Return `sha256:...` of some files.
+
+    Args:
+        files: Their paths, by name.
 
     Raises:
         OSError: One cannot be read.
     """
-    return {name: _sha256(os.path.join(folder, name)) for name in sorted(_files(folder)) if name != SIGNATURE}
+    return content_digest({name: _sha256(path) for name, path in files.items()})
 
 
-def content_digest(folders: Mapping[str, str]) -> str:
-    """Return `sha256:...` of all files of some folders, by their names.
-
-    Raises:
-        OSError: One cannot be read.
-    """
-    found = {
-        f"{name}/{file}": each for name, path in folders.items() for file, each in digests_of(path).items()
-    }
-    return f"sha256:{hashlib.sha256(_canonical(found)).hexdigest()}"
-
-
-def digest_of_file(path: str) -> str:
-    """Return `sha256:...` of one file.
+def recorded_files(metadata_folder: str) -> dict[str, str]:
+    """Return the files that an installed distribution brings, by the names of its RECORD; not what installing it made.
 
     Raises:
-        OSError: It cannot be read.
+        OSError: It has no RECORD.
     """
-    return f"sha256:{_sha256(path)}"
+    with open(os.path.join(metadata_folder, "RECORD"), encoding="utf-8", newline="") as file:
+        names = [row[0] for row in csv.reader(file) if row]
+    base, own = os.path.split(metadata_folder)
+    brought = [name for name in names if not name.startswith(("../", "/")) and not name.endswith(".pyc")]
+    made = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
+    kept = [name for name in brought if name not in [f"{own}/{file}" for file in made]]
+    return {name: os.path.join(base, name) for name in sorted(kept)}
 
 
-def _files(folder: str) -> Iterator[str]:
-    seen = set()
-    for here, folders, files in os.walk(folder, followlinks=True):
-        status = os.stat(here)
-        if (status.st_dev, status.st_ino) in seen:
-            folders.clear()
-            continue
-        seen.add((status.st_dev, status.st_ino))
-        folders[:] = [name for name in folders if name not in _UNSIGNED]
-        for name in files:
-            yield os.path.relpath(os.path.join(here, name), folder)
+def hold_to(folder: str, files: Mapping[str, str]) -> None:
+    """Import modules of a folder only as they are now, also where they change after this look, or are added."""
+    from brainsmith.store.imported_sources import SOURCE_CHECKS  # parses: only who loads a plugin
+
+    _HELD[os.path.realpath(folder)] = dict(files)
+    if _check_source not in SOURCE_CHECKS:
+        SOURCE_CHECKS.append(_check_source)
+
+
+def _check_source(path: str, data: bytes) -> None:
+    """Refuse a module's source that is another one than was checked.
+
+    Raises:
+        ImportError: It is.
+    """
+    real = os.path.realpath(path)
+    for folder, files in _HELD.items():
+        if real.startswith(f"{folder}{os.sep}"):
+            name = os.path.relpath(real, folder).replace(os.sep, "/")
+            if files.get(name) != hashlib.sha256(data).hexdigest():
+                raise ImportError(
+                    f"{path} is not as it was when {folder} was checked, which is trusted by its content"
+                )
 
 
 def _sha256(path: str) -> str:
+    now = time.time_ns()
     with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        status = os.fstat(file.fileno())
+        stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        known = _KNOWN.get(path)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if not is_racy((status.st_mtime_ns, status.st_ctime_ns), now):
+        _KNOWN[path] = stamp, found
+    return found
 
 
 def _canonical(files: Mapping[str, str]) -> bytes:
@@ -95,7 +157,7 @@ def why_not_signed(folder: str, keys: Mapping[str, str]) -> str:
         raw = base64.b64decode(key)
     except OSError as error:
         return f"its {SIGNATURE} cannot be read: {error.strerror}"
-    except (ValueError, KeyError, TypeError, binascii.Error):
+    except (ValueError, KeyError, TypeError, RecursionError, binascii.Error):
         return f"its {SIGNATURE} is damaged"
     if key not in keys:
         return f"it is signed with a key that is not trusted ({str(key)[:44]})"

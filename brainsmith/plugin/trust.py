@@ -48,16 +48,17 @@ def why_not_trusted(info: PluginInfo, settings: Settings | None = None) -> str:
     if folder:
         return why_folder_not_trusted(folder, settings, info.file)
     if info.extra.get("entry_point"):
-        return why_distribution_not_trusted(info.framework, info.module, settings)
+        return why_distribution_not_trusted(info.framework, settings)
+    if settings.trust == LISTED and info.module not in sys.modules:
+        return "its record does not say where it comes from"
     return ""  # it was registered by code that runs
 
 
-def why_distribution_not_trusted(name: str, module: str, settings: Settings) -> str:
+def why_distribution_not_trusted(name: str, settings: Settings) -> str:
     """Return why the plugins of an installed distribution may not be imported; nothing if they may.
 
     Args:
         name: As indexes compare it.
-        module: One of its modules.
         settings: Those that hold.
     """
     if settings.trust != LISTED:
@@ -70,7 +71,7 @@ def why_distribution_not_trusted(name: str, module: str, settings: Settings) -> 
     if known is None:
         return f"{name} {version} is not in the list of what is trusted: {add}"
     if known.startswith("sha256:"):
-        if distribution_digest(module) != known:
+        if distribution_digest(name) != known:
             return f"the files of {name} {version} are not those that were trusted: look at them, then {add} --content"
         _keep_bytecode_apart()
         return ""
@@ -81,23 +82,21 @@ def why_distribution_not_trusted(name: str, module: str, settings: Settings) -> 
     return ""
 
 
-def distribution_digest(module: str) -> str:
-    """Return the digest of the top-level package, or of the one file, that a module of a distribution lies in.
+def distribution_digest(name: str) -> str:
+    """Return the digest of all files that an installed distribution brings, by its list of them (RECORD).
 
     Raises:
-        TrustError: It cannot be read.
+        TrustError: It has no such list, as one that is installed as a link to its sources; or a file cannot be read.
     """
-    from brainsmith.plugin.package_files import module_files, package_folders  # so too
-    from brainsmith.plugin.signed_folder import content_digest, digest_of_file
+    from brainsmith.plugin.packages import installed  # only where what is trusted is listed
+    from brainsmith.plugin.signed_folder import digest_of_files, recorded_files
 
-    top = module.partition(".")[0]
-    folders = package_folders(top)
     try:
-        if folders:
-            return content_digest({f"{top}{number}": folder for number, folder in enumerate(folders)})
-        return digest_of_file(module_files(top)[0][0].path)
-    except (OSError, IndexError) as error:
-        raise TrustError(f"the files of {top} cannot be read: {error}") from error
+        return digest_of_files(recorded_files(installed()[name].path))
+    except (OSError, KeyError) as error:
+        raise TrustError(
+            f"the files of {name} cannot be read: {error}; trust it by versions, or its folder"
+        ) from error
 
 
 def why_folder_not_trusted(folder: str, settings: Settings, file: str = "") -> str:
@@ -129,15 +128,20 @@ def _why_changed(folder: str, digest: str) -> str:
     """Return why a folder that is listed is not trusted after all; nothing if it is."""
     if not digest:
         return ""
-    from brainsmith.plugin.signed_folder import content_digest  # hardly any folder is trusted by its content
+    from brainsmith.plugin.signed_folder import (  # hardly any folder has a digest
+        content_digest,
+        digests_of,
+        hold_to,
+    )
 
     try:
-        found = content_digest({"": folder})
+        files = digests_of(folder)
     except OSError as error:
         return f"{error.filename} cannot be read: {error.strerror}"
-    if found != digest:
+    if content_digest(files) != digest:
         return f"what is in {folder} is not what was trusted: look at it, then brainsmith trust add {folder} --content"
     _keep_bytecode_apart()
+    hold_to(folder, files)
     return ""
 
 
@@ -168,15 +172,17 @@ def _upwards(folder: str) -> list[str]:
 
 
 def _other_owner(path: str) -> str:
-    """Return whose a file or folder is, if it is neither this user's, nor root's, nor of who called `sudo`."""
-    from brainsmith.store.safety import owner_name, owner_of  # a listing imports no plugin
+    """Return whose a file or folder is, if not this user's, root's or the caller's of `sudo`; or that all may write it."""
+    from brainsmith.store.safety import is_open_to_all, owner_name, owner_of  # a listing imports no plugin
 
     try:
         owner = owner_of(path)
     except OSError:
         return ""  # importing it says so
     mine = (0, os.geteuid(), *((user_before_sudo(),) if os.geteuid() == 0 else ()))
-    return "" if owner in mine else f"belongs to another user ({owner_name(owner)})"
+    if owner not in mine:
+        return f"belongs to another user ({owner_name(owner)})"
+    return "may be written by all users" if is_open_to_all(path) else ""
 
 
 def _listed() -> TrustList:

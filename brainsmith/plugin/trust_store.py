@@ -62,7 +62,7 @@ def _read(path: str, data: bytes) -> TrustList:
 
     try:
         plain: Any = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TrustError(f"{path} is damaged: {error}") from error
     if not isinstance(plain, dict) or plain.get("trust") != FORMAT:
         raise TrustError(f"{path} is no list of this version of BrainSmith: its 'trust' must be {FORMAT}")
@@ -70,6 +70,12 @@ def _read(path: str, data: bytes) -> TrustList:
     for kind, table in zip(KINDS, tables, strict=True):
         if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
             raise TrustError(f"{path} is damaged: {kind!r} must be a table of texts")
+    for name, versions in tables[0].items():
+        if versions and not versions.startswith("sha256:"):
+            from brainsmith.plugin.plugin_versions import versions_problem  # most users list nothing
+
+            if problem := versions_problem(versions):
+                raise TrustError(f"{path} is damaged: the {problem}, of {name}")
     return TrustList(*tables)
 
 

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from brainsmith.graph.partition_models import PARTITIONS, partitions_of
 from brainsmith.runtime.recent import Recent
 from brainsmith.store.fingerprint import digest
 
@@ -22,8 +23,6 @@ SETTLED_NS = 2_000_000_000
 
 _EXTERNAL = b"\x0a\x08location"
 """How ONNX writes that a tensor lies in another file (`StringStringEntryProto`, key `location`)."""
-_PARTITIONS = (b"StreamingDataflowPartition", b"GenericPartition")
-"""Operators whose attribute `model` is the path of another model."""
 
 
 @dataclass(frozen=True)
@@ -82,16 +81,9 @@ def _status(of: os.stat_result) -> tuple[int, ...]:
 
 def partition_files(data: bytes) -> tuple[str, ...]:
     """Return the files that the partitions of a model name; none of what only mentions their operators."""
-    if not any(name in data for name in _PARTITIONS) or (model := model_in(data)) is None:
+    if not any(name.encode() in data for name in PARTITIONS) or (model := model_in(data)) is None:
         return ()
-    operators = {operator.decode() for operator in _PARTITIONS}
-    return tuple(
-        os.fsdecode(attribute.s)
-        for node in model.graph.node
-        if node.op_type in operators
-        for attribute in node.attribute
-        if attribute.name == "model" and attribute.s
-    )
+    return tuple(partitions_of(model.graph))
 
 
 def _external_files(data: bytes) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from brainsmith.store.files import is_racy
 from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from importlib.machinery import ModuleSpec
     from types import CodeType
 
@@ -48,6 +49,9 @@ class Imported:
         self.digest = digest(data)
         self.status = facts_of(status) if status is not None and is_settled(status) else None
 
+
+SOURCE_CHECKS: list[Callable[[str, bytes], None]] = []
+"""What looks at each source that is about to be run, by its path, and may refuse it with an ImportError."""
 
 _NOTED: WeakKeyDictionary[ModuleType, Imported] = WeakKeyDictionary()
 
@@ -201,6 +205,8 @@ class _NotingLoader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType | None:
         """Return the code of the module's source as it is now."""
         data, status = self._at_hand = _read(self.path)
+        for check in SOURCE_CHECKS:
+            check(self.path, data)
         self._bytecode_counts = _is_bytecode_younger(self.path, status)
         try:
             code = super().get_code(fullname)

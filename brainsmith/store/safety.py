@@ -117,6 +117,16 @@ def owner_of(path: str) -> int:
     return 0 if _is_unmapped(owner) else owner
 
 
+def is_open_to_all(path: str) -> bool:
+    """Tell whether every user may write a file or folder, and nothing keeps them from replacing what others wrote.
+
+    Raises:
+        OSError: It does not exist.
+    """
+    mode = os.stat(path).st_mode
+    return bool(mode & stat.S_IWOTH) and not (stat.S_ISDIR(mode) and mode & stat.S_ISVTX)
+
+
 def owner_name(number: int) -> str:
     """Return the name of a user; the number where there is none."""
     return _user(number)

@@ -61,6 +61,11 @@ class EntryPoint:
         """How messages name it."""
         return f"{self.distribution} {self.version}, entry point {self.name!r}"
 
+    @property
+    def extra(self) -> dict[str, Any]:
+        """What the records of its plugins hold besides: by it trust knows where they come from."""
+        return {"entry_point": self.name, "distribution_version": self.version}
+
 
 class EntryPointAdapter(Adapter):
     """Finds the plugins of installed distributions."""
@@ -107,16 +112,16 @@ class EntryPointAdapter(Adapter):
             from brainsmith.plugin.adapters.published_table import read_table
 
             if read_decorated(
-                point, lambda module: self._files(module, reading)[0], result, reading, _extra(point)
+                point, lambda module: self._files(module, reading)[0], result, reading, point.extra
             ):
                 return
             result.watched.extend(file.path for file in files)
             read_table(point, files, result, reading.definitions, self.settings)
         elif folder:
             listing = reading.sources_in(folder, point.module)
-            scan_listing(result, reading, listing, point.distribution, _extra(point))
+            scan_listing(result, reading, listing, point.distribution, point.extra)
         else:
-            scan_files(result, reading, files, point.distribution, _extra(point))
+            scan_files(result, reading, files, point.distribution, point.extra)
 
     @staticmethod
     def _files(module: str, reading: Reading) -> tuple[list[SourceFile], str]:
@@ -150,10 +155,6 @@ def _plain_files(module: str) -> tuple[list[str], tuple[list[tuple[str, str, boo
     files, folder = module_files(module)
     plain = [(file.path, file.module, file.is_package) for file in files]
     return [] if files else search_folders(), (plain, folder)
-
-
-def _extra(point: EntryPoint) -> dict[str, Any]:
-    return {"entry_point": point.name, "distribution_version": point.version}
 
 
 def list_entry_points(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginDefinitionError, Problem, ToolError
@@ -40,9 +41,7 @@ def read_table(
     """Read what a callable returns, into a result; one that is not trusted is not called."""
     paths = [file.path for file in files]
     table = literal_table(paths[0], point.attribute)
-    untrusted = (
-        "" if table is not None else why_distribution_not_trusted(point.distribution, point.module, settings)
-    )
+    untrusted = "" if table is not None else why_distribution_not_trusted(point.distribution, settings)
     if settings.trust == LISTED:
         result.watched.append(trust_file())
     if untrusted:
@@ -105,7 +104,7 @@ def _record(plugin_type: str, entry: Any, point: EntryPoint) -> PluginInfo:
             f"backend {entry['name']!r} needs target_kernel, and language hls or rtl; found {entry!r}"
         )
     stated = {key: entry[key] for key in ("name", *_STATED) if entry.get(key) is not None}
-    known = (*needed, *_STATED, "language", "target_kernel")
+    known = (*needed, *_STATED, "language", "target_kernel", *_PLACES)
     return PluginInfo(
         type=plugin_type,
         framework=point.distribution,
@@ -113,11 +112,13 @@ def _record(plugin_type: str, entry: Any, point: EntryPoint) -> PluginInfo:
         kernel=_stated_kernel(kernel, point) if kernel else None,
         backend_type=backend_type if plugin_type == "backend" else None,
         origin=point.origin,
-        extra={key: value for key, value in entry.items() if key not in known},
+        extra={key: value for key, value in entry.items() if key not in known} | point.extra,
         **{"version": point.version, **stated},
     )
 
 
+_PLACES = ("folder", "path", "environment", "python", "folders", "import_name", "stale")
+"""What says of a record where its plugin is: this adapter does, and no table."""
 _STATED = ("description", "version", "author", "priority", "stage")
 _TEXTS = ("name", "module", "description", "version", "author", "stage", "target_kernel", "kernel")
 
@@ -186,7 +187,9 @@ def computed_table(point: EntryPoint) -> Any:
         f"print('\\n' + {_MARK!r} + text)\n"
     )
     name = f"{point.module}:{point.attribute}"
-    for line in reversed(run_python(program, what=name, timeout=60.0).splitlines()):
+    # Where the content of a distribution is what is trusted, compiled modules beside it are not read.
+    apart = f"import sys\nsys.pycache_prefix = {sys.pycache_prefix!r}\n"
+    for line in reversed(run_python(apart + program, what=name, timeout=60.0).splitlines()):
         if line.startswith(_MARK):
             return json.loads(line[len(_MARK) :])
     raise ToolError(f"{name} ended its process before it returned its table")

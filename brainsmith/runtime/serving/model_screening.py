@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError
-from brainsmith.graph.evaluated_text import EVALUATED, is_literal
+from brainsmith.graph.evaluated_text import EVALUATED, EVALUATED_PROPERTIES, is_literal
 from brainsmith.graph.known_domains import STANDARD, own_domains
 from brainsmith.graph.proto_messages import messages_in, text_faults
 from brainsmith.graph.sound import require_sound
@@ -35,7 +35,7 @@ _DOMAINS = (
 _FILE_ATTRIBUTES = re.compile(r"model|body|output_hook|.*_(path|so)|code_gen_dir.*|rtlsim_trace")
 _PLAIN = re.compile(r"[\w .,:<>+-]*")
 _NODE_NAME = re.compile(r"[\w ./:-]*")
-_EVALUATED = (*EVALUATED, "vivado_stitch_ifnames")
+_EVALUATED = (*EVALUATED, *EVALUATED_PROPERTIES)
 """What QONNX and FINN give to Python's `eval`."""
 
 
