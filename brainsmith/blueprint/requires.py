@@ -44,5 +44,5 @@ def unknown_plugins(
     known = list(records)
     for each in requires:
         if ":" in each.name and not any(read_need(each.name, "", "").concerns(info) for info in known):
-            hint = did_you_mean(each.name.rpartition(":")[2], [info.name for info in known])
+            hint = did_you_mean(each.name.rpartition(":")[2], {info.name for info in known})
             yield each.position, f"requires names {each.name!r}, and there is no such plugin{hint}"

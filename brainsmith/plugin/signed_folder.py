@@ -180,15 +180,13 @@ def _difference(stated: object, folder: str) -> str:
         return f"{error.filename} cannot be read: {error.strerror}"
     known = stated if isinstance(stated, dict) else {}
     for name in sorted({*known, *found}):
-        if known.get(name) != found.get(name):
-            how = (
-                "missing"
-                if name not in found
-                else "not signed"
-                if name not in known
-                else "not as it was signed"
-            )
-            return f"{name} is {how}"
+        if name not in found:
+            return f"{name} is missing"
+        if name not in known:
+            return f"{name} is not signed"
+        if known[name] != found[name]:
+            return f"{name} is not as it was signed"
+    hold_to(folder, found)
     return ""
 
 

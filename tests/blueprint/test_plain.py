@@ -15,7 +15,9 @@ from brainsmith.blueprint.schema import (
     StepEntry,
 )
 from brainsmith.errors import PluginNotFoundError
+from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.plugin_registry import Registry
+from brainsmith.plugin.snapshot import Snapshot
 
 positions = st.builds(Position, st.just("x.yaml"), st.integers(1, 99), st.integers(1, 99))
 
@@ -67,3 +69,20 @@ def test_a_plugin_that_is_gone_is_said(registry):
     plain = to_plain(resolve_parts(blueprint, registry)[0])
     with pytest.raises(PluginNotFoundError, match="no kernel named 'MatMul' in 'brainsmith'"):
         from_plain(plain, Registry())
+
+
+def test_a_selection_that_goes_without_finn_is_read_back(files):
+    """What needs FINN cannot be used here, and is part of the selection all the same: a build goes as far as it can."""
+    record = PluginInfo(
+        name="needy",
+        type="step",
+        framework="acme",
+        reference="acme:needy",
+        requires=("finn-plus>=99",),
+        origin="acme.py:1",
+    )
+    registry = Registry()
+    registry.replace_discovered(Snapshot([record], {}, [], [], [], [], (), 0.0))
+    selection = files.resolve("steps: [needy]", registry)
+    assert [step.record for step in selection.steps] == [record]
+    assert from_plain(marshal.loads(marshal.dumps(to_plain(selection))), registry) == selection

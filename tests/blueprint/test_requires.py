@@ -56,6 +56,19 @@ def test_what_is_wrong_with_them(files):
     ]
 
 
+def test_a_key_that_has_versions_itself_is_refused(files):
+    assert files.body_errors("requires: {'transform:X >=0.1': '<2'}") == [
+        "x.yaml:2:14: requires: write the versions after the colon: 'X': '>=0.1'"
+    ]
+
+
+def test_a_plugin_that_does_not_exist_is_named(files):
+    selection = files.resolve("steps: [tidy]\nrequires: {'step:tydi': '>=99'}", registry_of(*TIDY))
+    assert [text.partition(": ")[2] for text in selection.skipped if "requires" in text] == [
+        "requires names 'step:tydi', and there is no such plugin. Did you mean 'tidy'?"
+    ]
+
+
 def test_without_one_the_highest_version_is_meant_and_with_one_what_it_accepts(files):
     registry = registry_of(*TIDY)
     assert chosen(files, registry, "steps: [tidy]") == ["new:tidy"]

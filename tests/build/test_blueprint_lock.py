@@ -1,6 +1,7 @@
 """Locks: what builds use, by version and content; what differs is refused, and named with old and new."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,10 @@ def test_a_lock_is_that_of_one_blueprint(given):
     ("text", "message"),
     [
         ("{", "is damaged: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        (
+            "[" * 100_000,
+            "is damaged: maximum recursion depth exceeded while decoding a JSON array from a unicode string",
+        ),
         ("[]", "is no lock of this version of BrainSmith: its 'lock' must be 1, not None"),
         ('{"lock": 9}', "is no lock of this version of BrainSmith: its 'lock' must be 1, not 9"),
         ('{"lock": 1, "plugin": {"a": 1}}', "is damaged: 'plugin' must be a table of texts"),
@@ -207,3 +212,31 @@ def test_names_of_what_is_taken_over():
     with pytest.raises(LockError) as caught:
         upgraded(before, here, ["tity"])
     assert str(caught.value) == "neither the lock nor what is here has 'tity'. Did you mean 'tidy'?"
+
+
+def test_all_files_of_plugins_are_in_it_and_those_of_tables(project):
+    project.write("plugins/weights.npz", b"1")
+    site = Site(project.folder / "site")
+    source = (
+        "def tidy_table(model, cfg):\n    return model\n\n\ndef plugins():\n    return {'steps': [ENTRY]}\n"
+    )
+    source = source.replace(
+        "ENTRY", "{'name': 'tidy_table', 'module': 'acme_tables', 'func_name': 'tidy_table'}"
+    )
+    site.folder.mkdir()
+    site.install("acme", "1.0", {"table": "acme_tables:plugins"}, acme_tables=source)
+    sys.path.insert(0, str(site))
+    try:
+        before, *_ = now()
+        assert {"plugins/weights.npz", "acme_tables.py/acme_tables.py"} <= set(before["plugin file"])
+        assert before["plugin"]["step:acme:tidy_table"].startswith("1.0 of acme 1.0 (")
+        project.write("plugins/weights.npz", b"2")
+        site.write("acme_tables.py", source.replace("return model", "return  model"))
+        after, *_ = now()
+    finally:
+        sys.path.remove(str(site))
+    assert [(each.kind, each.name) for each in changes(before, after)] == [
+        ("plugin", "step:acme:tidy_table"),
+        ("plugin file", "acme_tables.py/acme_tables.py"),
+        ("plugin file", "plugins/weights.npz"),
+    ]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brainsmith.build import build
+from brainsmith.build import build, provenance
 from brainsmith.build.provenance import FILE, BuildInputs, check_provenance, write_provenance
 from brainsmith.errors import BuildError
 from tests.build import graphs
@@ -50,6 +50,21 @@ def test_damaged_statements_are_refused(tmp_path):
         assert str(caught.value).startswith(
             f"{folder / FILE} is no statement of a build: it must be https://in-toto.io/"
         )
+
+
+def test_a_statement_that_is_nested_too_deeply_and_a_file_that_cannot_be_read(tmp_path, monkeypatch):
+    folder = made(tmp_path / "out", FILES)
+
+    def refused(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(provenance, "_sha256", refused)
+        with pytest.raises(BuildError, match=r"README.md cannot be read: Permission denied"):
+            check_provenance(folder)
+    (folder / FILE).write_text("[" * 100_000)
+    with pytest.raises(BuildError, match=r"provenance.json is damaged: "):
+        check_provenance(folder)
 
 
 def dependencies(folder):

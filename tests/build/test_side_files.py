@@ -147,6 +147,16 @@ def test_an_entry_without_one_of_its_files_changes_nothing(tmp_path):
     assert [path.name for path in out.iterdir()] == ["c"]
 
 
+def test_a_link_to_itself_is_one_to_what_is_there(tmp_path):
+    side = SideFiles(tmp_path, unchanged)
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "out").symlink_to("/etc")
+    assert side.why_not_kept({}, {"loop": "link loop"}) == ""
+    assert side.why_not_kept({}, {"out": "link /etc"}).startswith(
+        "it leaves out in the output folder, a link to what"
+    )
+
+
 def test_checkpoints_and_the_log_are_not_of_a_step(tmp_path):
     (tmp_path / "checkpoints").mkdir()
     (tmp_path / "checkpoints" / "00.onnx").write_text("")

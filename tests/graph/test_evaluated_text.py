@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import onnx
 import pytest
@@ -118,3 +120,82 @@ def test_what_qonnx_and_finn_write_is_read(tmp_path, setter, value):
 @pytest.mark.parametrize("text", ["", "[", "NC", "print()", "(" * 10_000, "[x for x in 'NC']", "__import__"])
 def test_what_is_no_literal(text):
     assert not is_literal(text)
+
+
+def with_layer(**attributes):
+    """A model with one of FINN's layers, which names what executing it runs."""
+    made = graphs.quant_mlp()
+    domain = "finn.custom_op.fpgadataflow.hls"
+    node = helper.make_node("CheckSum_hls", ["x"], ["c", "d"], name="sum", domain=domain, **attributes)
+    made.model.graph.node.append(node)
+    made.model.opset_import.append(helper.make_opsetid(domain, 1))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("attributes", "named"),
+    [
+        ({"exec_mode": "cppsim", "executable_path": "./evil.sh"}, "executable_path = './evil.sh'"),
+        ({"executable_path": "/bin/sh"}, "executable_path = '/bin/sh'"),
+        ({"rtlsim_so": "evil.so"}, "rtlsim_so = 'evil.so'"),
+        ({"exec_mode": "rtlsim", "code_gen_dir_ipgen": "/tmp/evil"}, "code_gen_dir_ipgen = '/tmp/evil'"),
+    ],
+)
+def test_a_program_that_a_layer_names_is_not_run(attributes, named):
+    with pytest.raises(ModelError) as caught:
+        read_model(with_layer(**attributes))
+    assert str(caught.value) == (
+        f"the model: node 'sum' (CheckSum_hls) has {named}, which executing it would run{TRUSTED}"
+    )
+
+
+def test_what_this_users_simulations_compiled_and_what_a_layer_only_says_are_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("FINN_BUILD_DIR", str(tmp_path))
+    own = {"exec_mode": "cppsim", "executable_path": str(tmp_path / "a" / "node_model")}
+    for attributes in (own, {"exec_mode": "cppsim", "code_gen_dir_ipgen": "/out/rtl/layers/a"}):
+        assert read_model(with_layer(**attributes))
+    own["executable_path"] = f"{tmp_path}/../evil"
+    with pytest.raises(ModelError, match=r"which executing it would run"):
+        read_model(with_layer(**own))
+
+
+@pytest.mark.parametrize("key", ["vivado_stitch_ifnames", "res_total_ooc_synth"])
+@pytest.mark.parametrize("where", ["model", "graph"])
+def test_metadata_that_finn_evaluates_must_be_plain(key, where):
+    made = graphs.quant_mlp()
+    place = made.model if where == "model" else made.model.graph
+    entry = place.metadata_props.add(key=key, value="{'LUT': 3}")
+    assert read_model(made)
+    entry.value = "__import__('os').system('true')"
+    with pytest.raises(ModelError) as caught:
+        read_model(made)
+    assert str(caught.value) == (
+        f"the model: its metadata has {key} = {entry.value!r}, which FINN would run as Python; "
+        f"it must be a list or a table of plain values{TRUSTED}"
+    )
+
+
+def test_a_partition_s_model_is_looked_at_however_deep(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    onnx.save(with_entry("tensor_layout", "exit()").model, "inner.onnx")
+    values = [helper.make_tensor_value_info(name, 1, shape) for name, shape in (("i", [1, 6]), ("o", [1, 3]))]
+
+    def around(path, name):
+        node = helper.make_node(
+            "GenericPartition", ["i"], ["o"], name="p", domain="qonnx.custom_op.general", model=path
+        )
+        made = helper.make_model(helper.make_graph([node], "g", values[:1], values[1:]))
+        onnx.save(made, name)
+        return made
+
+    around("inner.onnx", "middle.onnx")
+    outer = around("middle.onnx", "outer.onnx")
+    with pytest.raises(ModelError) as caught:
+        read_model("outer.onnx")
+    assert str(caught.value).startswith(
+        "outer.onnx: its partition middle.onnx: its partition inner.onnx: tensor 'x' has tensor_layout = 'exit()', "
+    )
+    around("outer.onnx", "middle.onnx")  # a cycle ends, and says nothing here
+    assert read_model(outer)
+    os.mkfifo("pipe.onnx")
+    assert read_model(around("pipe.onnx", "last.onnx"))

@@ -6,6 +6,7 @@ import os
 import py_compile
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from brainsmith.cli.main import main
 from brainsmith.errors import BlueprintError, PluginLoadError, SettingsError, TrustError, UntrustedPluginError
 from brainsmith.plugin.manager import get_plugin_manager, reset_plugin_system
 from brainsmith.plugin.mounted_folders import FOLDER_PREFIX
-from brainsmith.plugin.signed_folder import make_key, sign, why_not_signed
+from brainsmith.plugin.signed_folder import digests_of, make_key, sign, why_not_signed
 from brainsmith.plugin.trust_store import TrustList, read_trust, trust_file, write_trust
 from brainsmith.plugins import steps
 from brainsmith.settings import load_settings
@@ -399,3 +400,180 @@ def test_without_cryptography_a_signature_is_not_believed(signed, monkeypatch):
 
 def test_an_error_of_trust_is_one_of_loading():
     assert issubclass(UntrustedPluginError, PluginLoadError)
+
+
+TABLE = """
+def plugins():
+    return {"steps": [{"name": "listed_step", "module": "acme_table", "func_name": "listed_step"%s}]}
+"""
+
+
+@pytest.mark.parametrize("more", ["", ', "folder": "/", "path": "/x/y"', ', "environment": "mine"'])
+def test_a_plugin_of_a_literal_table_is_one_of_its_distribution_whatever_the_table_says(
+    site, marker, listed, more
+):
+    module = MARKED.format(marker=str(marker), name="listed_step") + TABLE % more
+    site.install("acme", "1.0", {"table": "acme_table:plugins"}, acme_table=module)
+    assert (
+        refused("listed_step") == "acme 1.0 is not in the list of what is trusted: brainsmith trust add acme"
+    )
+    assert not marker.exists()
+    assert main(["trust", "add", "acme"]) == 0
+    assert loaded("listed_step")
+
+
+def test_a_record_that_does_not_say_where_it_comes_from_is_not_imported(site, marker, listed):
+    from brainsmith.plugin.core import get_registry
+    from brainsmith.plugin.info import PluginInfo
+
+    fresh()
+    site.write("acme_alone.py", MARKED.format(marker=str(marker), name="alone"))
+    info = PluginInfo(
+        name="alone", type="step", framework="acme", reference="acme_alone:alone", origin="nowhere"
+    )
+    get_registry().register(info)
+    with pytest.raises(
+        UntrustedPluginError, match=r"is not trusted: its record does not say where it comes from$"
+    ):
+        get_registry().load(get_registry().resolve("step", "alone"))
+    assert not marker.exists()
+
+
+def test_a_domain_of_a_plugin_that_is_not_trusted_is_not_looked_up(acme, listed):
+    from brainsmith.graph.known_domains import domain_fault
+
+    fresh()
+    assert "for which QONNX would import the module 'acme_steps'" in domain_fault("acme_steps")
+    assert main(["trust", "add", "acme"]) == 0
+    assert domain_fault("acme_steps") == ""
+
+
+def test_a_distribution_is_trusted_with_all_of_its_files_and_one_without_a_list_is_not(
+    site, listed, marker, capsys
+):
+    source = MARKED.format(marker=str(marker), name="acme_tidy")
+    site.install("acme", "1.5", {"steps": "acme_steps"}, acme_steps=source, acme_second__helper="ONE = 1\n")
+    assert main(["trust", "add", "acme", "--content"]) == 0
+    assert loaded("acme_tidy")
+    site.write("acme_second/helper.py", "ONE = 2\n")
+    assert refused("acme_tidy").startswith("the files of acme 1.5 are not those that were trusted")
+    (site.folder / "acme-1.5.dist-info" / "RECORD").unlink()
+    capsys.readouterr()
+    assert main(["trust", "add", "acme", "--content"]) == 1
+    assert capsys.readouterr().err.startswith("error: the files of acme cannot be read: [Errno 2]")
+
+
+def test_a_subfolder_that_cannot_be_listed_is_not_passed_by():
+    """Python imports from one whose names alone are hidden; root may list all, so this is another user."""
+    with tempfile.TemporaryDirectory(prefix="brainsmith-trust-") as folder:
+        hidden = Path(folder, "hidden")
+        hidden.mkdir()
+        (hidden / "__init__.py").write_text("")
+        os.chmod(folder, 0o755)
+        os.chmod(hidden, 0o311)
+        own = os.geteuid()
+        try:
+            if own == 0:
+                os.seteuid(65534)
+            with pytest.raises(PermissionError):
+                digests_of(folder)
+        finally:
+            os.seteuid(own)
+            os.chmod(hidden, 0o755)
+
+
+def test_links_and_special_files_of_a_signed_folder(signed, tmp_path):
+    folder = os.path.realpath("plugins")
+    (tmp_path / "outside.py").write_text("")
+    os.symlink(tmp_path / "outside.py", "plugins/out.py")
+    assert refused("own_tidy").startswith(
+        f"{folder}: {folder}/out.py cannot be read: it is a link to what is outside"
+    )
+    os.remove("plugins/out.py")
+    os.mkfifo("plugins/pipe")
+    assert refused("own_tidy").startswith(
+        f"{folder}: {folder}/pipe cannot be read: it is neither a file, a folder nor"
+    )
+    os.remove("plugins/pipe")
+    os.symlink("deep", "plugins/again")
+    assert "again is not signed" in refused("own_tidy")
+    sign("plugins", "team.key")
+    assert loaded("own_tidy")
+    os.remove("plugins/again")
+    os.symlink("own.py", "plugins/again")
+    assert "again is not as it was signed" in refused("own_tidy")
+
+
+LAZY = """\
+from brainsmith import step
+
+
+@step
+def lazy(model, cfg):
+    from . import helper
+    return helper.VALUE
+"""
+
+
+@pytest.mark.parametrize("how", ["signed", "listed by content"])
+def test_what_is_imported_after_the_check_is_as_it_was_checked(own, listed, how, capsys):
+    pytest.importorskip("cryptography", reason="needs cryptography")
+    own.write("plugins/helper.py", "VALUE = 1\n")
+    own.write("plugins/lazy.py", LAZY)
+    if how == "signed":
+        make_key("team.key", "team")
+        sign("plugins", "team.key")
+        assert main(["trust", "add", "team.key.pub"]) == 0
+    else:
+        assert main(["trust", "add", "plugins", "--content"]) == 0
+    fresh()
+    step = steps.get_plugin("lazy")
+    own.write("plugins/helper.py", "VALUE = 2\n")
+    with pytest.raises(
+        ImportError, match=r"helper.py is not as it was when .* was checked, which is trusted"
+    ):
+        step(None, None)
+    own.write("plugins/helper.py", "VALUE = 1\n")
+    assert step(None, None) == 1
+
+
+def test_a_folder_that_all_may_write_is_no_folder_of_ones_own(own):
+    folder = os.path.realpath(own / "plugins")
+    os.chmod(folder, 0o777)
+    assert refused("own_tidy") == f"{folder} may be written by all users: brainsmith trust add {folder}"
+    os.chmod(folder, 0o755)
+    assert loaded("own_tidy")
+
+
+def test_settings_of_trust_are_not_read_from_a_file_that_others_write():
+    folder = Path(os.environ["XDG_CONFIG_HOME"]) / "brainsmith"
+    (folder / "config.yaml").write_text("plugin_system: {trust: off}\n")
+    assert load_settings().trust == "off"
+    os.chmod(folder / "config.yaml", 0o666)
+    with pytest.raises(
+        SettingsError, match=r"trust is not read from a file that may be written by other users: make it"
+    ):
+        load_settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '{"trust": 1, "distributions": {"acme": "=>1"}}',
+            "is damaged: the versions must be comparisons such",
+        ),
+        ("[" * 100_000, "is damaged: "),
+    ],
+)
+def test_lists_that_cannot_be_read_end_in_one_message(listed, text, message):
+    write_trust(TrustList({}, {}, {}))
+    Path(trust_file()).write_text(text)
+    with pytest.raises(TrustError) as caught:
+        read_trust()
+    assert message in str(caught.value)
+
+
+def test_a_signature_that_is_nested_too_deeply_is_damaged(signed):
+    Path("plugins/plugin.sig").write_text("[" * 100_000)
+    assert "its plugin.sig is damaged" in refused("own_tidy")
