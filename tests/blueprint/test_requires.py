@@ -63,9 +63,9 @@ def test_a_key_that_has_versions_itself_is_refused(files):
 
 
 def test_a_plugin_that_does_not_exist_is_named(files):
-    selection = files.resolve("steps: [tidy]\nrequires: {'step:tydi': '>=99'}", registry_of(*TIDY))
+    selection = files.resolve("steps: [tidy]\nrequires: {'step:tidyy': '>=99'}", registry_of(*TIDY))
     assert [text.partition(": ")[2] for text in selection.skipped if "requires" in text] == [
-        "requires names 'step:tydi', and there is no such plugin. Did you mean 'tidy'?"
+        "requires names 'step:tidyy', and there is no such plugin. Did you mean 'tidy'?"
     ]
 
 
