@@ -1,8 +1,20 @@
-"""Say how a process ended."""
+"""Processes that end: in which words, and as an error of whoever waits for an answer."""
 
 from __future__ import annotations
 
 import signal
+
+
+class WorkerEndedError(Exception):
+    """A worker ended without an answer; the text says how: `ended its process by SIGSEGV`.
+
+    Attributes:
+        received: Whether it had received the command, and so may have ended because of it.
+    """
+
+    def __init__(self, how: str, *, received: bool = True) -> None:
+        super().__init__(how)
+        self.received = received
 
 
 def describe_end(code: int) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import NativeLibraryError
 from brainsmith.native.isolation import channel as ch
-from brainsmith.plugin.process_ends import describe_end
+from brainsmith.plugin.process_ends import WorkerEndedError, describe_end
 from brainsmith.plugin.processes import start_python
 
 if TYPE_CHECKING:
@@ -27,18 +27,6 @@ _LONGEST = 2**31 - 1
 """Milliseconds that the system can wait: 24 days."""
 
 _ANSWERS = (ch.DONE, ch.REFUSED, ch.BROKEN)
-
-
-class WorkerEndedError(Exception):
-    """A worker ended without an answer; the text says how: `ended its process by SIGSEGV`.
-
-    Attributes:
-        received: Whether it had received the command, and so may have ended because of it.
-    """
-
-    def __init__(self, how: str, *, received: bool = True) -> None:
-        super().__init__(how)
-        self.received = received
 
 
 class WorkerConnection:

@@ -13,11 +13,12 @@ from brainsmith.errors import NativeLibraryError, PluginCrashError
 from brainsmith.forks import in_children, lock_of
 from brainsmith.native.function_call import StatusError
 from brainsmith.native.isolation import channel as ch
-from brainsmith.native.isolation.connection import WorkerConnection, WorkerEndedError
+from brainsmith.native.isolation.connection import WorkerConnection
 from brainsmith.native.isolation.pool import Pool
 from brainsmith.native.library_checks import check_table
 from brainsmith.native.native_op import LoadState
 from brainsmith.native.probe import probe
+from brainsmith.plugin.process_ends import WorkerEndedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

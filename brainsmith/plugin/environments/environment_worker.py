@@ -10,10 +10,8 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginEnvironmentError, ToolError
 from brainsmith.forks import in_children, lock_of
 from brainsmith.plugin.environments.place import installed_state
-from brainsmith.plugin.environments.worker_connection import (
-    EnvironmentConnection,
-    EnvironmentWorkerEndedError,
-)
+from brainsmith.plugin.environments.worker_connection import EnvironmentConnection
+from brainsmith.plugin.process_ends import WorkerEndedError
 from brainsmith.store.audit import RUNNING
 from brainsmith.store.files import stamps
 
@@ -113,7 +111,7 @@ class EnvironmentWorker:
                 self._note(answer[0], info)
                 connection.show_output()
                 return answer
-            except EnvironmentWorkerEndedError as error:
+            except WorkerEndedError as error:
                 self._drop()
                 if error.received or not again:  # else it had ended before
                     self._lost(info, error)
@@ -146,7 +144,7 @@ class EnvironmentWorker:
                 connection.begin(START)
                 while connection.receive()[0]["kind"] != "ready":
                     pass
-            except EnvironmentWorkerEndedError as error:
+            except WorkerEndedError as error:
                 connection.close()
                 how, line, last = str(error).partition("\n")
                 raise PluginEnvironmentError(
@@ -172,7 +170,7 @@ class EnvironmentWorker:
         if reads or answer["hidden"]:
             RUNNING.note(lambda recorder: recorder.read_by_worker(reads, answer["hidden"]))
 
-    def _lost(self, info: PluginInfo, error: EnvironmentWorkerEndedError) -> NoReturn:
+    def _lost(self, info: PluginInfo, error: WorkerEndedError) -> NoReturn:
         how, line, last = str(error).partition("\n")
         raise PluginEnvironmentError(
             f"the worker of environment {self._name!r} {how} in {_shown(info)}; the next call starts a new one{line}{last}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import sys
 import tempfile
 import time
@@ -11,11 +12,16 @@ import weakref
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.environments import worker_wire
+from brainsmith.plugin.process_ends import WorkerEndedError, describe_end
 from brainsmith.plugin.processes import Workers, start_program
 from brainsmith.progress import BEAT, has_listener, tick
+from brainsmith.store.audit import RUNNING
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    _Passed = TypeVar("_Passed")
 
     from brainsmith.plugin.processes import Child
 
@@ -26,22 +32,11 @@ SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker_script
 _PART = 1 << 20
 _PIPE = 1 << 20
 _PATIENCE = 1.0
+_MEMORY = "/dev/shm"
 _LAST = 8
 """Lines of what a worker printed last that a message shows."""
 
 _MOST_OUTPUT = 1 << 24
-
-
-class EnvironmentWorkerEndedError(Exception):
-    """A worker ended without an answer; the text says how, and what it printed last.
-
-    Attributes:
-        received: Whether it had received the question, and so may have ended because of it.
-    """
-
-    def __init__(self, how: str, *, received: bool = True) -> None:
-        super().__init__(how)
-        self.received = received
 
 
 class EnvironmentConnection:
@@ -58,13 +53,15 @@ class EnvironmentConnection:
         self._output = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as this)
         self._shown = 0
         (asked, self._ask), (self._hear, answers) = os.pipe(), os.pipe()
+        self._folder = _shared_folder()
         try:
-            command = [python, "-I", SCRIPT, str(asked), str(answers)]
+            command = [python, "-I", SCRIPT, str(asked), str(answers), self._folder]
             self._child = start_program(command, (asked, answers), self._output.fileno())
         except BaseException:
             os.close(self._ask)
             os.close(self._hear)
             self._output.close()
+            shutil.rmtree(self._folder, ignore_errors=True)
             raise
         finally:
             os.close(asked)
@@ -72,7 +69,8 @@ class EnvironmentConnection:
         for descriptor in (self._ask, self._hear):
             os.set_blocking(descriptor, False)
             _widen(descriptor)
-        self.end = weakref.finalize(self, _end, self._child, self._ask, self._hear, self._output)
+        ends = (self._child, self._ask, self._hear, self._output, self._folder)
+        self.end = weakref.finalize(self, _end, *ends)
         self._poll = select.poll()
         self._poll.register(self._hear, select.POLLIN)
         self._until = 0.0
@@ -92,11 +90,11 @@ class EnvironmentConnection:
         """Send a message.
 
         Raises:
-            EnvironmentWorkerEndedError: It has ended, or takes too long.
+            WorkerEndedError: It has ended, or takes too long.
         """
         room = select.poll()
         room.register(self._ask, select.POLLOUT)
-        for part in worker_wire.packed(header, blobs):
+        for part in _aside(lambda: worker_wire.packed(header, blobs, self._folder)):
             rest = memoryview(part)
             while rest:
                 self._wait(room)
@@ -105,17 +103,17 @@ class EnvironmentConnection:
                 except BlockingIOError:
                     continue
                 except OSError:
-                    raise EnvironmentWorkerEndedError(self._how_it_ended(), received=False) from None
+                    raise WorkerEndedError(self._how_it_ended(), received=False) from None
 
     def receive(self) -> Message:
         """Wait for a message.
 
         Raises:
-            EnvironmentWorkerEndedError: None comes, or not in time.
+            WorkerEndedError: None comes, or not in time.
         """
-        received = worker_wire.unpack(self._read)
+        received = _aside(lambda: worker_wire.unpack(self._read, self._folder))
         if received is None:
-            raise EnvironmentWorkerEndedError(self._how_it_ended())
+            raise WorkerEndedError(self._how_it_ended())
         return received
 
     def _read(self, count: int) -> bytes | None:
@@ -139,7 +137,7 @@ class EnvironmentConnection:
             if has_listener():
                 tick()
             if self._until and time.monotonic() >= self._until:
-                raise EnvironmentWorkerEndedError(f"did not end within {self._limit:g} s")
+                raise WorkerEndedError(f"did not end within {self._limit:g} s")
 
     def show_output(self) -> None:
         """Print what was written past Python's own streams: by native code, and by programs that a plugin started."""
@@ -157,8 +155,6 @@ class EnvironmentConnection:
         return os.pread(file, max(0, os.fstat(file).st_size - start), start)
 
     def _how_it_ended(self) -> str:
-        from brainsmith.plugin.process_ends import describe_end  # only where a worker ended
-
         by_itself = self._child.has_ended(_PATIENCE)
         code = self._child.end()
         lines = self._printed(self._shown).decode(errors="replace").rstrip().splitlines()[-_LAST:]
@@ -179,11 +175,25 @@ class EnvironmentConnection:
         self._output.close()
 
 
-def _end(child: Child, ask: int, hear: int, output: Any) -> None:
+def _end(child: Child, ask: int, hear: int, output: Any, folder: str) -> None:
     os.close(ask)
     os.close(hear)
     child.end()
     output.close()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _shared_folder() -> str:
+    """Return a new folder that this user alone may enter, for what both ends pass: in memory where there is room."""
+    place = _MEMORY if os.access(_MEMORY, os.W_OK | os.X_OK) else None
+    return tempfile.mkdtemp(prefix="brainsmith-", dir=place)
+
+
+def _aside(function: Callable[[], _Passed]) -> _Passed:
+    """Return what a function does: what it opens is no read of the step that waits for it."""
+    found: list[_Passed] = []
+    RUNNING.aside(lambda: found.append(function()))
+    return found[0]
 
 
 def _widen(pipe: int) -> None:

@@ -19,13 +19,19 @@ _HIDING = ("subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.for
 class WorkerReads:
     """What plugins open here, for the recorder of the build: all but this Python and what is installed in it."""
 
-    def __init__(self) -> None:
+    def __init__(self, shared: str) -> None:
+        """Begin to note.
+
+        Args:
+            shared: The folder of what both ends pass to each other, which is no read of a plugin.
+        """
         self._without = tuple(
             os.path.join(os.path.realpath(path), "")
             for path in {
                 sys.prefix,
                 sys.base_prefix,
                 os.path.dirname(os.path.abspath(__file__)),
+                shared,
                 "/proc",
                 "/sys",
                 "/dev",

@@ -26,6 +26,7 @@ import io  # noqa: E402
 import logging  # noqa: E402
 import os  # noqa: E402
 import select  # noqa: E402
+import shutil  # noqa: E402
 import signal  # noqa: E402
 import threading  # noqa: E402
 import time  # noqa: E402
@@ -58,21 +59,21 @@ def _load(name: str) -> None:
 
 
 class Channel:
-    """The two pipes to whoever asks. A message is written whole, whichever thread writes it."""
+    """The two pipes to whoever asks, and the folder that both share; a message is written whole by whichever thread."""
 
-    def __init__(self, ask: int, answer: int) -> None:
-        self._ask, self._answer = ask, answer
+    def __init__(self, ask: int, answer: int, folder: str) -> None:
+        self._ask, self._answer, self._folder = ask, answer, folder
         self._lock = threading.Lock()
         self._turn = threading.Lock()
 
     def send(self, header: dict[str, Any], blobs: Any = ()) -> None:
         """Send a message."""
         with self._lock:
-            worker_wire.write_all(self._answer, worker_wire.packed(header, list(blobs)))
+            worker_wire.write_all(self._answer, worker_wire.packed(header, list(blobs), self._folder))
 
     def receive(self) -> Any:
         """Wait for a message; None when nobody asks any more."""
-        return worker_wire.unpack(lambda count: worker_wire.read_exactly(self._ask, count))
+        return worker_wire.unpack(lambda count: worker_wire.read_exactly(self._ask, count), self._folder)
 
     def inquire(self, **question: Any) -> Any:
         """Ask whoever called for something of `cfg`, and return it."""
@@ -171,9 +172,9 @@ def _provide_brainsmith() -> None:
 class Plugins:
     """Imports plugins, holds their instances by number, and calls them."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, folder: str) -> None:
         self._channel = channel
-        self._reads = worker_reads.WorkerReads()
+        self._reads = worker_reads.WorkerReads(folder)
         self._instances: dict[int, Any] = {}
         self.phase = ""
 
@@ -262,22 +263,23 @@ class Plugins:
         return files
 
 
-def _watch(descriptor: int) -> None:
-    """End this process, and all that it started, soon after whoever asks has ended."""
+def _watch(descriptor: int, folder: str) -> None:
+    """End this process, and all that it started, soon after whoever asks has ended; what it shared goes, too."""
     poll = select.poll()
     poll.register(descriptor, 0)  # that nobody reads any more is reported in any case
     poll.poll()
     time.sleep(GRACE)
+    shutil.rmtree(folder, ignore_errors=True)
     os.killpg(0, signal.SIGKILL)
 
 
-def main(ask: int, answer: int) -> None:
+def main(ask: int, answer: int, folder: str) -> None:
     """Answer until nobody asks any more."""
     faulthandler.enable()
     _load("worker_wire")
     _load("worker_reads")
-    channel = Channel(ask, answer)
-    threading.Thread(target=_watch, args=(answer,), daemon=True).start()
+    channel = Channel(ask, answer, folder)
+    threading.Thread(target=_watch, args=(answer, folder), daemon=True).start()
     sys.stdout, sys.stderr = SentStream("stdout", channel), SentStream("stderr", channel)
     logging.getLogger().addHandler(Records(channel))
 
@@ -294,7 +296,7 @@ def main(ask: int, answer: int) -> None:
 
     warnings.showwarning = show  # type: ignore[assignment]
     _provide_brainsmith()
-    plugins = Plugins(channel)
+    plugins = Plugins(channel, folder)
     channel.send({"kind": "ready", "version": ".".join(map(str, sys.version_info[:3]))})
     while True:
         received = channel.receive()
@@ -304,4 +306,4 @@ def main(ask: int, answer: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

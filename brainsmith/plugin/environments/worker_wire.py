@@ -1,6 +1,7 @@
 """What this process and the worker of another environment say to each other: JSON and bytes, and no pickle.
 
 A message is a header in JSON and any number of blobs: a model is serialised ONNX, an array is what an `.npy` file holds.
+Large ones lie in files of a folder that both ends share, in memory where the system has such a place (`/dev/shm`).
 The worker runs this file with the Python of its environment, so it is written for every Python from 3.9 on, and imports
 nothing but the standard library; numpy only where an array comes, which then exists at both ends.
 """
@@ -8,6 +9,7 @@ nothing but the standard library; numpy only where an array comes, which then ex
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import struct
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 
 _LENGTH = struct.Struct("!I")
 _PART = 1 << 20
+_NUMBERS = itertools.count(1)
+LARGE = 1 << 16
+"""Bytes from which on a blob passes as a file."""
+
 _PLAIN = (bool, int, float, str)
 
 
@@ -85,17 +91,57 @@ def decode(value: Any, blobs: list[bytes]) -> Any:
     return array if kind == "array" else array[()]
 
 
-def packed(header: dict[str, Any], blobs: list[bytes]) -> list[bytes]:
-    """Return the parts of a message, to be written one after the other."""
-    text = json.dumps({**header, "blobs": [len(blob) for blob in blobs]}).encode("utf-8", "surrogatepass")
-    return [_LENGTH.pack(len(text)) + text, *blobs]
+def packed(header: dict[str, Any], blobs: list[bytes], folder: str = "") -> list[bytes]:
+    """Return the parts of a message, to be written one after the other.
+
+    Args:
+        header: Of the message.
+        blobs: What goes with it.
+        folder: Where large ones are put, for the other end to take; empty for nowhere.
+    """
+    places: list[int | str] = []
+    parts = []
+    for blob in blobs:
+        name = _shared(blob, folder) if folder and len(blob) >= LARGE else None
+        places.append(len(blob) if name is None else name)
+        parts += [blob] if name is None else []
+    text = json.dumps({**header, "blobs": places}).encode("utf-8", "surrogatepass")
+    return [_LENGTH.pack(len(text)) + text, *parts]
 
 
-def unpack(read: Callable[[int], bytes | None]) -> tuple[dict[str, Any], list[bytes]] | None:
+def _shared(blob: bytes, folder: str) -> str | None:
+    """Put a blob into a file and return its name; None where there is no room, so that it passes as the others do."""
+    name = f"{os.getpid()}-{next(_NUMBERS)}"
+    path = os.path.join(folder, name)
+    try:
+        with open(path, "xb") as file:
+            file.write(blob)
+    except OSError:
+        try:
+            os.unlink(path)
+        except OSError:
+            pass
+        return None
+    return name
+
+
+def _taken(name: str, folder: str) -> bytes:
+    """Return a blob that the other end put into a file, which goes."""
+    path = os.path.join(folder, os.path.basename(name))
+    with open(path, "rb") as file:
+        blob = file.read()
+    os.unlink(path)
+    return blob
+
+
+def unpack(
+    read: Callable[[int], bytes | None], folder: str = ""
+) -> tuple[dict[str, Any], list[bytes]] | None:
     """Return the next message; None at the end of all.
 
     Args:
         read: Gives exactly so many bytes; None if the other end has closed.
+        folder: Where the other end puts large blobs.
     """
     start = read(_LENGTH.size)
     text = None if start is None else read(_LENGTH.unpack(start)[0])
@@ -103,8 +149,8 @@ def unpack(read: Callable[[int], bytes | None]) -> tuple[dict[str, Any], list[by
         return None
     header = json.loads(text.decode("utf-8", "surrogatepass"))
     blobs = []
-    for length in header.pop("blobs"):
-        blob = read(length)
+    for place in header.pop("blobs"):
+        blob = _taken(place, folder) if isinstance(place, str) else read(place)
         if blob is None:
             return None
         blobs.append(blob)

@@ -18,10 +18,11 @@ from brainsmith import ops
 from brainsmith.autodiff.calls import call_op
 from brainsmith.errors import NativeLibraryError, OpError, PluginCrashError, SharedMemoryError
 from brainsmith.native import open_library
-from brainsmith.native.isolation.connection import WorkerConnection, WorkerEndedError
+from brainsmith.native.isolation.connection import WorkerConnection
 from brainsmith.native.isolation.isolated_library import open_isolated
 from brainsmith.native.isolation.pool import Pool
 from brainsmith.native.isolation.worker_process import Worker
+from brainsmith.plugin.process_ends import WorkerEndedError
 from tests.native.building import compile_c
 from tests.native.isolation.pool_sizes import bytes_used, pool_of
 from tests.plugin.installed import run_python

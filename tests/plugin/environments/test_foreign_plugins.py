@@ -156,6 +156,17 @@ def test_a_transform_runs_there_and_what_it_says_comes_here(acme, capsys, caplog
 
 
 @pytest.mark.slow
+def test_what_is_large_passes_in_shared_memory_of_which_nothing_stays(acme):
+    worker = worker_of(tfm.get_info("acme:Tag"))
+    after = graphs.quant_mlp().transform(tfm.acme.Tag("a ", weights=np.ones(100_000)))
+    assert after.graph.doc_string == f"a {NOTED} 100000;"
+    folder = worker._connection._folder
+    assert os.listdir(folder) == []
+    close_workers()
+    assert not os.path.exists(folder)
+
+
+@pytest.mark.slow
 def test_one_worker_does_all_and_another_is_started_when_it_died(acme, capfd):
     model, worker = graphs.quant_mlp(), worker_of(tfm.get_info("acme:Tag"))
     model.transform(tfm.acme.Tag())
