@@ -113,7 +113,7 @@ def _targets(doc: Document, key: Node, node: Node) -> tuple[PluginName, ...]:
     names = [name for label, entry in entries if (name := doc.name(entry, label)) is not None]
     if len(entries) == 1 or is_null(node):
         what = "two targets or more, the one to compare with first, or none: []"
-        doc.report(key, f"verify.targets must list {what}")
+        doc.report(key, f"verify.targets must list {what}{', not null' * is_null(node)}")
     for name, (_, entry) in zip(names, entries, strict=False):
         if name.name.isdecimal():
             text = f"verify.targets names targets, and {name.qualified} is a device: write {name.framework}"

@@ -94,7 +94,8 @@ def test_the_targets_that_are_compared(files, text, names):
         ),
         (
             "verify: {targets: ~}",
-            "2:12: verify.targets must list two targets or more, the one to compare with first, or none: []",
+            "2:12: verify.targets must list two targets or more, the one to compare with first, or none: [], "
+            "not null",
         ),
         (
             "verify: {targets: [numpy, 'rtlsim:0']}",

@@ -246,6 +246,10 @@ def test_workers_that_build_with_something_else_are_refused_with_the_difference(
     assert warned == [f"worker {address} is not used: {why}"]
     assert [(run.state, run.tries) for run in PointJournal(tmp_path / "out").runs()] == [("waiting", 0)]
     processes.worker(cwd=tmp_path)
+    from distributed import Client
+
+    with Client(processes.address.removeprefix("dask://")) as client:  # else the one that is refused is alone
+        client.wait_for_workers(2, timeout=60)
     warned.clear()
     (run,) = exploration.run(space.points())  # by the other one
     assert run.state == "done" and warned == [f"worker {address} is not used: {why}"]
