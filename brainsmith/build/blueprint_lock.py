@@ -73,11 +73,19 @@ def lock_file(blueprint: Sequence[str]) -> Path:
     return Path(blueprint[0]).with_suffix(".lock")
 
 
-def used_by(selection: Selection, registry: Registry) -> Environment:
-    """Return what builds of a blueprint use, however far they go: plugins, their files, packages and tools."""
+def used_by(
+    selection: Selection, registry: Registry, frameworks: Mapping[str, str] | None = None
+) -> Environment:
+    """Return what builds of a blueprint use, however far they go: plugins, their files, packages and tools.
+
+    Args:
+        selection: What the blueprint selects.
+        registry: Where plugins are.
+        frameworks: As `framework_versions` gave them a moment ago; None to ask.
+    """
     beyond = [step.record for step in selection.left_out if step.record is not None]
     rtl = [info for info in registry.known() if info.key in _RTL_KEYS and info.framework == "brainsmith"]
-    return environment_of([*selection.records, *beyond, *rtl], registry, tools=True)
+    return environment_of([*selection.records, *beyond, *rtl], registry, True, frameworks)
 
 
 def read_lock(file: Path) -> Environment:
@@ -181,18 +189,25 @@ def _is_named(kind: str, name: str, wanted: str) -> bool:
     return wanted in _names(kind, name)
 
 
-def hold_to_lock(file: Path, selection: Selection, registry: Registry) -> None:
+def hold_to_lock(
+    file: Path, selection: Selection, registry: Registry, frameworks: Mapping[str, str] | None = None
+) -> None:
     """Refuse a build that uses anything else than the lock has.
 
     Args:
         file: The lock.
         selection: What the blueprint selects here.
         registry: Where plugins are.
+        frameworks: As `framework_versions` gave them a moment ago; None to ask.
 
     Raises:
         LockError: There is no lock, or something differs; the message names all, with old and new.
     """
-    found = [each for each in changes(read_lock(file), used_by(selection, registry)) if not each.is_of_unused]
+    found = [
+        each
+        for each in changes(read_lock(file), used_by(selection, registry, frameworks))
+        if not each.is_of_unused
+    ]
     if not found:
         return
     one = f"to take one of these over: brainsmith lock {file.with_suffix('.yaml')} --upgrade NAME; without --upgrade all"

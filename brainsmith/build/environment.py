@@ -6,22 +6,21 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib import metadata, util
+from importlib import util
 from pathlib import Path
 
 from brainsmith.build.keys import (
-    LIBRARIES,
+    MISSING,
     PACKAGES,
     UNREACHED,
     all_files,
     framework_versions,
     plugin_places,
     plugin_sources,
-    python_version,
     source_files,
     stamp_of,
 )
-from brainsmith.plugin.distributions import distribution_key, info_folders
+from brainsmith.plugin.distributions import distribution_key, info_folders, installed_versions
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.package_files import plugin_file
@@ -37,9 +36,6 @@ from brainsmith.store.values import Kept
 
 Environment = Mapping[str, Mapping[str, str]]
 """By kind (`package`, `tool`, `plugin`, `plugin file`) a version, or a digest, for each name."""
-
-MISSING = "missing"
-"""In place of the version of what is not installed."""
 
 _MOST = 6
 _NOT_USED = ("vivado", "cargo")
@@ -63,22 +59,28 @@ def environment() -> Environment:
     registry, _ = get_plugin_manager().all_records()
     tools = {tool.name: tool.version or tool.status for tool in find_tools() if tool.name not in _NOT_USED}
     return {
-        "package": {**_packages(LIBRARIES), "distributed": _version("distributed")},
+        "package": {**_packages(), "distributed": installed_versions().get("distributed", MISSING)},
         "tool": tools,
         "plugin": dict(_plugins(_own(registry))),
         "plugin file": dict(_plugin_files(plugin_places(load_settings(), registry))),
     }
 
 
-def environment_of(records: Iterable[PluginInfo], registry: Registry, tools: bool) -> Environment:
+def environment_of(
+    records: Iterable[PluginInfo],
+    registry: Registry,
+    tools: bool,
+    frameworks: Mapping[str, str] | None = None,
+) -> Environment:
     """Return what a build depends on, which is the same on every machine that has the same.
 
     Args:
         records: The plugins that it uses. All that belong to no framework count besides, since any step may use them.
         registry: Where plugins are.
         tools: Whether it runs tools.
+        frameworks: As `framework_versions` gave them a moment ago; None to ask.
     """
-    packages = {name: version for name, version in _packages(LIBRARIES).items() if version != MISSING}
+    packages = {name: version for name, version in _packages(frameworks).items() if version != MISSING}
     packages |= _packages_elsewhere(registry)
     found = {tool: _tool_version(tool) for tool in _RUN} if tools else {}
     return {
@@ -134,15 +136,11 @@ def _plugins(records: Iterable[PluginInfo]) -> Iterator[tuple[str, str]]:
         )
 
 
-def _packages(libraries: Iterable[str]) -> dict[str, str]:
-    found = {"python": python_version()}
-    for package, distribution in PACKAGES.items():
-        spec = util.find_spec(package)
-        if spec is not None and spec.submodule_search_locations:
-            root = spec.submodule_search_locations[0]
-            without = UNREACHED if package == "brainsmith" else ()
-            found[distribution] = f"{_version(distribution)} ({_sources_digest(root, without)})"
-    return found | {library: _version(library) for library in libraries}
+def _packages(frameworks: Mapping[str, str] | None = None) -> dict[str, str]:
+    found = framework_contents(frameworks) if frameworks is not None else None
+    while found is None:  # sources may change meanwhile
+        found = framework_contents(framework_versions())
+    return {PACKAGES.get(name, name): version for name, version in found.items() if " " not in name}
 
 
 def _packages_elsewhere(registry: Registry) -> dict[str, str]:
@@ -215,13 +213,6 @@ def _tool_version(name: str) -> str:
     if tool.version:
         kept.save(state, tool.version, {"of": path})
     return tool.version or tool.status
-
-
-def _version(distribution: str) -> str:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return MISSING
 
 
 def _plugin_files(places: Iterable[Path]) -> Iterator[tuple[str, str]]:

@@ -101,7 +101,9 @@ class BuildJob:
         cache = BuildCache(self.task.cache_folder, shared=self.task.shared) if self.use_cache else None
         steps, folders = self.task.steps, self.task.folders
         asked = tuple(f"{need.who}: {need}" for need in self.task.limits.needs)
-        self.runner = StepRunner(steps, self._config, self.workspace.staging, cache, folders, asked)
+        self.runner = StepRunner(
+            steps, self._config, self.workspace.staging, cache, folders, asked, self.task.frameworks
+        )
         self._early = EarlySteps(self.runner, self.workspace.staging, steps)
         blueprint = str(self.task.description["file"])
         self.runner.made = {"model": self.name, "blueprint": blueprint, "output": str(self.workspace.output)}

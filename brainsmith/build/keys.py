@@ -6,13 +6,14 @@ import json
 import os
 import sys
 from dataclasses import dataclass
-from importlib import metadata, util
+from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.build.callable_source import Uncacheable, callable_source
 from brainsmith.build.outside import declared_inputs, record_of
 from brainsmith.errors import PluginEnvironmentError
+from brainsmith.plugin.distributions import installed_versions
 from brainsmith.plugin.environments.place import installed_state, read_environment
 from brainsmith.plugin.mounted_folders import folder_module
 from brainsmith.plugin.package_files import plugin_file
@@ -40,21 +41,24 @@ SOURCES = frozenset(
 )
 """What results are made from: modules, headers, memories, tables and templates, which backends and steps read."""
 _ENDINGS = tuple(SOURCES)
+MISSING = "missing"
+"""In place of the version of what is not installed."""
+
 ASKED = "asked for"
 """Stands in `plugin_sources` beside what is asked of versions, where files have a digest."""
 
 
 def framework_versions() -> dict[str, str]:
     """Return the version of each framework, with a fingerprint of its sources where they can be edited."""
+    installed = installed_versions()
     versions = {"python": python_version()}
     for package, distribution in PACKAGES.items():
         spec = util.find_spec(package)
         if spec is not None and spec.submodule_search_locations:
             root = spec.submodule_search_locations[0]
             sources = stamp_of(root, UNREACHED if package == "brainsmith" else ())
-            versions[package] = f"{_version(distribution)} ({sources})"
-    for library in LIBRARIES:
-        versions[library] = _version(library)
+            versions[package] = f"{installed.get(distribution, MISSING)} ({sources})"
+    versions |= {library: installed.get(library, MISSING) for library in LIBRARIES}
     settings = load_settings()
     for name in sorted(settings.environments):
         versions[f"environment {name}"] = environment_version(name, settings)
@@ -260,10 +264,3 @@ def _status(path: str, with_status: bool) -> str:
     except OSError as error:  # a link that leads nowhere, such as an editor's lock, or to itself
         return str(error.strerror)
     return f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns if with_status else 0}"
-
-
-def _version(distribution: str) -> str:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return "not installed as a distribution"

@@ -6,7 +6,7 @@ import logging
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,6 +98,7 @@ class StepRunner:
         cache: None to run everything.
         folders: Where plugins are that belong to no framework.
         asked: What is asked of the versions of plugins, which decides what their names mean.
+        frameworks: As `framework_versions` gave them a moment ago; nothing to ask.
         log: What they say.
         made: Which build it is, for those that reuse its results: `model`, `blueprint` and `output`.
         results: One for each step so far.
@@ -113,6 +114,7 @@ class StepRunner:
     cache: BuildCache | None
     folders: Sequence[Path] = ()
     asked: Sequence[str] = ()
+    frameworks: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         live = {name for name in plugin_mounts() if name in sys.modules}
@@ -120,7 +122,7 @@ class StepRunner:
         renew()  # a key may not hold modules that are about to be forgotten
         self.held = HeldPlugins(REGISTRY.loaded_objects(), lambda: self._differ_from(sources))
         self._with_finn = any(step.framework == "finn" and step.kind == "step" for step in self.steps)
-        known = ({}, "") if self.cache is None else (framework_versions(), sources)
+        known = ({}, "") if self.cache is None else (self.frameworks or framework_versions(), sources)
         cfg = "finn" if self._with_finn else "own"
         self._around = Surroundings(*known, cfg, tuple(map(str, self.folders)))
         self._functions: list[StepFunction] | None = None

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from brainsmith.blueprint.outputs import OUTPUTS, wrong_output
 from brainsmith.blueprint.stated import stated
-from brainsmith.build.keys import plugin_places
+from brainsmith.build.keys import framework_versions, plugin_places
 from brainsmith.build.shared_results import SharedResults, shared_results
 from brainsmith.build.step_list import arranged, steps_from, steps_of
 from brainsmith.errors import BuildError
 from brainsmith.plugin.plugin_needs import VersionLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from brainsmith.blueprint.build_step import BuildStep
     from brainsmith.blueprint.composition.overrides import Overrides
@@ -63,6 +63,7 @@ class BuildTask:
         golden: Inputs, labels, expected outputs and a float model's outputs: a path, an array or None each.
         verify: What the blueprint says of verification: tolerances, and the steps that are excepted.
         strict: Whether a build that is not proven in full ends as one that failed.
+        frameworks: As `framework_versions` gave them to the lock; nothing where no lock asked.
         description: The blueprint, as the report names it.
         registry: Where plugins are.
         limits: What is asked of their versions.
@@ -91,6 +92,7 @@ class BuildTask:
     targets_named: bool = False
     strict: bool = False
     warnings: tuple[str, ...] = ()
+    frameworks: Mapping[str, str] = field(default_factory=dict)
 
 
 def task_of(arguments: BuildArguments) -> BuildTask:
@@ -117,7 +119,8 @@ def task_of(arguments: BuildArguments) -> BuildTask:
     else:
         steps, output = arranged(steps_from(arguments.steps, registry), arguments.produce, registry)
         blueprint, chosen = _resolved(arguments, registry, [step.name for step in steps])
-    lock = _held_to_lock(arguments, chosen, registry) if arguments.locked else None
+    frameworks = framework_versions() if arguments.locked else {}
+    lock = _held_to_lock(arguments, chosen, registry, frameworks) if arguments.locked else None
     if arguments.part is not None:
         from brainsmith.rtl.devices.device import part_of
 
@@ -151,10 +154,13 @@ def task_of(arguments: BuildArguments) -> BuildTask:
         targets_named=chosen.targets is not None,
         strict=blueprint.strict if arguments.strict is None else arguments.strict,
         warnings=(*chosen.skipped, *map(str, registry.limits.problems)),
+        frameworks=frameworks,
     )
 
 
-def _held_to_lock(arguments: BuildArguments, chosen: Selection, registry: Registry) -> str:
+def _held_to_lock(
+    arguments: BuildArguments, chosen: Selection, registry: Registry, frameworks: Mapping[str, str]
+) -> str:
     """Refuse what is not in the blueprint's lock; return the lock's file."""
     from brainsmith.blueprint.loader import paths_of
     from brainsmith.blueprint.schema import Blueprint
@@ -162,7 +168,7 @@ def _held_to_lock(arguments: BuildArguments, chosen: Selection, registry: Regist
 
     given = arguments.blueprint or []
     file = lock_file([given.file] if isinstance(given, Blueprint) else paths_of(given))
-    hold_to_lock(file, chosen, registry)
+    hold_to_lock(file, chosen, registry, frameworks)
     return str(file)
 
 

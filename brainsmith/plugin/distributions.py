@@ -95,6 +95,16 @@ def info_folders(folders: list[str]) -> list[InfoFolder]:
     return list(found.values())
 
 
+def installed_versions() -> dict[str, str]:
+    """Return the version of each distribution that Python finds, by its name as package indexes compare them."""
+    return {distribution_key(each.name): version_in(each) for each in info_folders(search_folders())}
+
+
+def version_in(info: InfoFolder) -> str:
+    """Return a distribution's version, which is read from its metadata where the folder's name has none."""
+    return info.version or dict(metadata(info)).get("Version", "")
+
+
 def metadata(info: InfoFolder) -> list[tuple[str, str]]:
     """Return the fields of a distribution's metadata, each with its value, in order; none where it cannot be read."""
     for name in ("METADATA", "PKG-INFO"):  # an `.egg-info` has the second

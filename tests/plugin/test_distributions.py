@@ -1,0 +1,24 @@
+"""The versions of installed distributions are those that importlib.metadata tells, without its import."""
+
+import sys
+from importlib import metadata
+
+from brainsmith.plugin.distributions import distribution_key, installed_versions
+
+
+def test_they_are_what_the_standard_library_says():
+    wanted = {}
+    for found in metadata.distributions():  # the first of a name wins
+        wanted.setdefault(distribution_key(found.name), found.version)
+    assert installed_versions() == wanted
+
+
+def test_a_version_that_no_folder_name_has_is_read_from_the_metadata(tmp_path, monkeypatch):
+    for name, text in (
+        ("Acme_Plugins.egg-info", "Name: acme-plugins\nVersion: 1.2\n\nText"),
+        ("bare.egg-info", ""),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "PKG-INFO").write_text(text)
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert installed_versions() == {"acme-plugins": "1.2", "bare": ""}
