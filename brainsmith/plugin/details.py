@@ -17,7 +17,6 @@ from brainsmith.plugin.package_files import module_files
 from brainsmith.plugin.python_source import PythonSource
 from brainsmith.plugin.source_files import SourceFile, read_source
 from brainsmith.plugin.syntax import DefinitionNode
-from brainsmith.plugin.top_level import exact_definitions
 from brainsmith.settings import cache_dir
 from brainsmith.store.files import is_racy, stamp, stamps
 from brainsmith.store.values import Kept
@@ -134,7 +133,7 @@ def _read(info: PluginInfo, path: str, files: dict[str, Stamp]) -> Details:
 
 def _find(source: PythonSource, name: str) -> DefinitionNode | None:
     """Return the last definition of a name, which is the one that counts."""
-    return next((item.node for item in reversed(exact_definitions(source)) if item.name == name), None)
+    return next((item.node for item in reversed(source.definitions) if item.name == name), None)
 
 
 def _constructor(

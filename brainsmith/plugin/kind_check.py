@@ -11,7 +11,6 @@ from brainsmith.forks import cached_property
 from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.closure import ClassNode, ClassTable
 from brainsmith.plugin.definition import KINDS
-from brainsmith.plugin.top_level import exact_definitions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +28,7 @@ class KindChecker:
 
     def problems(self, source: PythonSource, records: list[PluginInfo]) -> Iterator[Problem]:
         """Yield what is of the wrong kind in one file."""
-        definitions = {definition.name: definition for definition in exact_definitions(source)}
+        definitions = {definition.name: definition for definition in source.definitions}
         for info in records:
             definition = definitions[info.reference.partition(":")[2]]
             text = self._class(source, definition, info.type)

@@ -12,7 +12,7 @@ from brainsmith.plugin.isolation import UNREADABLE, on_enough_stack, unreadable
 from brainsmith.plugin.questions import QUESTIONS
 from brainsmith.plugin.source_files import encoding_error, read_source
 from brainsmith.plugin.syntax import parse
-from brainsmith.plugin.top_level import read_classes
+from brainsmith.plugin.top_level import exact_definitions, read_classes
 from brainsmith.store.fingerprint import checksum
 
 if TYPE_CHECKING:
@@ -122,6 +122,15 @@ class PythonSource:
             SyntaxError: The file had to be parsed, and is not Python.
         """
         return read_classes(self)
+
+    @cached_property
+    def definitions(self) -> list[Definition]:
+        """The classes and functions at the top level, by parsing the file.
+
+        Raises:
+            SyntaxError: The file is not Python.
+        """
+        return exact_definitions(self)
 
     @cached_property
     def imports(self) -> Imports:

@@ -95,7 +95,7 @@ def _header_bases(match: re.Match[bytes]) -> tuple[str, ...] | None:
 
 def exact_classes(source: PythonSource) -> list[Definition]:
     """Return the classes at the top level, by parsing the file."""
-    return [item for item in exact_definitions(source) if item.kind == "class"]
+    return [item for item in source.definitions if item.kind == "class"]
 
 
 def exact_definitions(source: PythonSource) -> list[Definition]:
@@ -132,7 +132,7 @@ def functions(source: PythonSource, pattern: re.Pattern[bytes]) -> list[Definiti
     )
     if certain and not data.startswith(b"def"):
         return found
-    exact = [item for item in exact_definitions(source) if item.kind == "def"]
+    exact = [item for item in source.definitions if item.kind == "def"]
     return [item for item in exact if pattern.match(b"\n" + data[item.start : item.end])]
 
 

@@ -7,7 +7,6 @@ from brainsmith.errors import Problem
 from brainsmith.plugin.bindings import places_of
 from brainsmith.plugin.info import PluginInfo
 from brainsmith.plugin.questions import question
-from brainsmith.plugin.top_level import exact_definitions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +67,7 @@ def read_decorated(
 @question(nothing=("", False))
 def definition_of(source: PythonSource, name: str) -> tuple[str, bool]:
     """Return what a name is at a file's top level, `class` or `def` or nothing, and whether it is decorated."""
-    for item in exact_definitions(source):
+    for item in source.definitions:
         if item.name == name:
             return item.kind, item.node is not None and bool(item.node.decorator_list)
     return "", False
