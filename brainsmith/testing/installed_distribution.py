@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from brainsmith.plugin.distributions import distribution_key
 from brainsmith.plugin.manager import reset_plugin_system
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class InstalledPlugins:
         """Install a distribution from texts; return the folder with its files.
 
         Args:
-            name: As its metadata give it; the framework of its plugins.
+            name: As its metadata give it. Normalised (`acme-plugins` for `Acme_Plugins`), it is the framework of its plugins.
             files: Contents by path, such as `{"acme/passes.py": source}`.
             entry_points: Of the group `brainsmith.plugins`: `{"acme": "acme.passes"}`.
             version: Of the distribution.
@@ -89,7 +90,7 @@ class InstalledPlugins:
         return site
 
     def project(self, folder: str | os.PathLike[str]) -> str:
-        """Install a project from its folder, as `pip install --editable` does; return its name.
+        """Install a project from its folder, as `pip install --editable` does; return the framework of its plugins.
 
         Its `pyproject.toml` gives name, version and entry points. Its modules lie in `src`, or in the folder itself.
 
@@ -104,7 +105,7 @@ class InstalledPlugins:
         write_distribution(site, name, {}, entry_points, str(stated.get("version", "0")))
         self._enter(root / "src" if (root / "src").is_dir() else root)
         self._enter(site)
-        return name
+        return distribution_key(name)
 
     def forget(self) -> None:
         """Forget the modules of these distributions, and all that was discovered."""

@@ -88,13 +88,13 @@ def test_several_distributions_in_one_test(installed_plugin):
         installed_plugin("acme", {}, {})
 
 
-@pytest.mark.parametrize("place", ["", "src/"])
-def test_a_project_is_installed_from_its_folder(installed_plugin, tmp_path, place):
+@pytest.mark.parametrize(("place", "name"), [("", "acme-here"), ("src/", "Acme_Here")])
+def test_a_project_is_installed_from_its_folder(installed_plugin, tmp_path, place, name):
     root = tmp_path / "work"
     (root / place).mkdir(parents=True)
     (root / f"{place}acme_here.py").write_text(step_file("here", 7))
     (root / "pyproject.toml").write_text(
-        '[project]\nname = "acme-here"\nversion = "3.0"\n'
+        f'[project]\nname = "{name}"\nversion = "3.0"\n'
         '[project.entry-points."brainsmith.plugins"]\nacme = "acme_here"\n'
     )
     assert installed_plugin.project(root) == "acme-here"
