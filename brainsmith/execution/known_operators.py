@@ -121,5 +121,11 @@ def _read_inside(node: Any) -> list[str]:
 def _unknown_text(node: Any, opset: int) -> str:
     if node.domain in _ONNX:
         return f"opset {opset} of domain {node.domain or 'ai.onnx'!r} has no operator {node.op_type!r}"
+    from brainsmith.plugin import get_plugin_manager
+    from brainsmith.plugin.not_found import not_used_elsewhere
+
+    reason = not_used_elsewhere(get_plugin_manager().all_records()[0], node.op_type)
     operator = f"operator {node.op_type!r} of domain {node.domain!r}"
-    return f"{operator} is defined by neither QONNX, FINN nor a plugin that was found"
+    return (
+        f"{operator} is defined by neither QONNX, FINN nor a plugin that was found{reason and f'; {reason}'}"
+    )

@@ -115,7 +115,7 @@ def _operation(node: Any, opset: int) -> Any | None:
 
     with suppress(MissingOpError):  # which is reported where the node is to run
         operation = getCustomOp(node, onnx_opset_version=opset)
-        return operation.op if node.domain == OPS_DOMAIN else operation
+        return getattr(operation, "op", operation) if node.domain == OPS_DOMAIN else operation
     return None
 
 

@@ -60,11 +60,16 @@ def _is_there(top: str) -> bool:
 
 
 def _is_a_plugins(domain: str, module: str) -> bool:
-    """Tell whether a plugin that is trusted states the domain, or comes from the package that it names."""
+    """Tell whether a plugin that is trusted states the domain, or comes from the package that it names.
+
+    One of another environment brings no module that is here.
+    """
     from brainsmith.plugin.manager import get_plugin_manager
 
     top = module.partition(".")[0]
     for info in get_plugin_manager().all_records()[0].records():
+        if "environment" in info.extra:
+            continue
         of_its_package = info.framework != "brainsmith" and info.module.partition(".")[0] == top
         if (info.extra.get("domain") == domain or of_its_package) and not why_not_trusted(info):
             return True

@@ -11,6 +11,7 @@ from brainsmith.plugin.framework_preparer import prepare_frameworks_when_importe
 from brainsmith.plugin.info import PluginInfo as PluginInfo
 
 if TYPE_CHECKING:
+    from types import ModuleType
     from typing import Any
 
     from brainsmith.plugin.core import get_registry as get_registry
@@ -51,7 +52,22 @@ def _mend_qonnx() -> None:
     mend_frameworks()
 
 
+def _show_graphs(module: ModuleType) -> None:
+    from brainsmith.plugin.pages import show_graphs  # QONNX is imported
+
+    show_graphs(module)
+
+
+def _offer_foreign_ops(module: ModuleType) -> None:
+    from brainsmith.plugin.environments.op_lookup import offer_foreign_ops  # QONNX is imported
+
+    offer_foreign_ops(module)
+
+
 PluginInfo.loader = _load
-prepare_frameworks_when_imported({"finn": _prepare_finn, "qonnx": _mend_qonnx})
+prepare_frameworks_when_imported(
+    {"finn": _prepare_finn, "qonnx": _mend_qonnx},
+    {"qonnx.core.modelwrapper": _show_graphs, "qonnx.custom_op.registry": _offer_foreign_ops},
+)
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES)

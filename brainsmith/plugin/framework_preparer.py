@@ -1,4 +1,4 @@
-"""Prepare FINN when something first imports a part of it, and let QONNX's graphs be tables in a notebook."""
+"""Prepare FINN when something first imports a part of it, and complete modules of QONNX when they are imported."""
 
 from __future__ import annotations
 
@@ -13,24 +13,29 @@ if TYPE_CHECKING:
 
     from brainsmith.plugin.info import PluginInfo
 
-_GRAPHS = "qonnx.core.modelwrapper"
-
-
 _PREPARATIONS: dict[str, Callable[[], None]] = {}
 """What makes a framework's modules usable, by its name; of a plugin that needs several, the first prepares all."""
 
+_COMPLETIONS: dict[str, Callable[[ModuleType], None]] = {}
+"""What completes a module of QONNX, by its name."""
 
-def prepare_frameworks_when_imported(preparations: Mapping[str, Callable[[], None]]) -> None:
-    """Let FINN's own modules be imported as usual from now on, and show QONNX's graphs; nothing is imported for it.
+
+def prepare_frameworks_when_imported(
+    preparations: Mapping[str, Callable[[], None]], completions: Mapping[str, Callable[[ModuleType], None]]
+) -> None:
+    """Let FINN's own modules be imported as usual from now on, and complete QONNX's; nothing is imported for it.
 
     Args:
         preparations: What the adapter of each framework prepares before its modules are used.
+        completions: What completes a module of QONNX, by its name.
     """
     _PREPARATIONS.update(preparations)
+    _COMPLETIONS.update(completions)
     if FrameworkPreparer not in sys.meta_path:
         sys.meta_path.insert(0, FrameworkPreparer)
-        if _GRAPHS in sys.modules:
-            _show_graphs(sys.modules[_GRAPHS])
+        for name, complete in completions.items():
+            if name in sys.modules:
+                complete(sys.modules[name])
 
 
 def prepare_frameworks_of(info: PluginInfo) -> None:
@@ -49,9 +54,9 @@ class FrameworkPreparer:
 
     @staticmethod
     def find_spec(fullname: str, path: Any = None, target: Any = None) -> Any:
-        """Prepare FINN at the first of its modules; return the spec of that one, or of QONNX's graphs, else None."""
-        if fullname == _GRAPHS:
-            return _shown(_spec_by_others(fullname, path, target))
+        """Prepare FINN at the first of its modules; return the spec of that one, or of one to complete, else None."""
+        if fullname in _COMPLETIONS:
+            return _completed(_spec_by_others(fullname, path, target), _COMPLETIONS[fullname])
         if not fullname.startswith("finn."):
             return None
         _PREPARATIONS["finn"]()
@@ -66,15 +71,9 @@ def _spec_by_others(fullname: str, path: Any, target: Any) -> Any:
     return next((spec for spec in specs if spec is not None), None)
 
 
-def _shown(spec: Any) -> Any:
+def _completed(spec: Any, complete: Callable[[ModuleType], None]) -> Any:
     from brainsmith.plugin.adapters.completing_loader import CompletingLoader  # QONNX is about to be imported
 
     if spec is not None and spec.loader is not None and not isinstance(spec.loader, CompletingLoader):
-        spec.loader = CompletingLoader(spec.loader, _show_graphs, None)
+        spec.loader = CompletingLoader(spec.loader, complete, None)
     return spec
-
-
-def _show_graphs(module: ModuleType) -> None:
-    from brainsmith.plugin.pages import show_graphs  # QONNX is imported
-
-    show_graphs(module)

@@ -82,6 +82,10 @@ class _CurrentTypes(dict[str, "dict[int, Any]"]):
         self._forget()
         return super().__iter__()
 
+    def __len__(self) -> int:
+        self._forget()
+        return super().__len__()
+
     def __setitem__(self, op_type: str, versions: dict[int, Any]) -> None:
         super().__setitem__(op_type, versions)
         if versions:  # QONNX sets what it found; add_op_to_domain fills an empty dict

@@ -100,6 +100,7 @@ def _reasons(registry: Registry, types: tuple[str, ...], name: str) -> Iterator[
     for disabled in () if registry.limits.restriction else registry.limits.disabled:
         if framework in (None, disabled) and not _OFFERS[disabled].isdisjoint(types):
             yield why_framework_is_missing(registry, disabled)
+    yield from _elsewhere(registry, bare)
     if registry.limits.restriction:
         yield registry.limits.restriction
     problems = registry.limits.problems
@@ -109,6 +110,23 @@ def _reasons(registry: Registry, types: tuple[str, ...], name: str) -> Iterator[
     elif problems:
         yield "it may be in a file that has a problem:"
     yield from _shown(naming or problems)
+
+
+def not_used_elsewhere(registry: Registry, name: str) -> str:
+    """Return what another environment has that is called so, or makes nodes of that type, and is not used; else nothing.
+
+    Args:
+        registry: Where it was looked up.
+        name: Of a plugin, or of a type of node.
+    """
+    said = [one for one in registry.limits.elsewhere.split("; ") if f"{name!r}" in one]
+    return f"of another environment kernels and backends are not used: {'; '.join(said)}" if said else ""
+
+
+def _elsewhere(registry: Registry, name: str) -> Iterator[str]:
+    found = not_used_elsewhere(registry, name)
+    if found:
+        yield found
 
 
 def _names(problem: Problem, name: str) -> bool:

@@ -100,6 +100,7 @@ class DiscoveryLimits:
         absent: The frameworks that an adapter would read and that are not installed.
         disabled: Those that the setting `frameworks` leaves out.
         restriction: What it did not look at, as a sentence; empty for a whole one.
+        elsewhere: What other environments have, and what of it is not used.
     """
 
     def __init__(self, snapshot: Snapshot | None = None, restriction: str = "") -> None:
@@ -110,6 +111,7 @@ class DiscoveryLimits:
         read = {one["name"] for one in adapters}
         self.disabled = [name for name in ADAPTED if read and name not in read]
         self.restriction = restriction
+        self.elsewhere = next((one["detail"] for one in adapters if one["name"] == "environments"), "")
         self._usable: set[PluginInfo] = set()
 
     def refuse_unusable(self, info: PluginInfo) -> None:

@@ -79,7 +79,7 @@ class InstalledPlugins:
         """Install a distribution from texts; return the folder with its files.
 
         Args:
-            name: As its metadata give it. Its plugins' framework is that name, normalised: `acme-plugins` for `Acme_Plugins`.
+            name: As its metadata give it. The framework of its plugins is `acme-plugins` for `Acme_Plugins`.
             files: Contents by path, such as `{"acme/passes.py": source}`.
             entry_points: Of the group `brainsmith.plugins`: `{"acme": "acme.passes"}`.
             version: Of the distribution.

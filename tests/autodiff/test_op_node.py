@@ -254,6 +254,7 @@ def test_a_class_of_qonnx_s_own_kind_may_be_an_op_of_the_domain():
 
     model = model_of([node("whole_v2", ["x"], ["y"])]).transform(InferShapes())
     np.testing.assert_array_equal(execute_onnx(model, {"x": X + 0.2})["y"], X)
+    np.testing.assert_array_equal(Executor(model).run({"x": np.stack([X + 0.2, X])})["y"], [X, X])
     with pytest.raises(OpError) as raised:
         ops.get_custom_op("whole_v2")
     assert str(raised.value) == "project:whole_v2 is a class of QONNX's nodes; it runs in a graph alone"

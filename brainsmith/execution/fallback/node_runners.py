@@ -29,7 +29,8 @@ def make_runner(model: ModelWrapper, node: Any, constants: dict[str, Array]) -> 
 
     opset = model.get_opset_imports().get(node.domain, get_preferred_qonnx_opset())
     if has_python_model(node):
-        return CustomRunner(model, node, constants, opset)
+        runner = CustomRunner(model, node, constants, opset)
+        return ForeignRunner(model, node, constants, opset) if runner.is_elsewhere() else runner
     if graphs_of(node):
         return SubgraphRunner(model, node, constants, opset)
     return StandardRunner(model, node, constants, opset)
@@ -120,16 +121,27 @@ class CustomRunner(NodeRunner):
         self._doubles = {value.name for value in doubles}
         self._operations: dict[int, Any] = {}
 
+    def is_elsewhere(self) -> bool:
+        """Tell whether the operation is one of another environment."""
+        from brainsmith.plugin.environments.foreign_ops import ForeignOp
+
+        return isinstance(self._operation(1), ForeignOp)
+
     def _project(self) -> str:
         return type(self._operation(1)).__module__.partition(".")[0]
 
     def _call(self, inputs: dict[str, Array], batch: int | None) -> dict[str, Array]:
-        context: dict[str, Any] = {"": None, **inputs}
-        for name, shape in self._shapes.items():
-            sizes = shape if batch is None else (batch, *shape[1:])
-            context[name] = np.zeros(sizes, np.float64 if name in self._doubles else np.float32)
+        context: dict[str, Any] = {"": None, **inputs, **self._places(batch)}
         self._operation(batch or 1).execute_node(context, self.model.graph)
         return {name: np.asarray(context[name]) for name in self.outputs}
+
+    def _places(self, batch: int | None) -> dict[str, Array]:
+        """Return what stands in the places of the outputs before."""
+        found = {}
+        for name, shape in self._shapes.items():
+            sizes = shape if batch is None else (batch, *shape[1:])
+            found[name] = np.zeros(sizes, np.float64 if name in self._doubles else np.float32)
+        return found
 
     def _operation(self, batch: int) -> Any:
         """Return an instance for batches of a size; some kernels of FINN state theirs in an attribute."""
@@ -145,6 +157,16 @@ class CustomRunner(NodeRunner):
                         attribute.ints[0] *= batch
             self._operations[batch] = getCustomOp(node, onnx_opset_version=self.opset)
         return self._operations[batch]
+
+
+class ForeignRunner(CustomRunner):
+    """An operation of another environment: one call of its worker for all samples, which are executed one by one there."""
+
+    def run(self, varying: dict[str, Array]) -> dict[str, Array]:
+        """Run all samples."""
+        operation, places = self._operation(1), self._places(None)
+        results: dict[str, Array] = operation.execute_runs(varying, self._given, places, self.model.graph)
+        return results
 
 
 def _differ(stack: Array) -> bool:

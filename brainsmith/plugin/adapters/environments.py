@@ -1,7 +1,7 @@
 """Find the plugins of other Python environments, which the setting `environments` names: nothing there is run.
 
-What distributions offer there in the group `brainsmith.plugins` is scanned as that of this Python is. Transforms and steps
-can be used: a worker of their environment runs them.
+What distributions offer there in the group `brainsmith.plugins` is scanned as that of this Python is. Transforms, steps and
+ops can be used: a worker of their environment runs them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from brainsmith.plugin.adapters.entry_points import EntryPoint
 from brainsmith.plugin.distributions import GROUP, distribution_key, info_folders, offers
 from brainsmith.plugin.environments.place import READY, read_environment, root_of
 from brainsmith.plugin.isolation import isolated, unreadable
+from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.plugin.package_files import module_files
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from brainsmith.plugin.info import PluginInfo
     from brainsmith.settings import Settings
 
-USED = ("transform", "step")
+USED = ("transform", "step", "op")
 """The plugin types that a worker runs."""
 
 
@@ -93,12 +94,12 @@ class EnvironmentAdapter(Adapter):
             own = AdapterResult(self.name)
             problem = isolated(point.origin, self._scan, point, environment, own, reading)
             own.groups.clear()
-            unused += [f"{info.type} {info.name!r}" for info in own.records if info.type not in USED]
+            unused += [_shown(info) for info in own.records if info.type not in USED]
             own.records = [_foreign(info, environment) for info in own.records if info.type in USED]
             result.add(own)
             if problem is not None:
                 result.problems.append(problem)
-        return f" (only transforms and steps are used, not {', '.join(unused)})" if unused else ""
+        return f" (only transforms, steps and ops are used, not {', '.join(unused)})" if unused else ""
 
     @staticmethod
     def _points(environment: PluginEnvironment, result: AdapterResult) -> list[EnvironmentPoint]:
@@ -171,6 +172,13 @@ class EnvironmentAdapter(Adapter):
             return
         read_table(point, [SourceFile(path, point.module, False)], result, reading.definitions, self.settings)
         result.records = [info.replace(extra={**info.extra, **extra}) for info in result.records]
+
+
+def _shown(info: PluginInfo) -> str:
+    """Return how messages name what is not used; a hardware operator with the type of its nodes."""
+    op_type = op_type_of(info)
+    nodes = f" (nodes {op_type!r})" if info.type in ("kernel", "backend") and op_type != info.name else ""
+    return f"{info.type} {info.name!r}{nodes}"
 
 
 def _foreign(info: PluginInfo, environment: PluginEnvironment) -> PluginInfo:

@@ -27,6 +27,7 @@ from brainsmith.plugin.adapters.graph_edits import (
     shapes_stated,
 )
 from brainsmith.plugin.adapters.packed_integers import mend_packing
+from brainsmith.plugin.environments.op_lookup import offer_foreign_ops
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.pages import show_graphs
 
@@ -173,6 +174,7 @@ _FINDER = CompletingFinder(
         "qonnx.transformation.remove": _mend_removal,
         "qonnx.transformation.quant_constant_folding": _mend_folded_transposes,
         "qonnx.core.modelwrapper": _mend_wrapper,
+        "qonnx.custom_op.registry": offer_foreign_ops,
         **dict.fromkeys(MODELS, mend_model),
         "finn.transformation.fpgadataflow.convert_to_hw.pool_from_reduce": mend_pools,
         "finn.transformation.move_reshape": mend_flattens,

@@ -11,15 +11,12 @@ import weakref
 from inspect import Parameter, Signature
 
 from brainsmith import TYPE_CHECKING
-from brainsmith.errors import (
-    ForeignPluginError,
-    PluginArgumentsError,
-    PluginEnvironmentError,
-    PluginLoadError,
-)
+from brainsmith.errors import PluginArgumentsError, PluginEnvironmentError, PluginLoadError
 from brainsmith.plugin.environments import worker_wire
 from brainsmith.plugin.environments.environment_worker import worker_of
+from brainsmith.plugin.environments.foreign_ops import op_class
 from brainsmith.plugin.environments.place import read_environment
+from brainsmith.plugin.environments.worker_failure import failure
 from brainsmith.plugin.trust import refuse_untrusted
 from brainsmith.settings import load_settings
 
@@ -48,6 +45,8 @@ def foreign_object(info: PluginInfo) -> Any:
             f"{info.type} {info.qualified!r} is of environment {name!r} ({info.extra['folder']}), "
             "which the settings do not name"
         )
+    if info.type == "op":
+        return op_class(info)
     return _transform_class(info) if info.type == "transform" else _step_function(info)
 
 
@@ -180,28 +179,6 @@ def _called(
     proto = ModelProto()
     proto.ParseFromString(out[0])
     return ModelWrapper(proto), answer["modified"]
-
-
-def failure(info: PluginInfo, answer: dict[str, Any]) -> Exception:
-    """Return what a plugin raised, as an error of this process; the worker's traceback is a note of it."""
-    text = f"{answer['error']}: {answer['text']}" if answer["text"] else answer["error"]
-    place = f" ({answer['place']})" if answer["place"] else ""
-    environment = info.extra["environment"]
-    error: Exception
-    if answer["phase"] == "import":
-        error = PluginLoadError(
-            f"{info.type} {info.qualified!r} ({info.origin}) cannot be loaded: importing {info.import_name!r} in "
-            f"environment {environment!r} raised {text}{place}"
-        )
-    elif answer["phase"] == "model":
-        error = ForeignPluginError(
-            f"environment {environment!r} cannot read the model: {text}{place}; it needs onnx and qonnx for "
-            f"{info.type} {info.qualified!r}"
-        )
-    else:
-        error = ForeignPluginError(f"{text}{place}, in environment {environment!r}")
-    error.add_note(f"In the worker of environment {environment!r}:\n{answer['trace']}")
-    return error
 
 
 def _answer_cfg(cfg: Any, asked: tuple[dict[str, Any], list[bytes]]) -> tuple[dict[str, Any], list[bytes]]:

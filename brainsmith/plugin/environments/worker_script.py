@@ -38,7 +38,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brainsmith.plugin.environments import worker_reads, worker_wire
+    from brainsmith.plugin.environments import worker_ops, worker_reads, worker_wire
 
 DECORATORS = ("transform", "kernel", "backend", "step", "op", "target", "bundle")
 GRACE = 0.5
@@ -194,6 +194,8 @@ class Plugins:
 
     def _called(self, header: dict[str, Any], blobs: list[bytes]) -> tuple[dict[str, Any], list[bytes]]:
         plugin = self._imported(header["module"], header["name"])
+        if header["type"] == "op":
+            return self._asked_of_op(plugin, header, blobs)
         self.phase = "call"
         args, named = worker_wire.decode(header["args"], blobs), worker_wire.decode(header["named"], blobs)
         model = self._model(blobs[0])
@@ -215,6 +217,16 @@ class Plugins:
         data = model.model.SerializeToString()
         return {"kind": "done", "modified": bool(modified)}, [] if data == blobs[0] else [data]
 
+    def _asked_of_op(
+        self, plugin: Any, header: dict[str, Any], blobs: list[bytes]
+    ) -> tuple[dict[str, Any], list[bytes]]:
+        self.phase = "model"
+        self._import_frameworks()
+        self.phase = "call"
+        node = worker_ops.ForeignNode(plugin, header["stated"], worker_wire.decode(header["values"], blobs))
+        out: list[bytes] = []
+        return {"kind": "done", "value": worker_wire.encode(node.answer(header["do"]), out)}, out
+
     def _imported(self, module: str, name: str) -> Any:
         self.phase = "import"
         self._reads.importing = True
@@ -228,18 +240,25 @@ class Plugins:
 
     def _model(self, data: bytes) -> Any:
         self.phase = "model"
-        self._reads.importing = True
-        try:
-            from onnx import ModelProto  # of this environment: only where a model comes
-            from qonnx.core.modelwrapper import ModelWrapper  # so too
-        finally:
-            self._reads.importing = False
+        self._import_frameworks()
+        from onnx import ModelProto  # of this environment: only where a model comes
+        from qonnx.core.modelwrapper import ModelWrapper  # so too
+
         proto = ModelProto()
         proto.ParseFromString(data)
         return ModelWrapper(proto)
 
+    def _import_frameworks(self) -> None:
+        self._reads.importing = True
+        try:
+            importlib.import_module("qonnx.core.modelwrapper")
+            importlib.import_module("qonnx.custom_op.registry")
+        finally:
+            self._reads.importing = False
+
     def _failure(self, error: BaseException) -> dict[str, Any]:
-        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename != _OWN]
+        own = os.path.dirname(_OWN)
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if os.path.dirname(f.filename) != own]
         frames = [f for f in frames if not f.filename.startswith("<frozen")]
         kind = type(error)
         return {
@@ -276,8 +295,9 @@ def _watch(descriptor: int, folder: str) -> None:
 def main(ask: int, answer: int, folder: str) -> None:
     """Answer until nobody asks any more."""
     faulthandler.enable()
-    _load("worker_wire")
+    _load("worker_ops")
     _load("worker_reads")
+    _load("worker_wire")
     channel = Channel(ask, answer, folder)
     threading.Thread(target=_watch, args=(answer, folder), daemon=True).start()
     sys.stdout, sys.stderr = SentStream("stdout", channel), SentStream("stderr", channel)

@@ -76,7 +76,7 @@ def test_kernels_of_another_environment_are_named_and_not_used(acme):
     text = "from brainsmith import kernel\nfrom x import Y\n\n@kernel(name='Big', op_type='Big')\nclass Big(Y): ...\n"
     install_plugins(packages(acme), text, "kernels")
     result = EnvironmentAdapter(load_settings()).discover(Reading())
-    assert result.detail == "acme: Python 3.11.7 (only transforms and steps are used, not kernel 'Big')"
+    assert result.detail == "acme: Python 3.11.7 (only transforms, steps and ops are used, not kernel 'Big')"
     assert "Big" not in [info.name for info in result.records]
 
 

@@ -64,6 +64,76 @@ def note_clock(model, cfg, suffix: str = "txt"):
     return model
 '''
 
+OPS = '''\
+import os
+import signal
+
+import numpy as np
+from onnx import helper
+from qonnx.core.datatype import DataType
+from qonnx.custom_op.base import CustomOp
+
+from brainsmith import op
+
+
+@op
+class Bias(CustomOp):
+    """Multiply, and add a number."""
+
+    def get_nodeattr_types(self):
+        modes = {"", "die", "fail", "wait", "object", "shape"}
+        return {"by": ("f", True, 0.0), "mode": ("s", False, "", modes), "axes": ("ints", False, [1, 2])}
+
+    def make_shape_compatible_op(self, model):
+        return helper.make_node("Identity", [self.onnx_node.input[0]], [self.onnx_node.output[0]])
+
+    def infer_node_datatype(self, model):
+        datatype = model.get_tensor_datatype(self.onnx_node.input[0])
+        model.set_tensor_datatype(self.onnx_node.output[0], DataType[f"INT{datatype.bitwidth() + 4}"])
+
+    def execute_node(self, context, graph):
+        mode, x = self.get_nodeattr("mode"), context[self.onnx_node.input[0]]
+        if mode == "die":
+            os.write(2, b"the last words\\n")
+            os.kill(os.getpid(), signal.SIGKILL)
+        if mode == "fail":
+            raise ValueError("a bad axis")
+        if mode == "wait":
+            signal.pause()
+        y = x * context[self.onnx_node.input[1]] + np.float32(self.get_nodeattr("by"))
+        context[self.onnx_node.output[0]] = {"object": object(), "shape": y[:, 1:]}.get(mode, y)
+
+    def verify_node(self):
+        return [f"numpy is {np.__version__}"]
+
+
+class _Powers(CustomOp):
+    def get_nodeattr_types(self):
+        return {}
+
+    def make_shape_compatible_op(self, model):
+        return self.make_const_shape_op(model.get_tensor_shape(self.onnx_node.input[0]))
+
+    def infer_node_datatype(self, model):
+        pass
+
+    def execute_node(self, context, graph):
+        context[self.onnx_node.output[0]] = context[self.onnx_node.input[0]] ** self.power
+
+    def verify_node(self):
+        pass
+
+
+@op(name="power", domain="acme.math")
+class Power(_Powers):
+    power = 2
+
+
+@op(name="power_of_3", domain="acme.math")
+class Power_v2(_Powers):
+    power = 3
+'''
+
 OLD = ("numpy==1.26.4", "onnx==1.16.2", "protobuf==5.29.6", "qonnx==0.4.0", "toposort==1.10")
 NEW = (
     "numpy==2.4.6", "onnx==1.21.0", "protobuf==5.29.6", "qonnx==1.0.0", "toposort==1.10", "ml_dtypes==0.6.0",
@@ -115,6 +185,7 @@ def real_environment(root, requirements):
     subprocess.run(install, check=True)
     (packages,) = (root / "lib").glob("python*/site-packages")
     install_plugins(packages)
+    install_plugins(packages, OPS, "acme_ops")
     return root
 
 

@@ -22,7 +22,7 @@ from brainsmith.errors import (
     PluginLoadError,
 )
 from brainsmith.plugin.environments.environment_worker import close_workers, worker_of
-from brainsmith.plugin.environments.foreign_plugins import failure
+from brainsmith.plugin.environments.worker_failure import failure
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugins import transforms as tfm
 from tests.build import graphs
