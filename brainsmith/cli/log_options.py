@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from brainsmith.cli.command_line import LOG_FILE, LOG_JSON
 from brainsmith.cli.json_lines import JsonLines
-from brainsmith.cli.terminal import copy_to
+from brainsmith.cli.terminal import copy_to, harmless
 from brainsmith.errors import OutputError, UsageError, exit_code
 from brainsmith.monitoring.current import BUILD, Current, new_build_id
 
@@ -91,16 +91,24 @@ def _opened(name: str) -> TextIO:
 
 def _file_handler(file: TextIO) -> logging.Handler:
     handler = logging.StreamHandler(file)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_HarmlessFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     return handler
 
 
 def _verbose_handler() -> logging.Handler:
     """Return what writes records to standard error as it is now: in a step, another one stands there."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+    handler.setFormatter(_HarmlessFormatter("%(name)s: %(message)s"))
     handler.addFilter(lambda record: record.name != PRINTED and not getattr(record, "shown", False))
     return handler
+
+
+class _HarmlessFormatter(logging.Formatter):
+    """Writes records as lines that do nothing to a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return a record as a line."""
+        return harmless(super().format(record))
 
 
 class _LastResort(logging.Handler):

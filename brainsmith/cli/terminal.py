@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 
 _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2"}
 _GAP = "  "
+_ESCAPE = "\x1b"
+_OWN_CODES = tuple(f"[{code}m" for code in (*_STYLES.values(), "0"))
+_TURNS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""What changes the direction in which a terminal writes."""
+_WRITTEN_OUT = {
+    code: ascii(chr(code))[1:-1]
+    for code in (*range(0x20), *range(0x7F, 0xA0), *_TURNS)
+    if chr(code) not in "\t\n\x1b"
+}
 
 
 _copies: list[Callable[[str], None] | None] = [None]
@@ -67,6 +76,7 @@ class Terminal:
 
     def write(self, text: str) -> None:
         """Print a text and a line break. A stream that was closed before we began takes nothing."""
+        text = harmless(text)
         note(text)
         if not self.quiet:
             self._print(text + "\n")
@@ -74,7 +84,7 @@ class Terminal:
     def write_over(self, text: str) -> None:
         """Show a line that the next one takes the place of; only where the cursor can be moved."""
         if self.colour and not self.quiet:
-            self._print(f"\r\x1b[K{self.cut(text)}")
+            self._print(f"\r\x1b[K{harmless(self.cut(text))}")
             self.flush()
 
     def flush(self) -> None:
@@ -141,6 +151,7 @@ def in_columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
 
 def complain(text: str, stream: TextIO | None = None) -> None:
     """Print a line on standard error, or what was that before a step ran; one that is closed or gone takes nothing."""
+    text = harmless(text)
     note(text)
     stream = sys.stderr if stream is None else stream
     try:
@@ -149,6 +160,16 @@ def complain(text: str, stream: TextIO | None = None) -> None:
             stream.flush()
     except (OSError, ValueError):
         pass
+
+
+def harmless(text: str) -> str:
+    """Return a text in which what would do something to a terminal is written out, but for our own styles.
+
+    Names and messages come out of models, plugins and reports of others: they must not move the cursor, rename the
+    window or change the direction of writing.
+    """
+    first, *others = text.translate(_WRITTEN_OUT).split(_ESCAPE)
+    return first + "".join((_ESCAPE if part.startswith(_OWN_CODES) else r"\x1b") + part for part in others)
 
 
 def _encodable(text: str, stream: TextIO) -> str:

@@ -19,6 +19,7 @@ from brainsmith.dashboard.build_tree import PAGE, REPORT, FoundBuild
 from brainsmith.dashboard.comparison_page import comparison_page
 from brainsmith.dashboard.overview_page import MOST_COMPARED, overview_page, overview_parts
 from brainsmith.graph_drawing.graph_svg import STYLE
+from brainsmith.web.page import page_policy
 from brainsmith.web.subject import read_files
 
 if TYPE_CHECKING:
@@ -151,6 +152,8 @@ class Pages:
             return None
         kind = _SHOWN.get(path.suffix) if name != PAGE else "text/html; charset=utf-8"
         headers = {} if kind else {"content-disposition": f"attachment; filename*=utf-8''{quote(path.name)}"}
+        if name == PAGE:  # whoever made the build wrote it, and here it could read all other builds
+            headers["content-security-policy"] = page_policy()
         return Response(path.read_bytes(), media_type=kind or "application/octet-stream", headers=headers)
 
 

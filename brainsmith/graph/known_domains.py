@@ -12,6 +12,8 @@ STANDARD = ("", "ai.onnx", "ai.onnx.ml")
 """ONNX's own, which no module stands for."""
 _FRAMEWORKS = ("qonnx.custom_op.", "finn.custom_op.")
 _OPS = "brainsmith.ops"
+_NO_LAYERS = ("qonnx.", "onnx.brevitas", _OPS)
+"""With what domains begin whose operators make no code."""
 _OLD = ("onnx.brevitas", "qonnx", "finn")
 """Names that QONNX replaces by `qonnx.custom_op.general`."""
 
@@ -43,6 +45,11 @@ def own_domains() -> frozenset[str]:
     records = get_plugin_manager().all_records()[0].records()
     stated = {info.extra.get("domain", _OPS) for info in records if info.framework == "brainsmith"}
     return frozenset({_OPS, *stated})
+
+
+def has_layers(domain: str) -> bool:
+    """Tell whether operators of a domain may be hardware layers, which make code: not those of QONNX, ops and no module."""
+    return not domain.startswith(_NO_LAYERS) and _is_there(_module_of(domain).partition(".")[0])
 
 
 def _module_of(domain: str) -> str:

@@ -17,6 +17,7 @@ from brainsmith.graph.known_domains import STANDARD, domain_fault
 from brainsmith.graph.model_functions import function_faults
 from brainsmith.graph.node_arguments import argument_faults
 from brainsmith.graph.partition_models import partition_model, partitions_of
+from brainsmith.graph.pasted_text import pasted_fault
 from brainsmith.graph.proto_messages import text_faults
 from brainsmith.graph.sizes import bit_width_faults, constant_faults, growth_faults, size_faults
 from brainsmith.graph.well_formed import all_graphs, node_text, structure_fault
@@ -62,7 +63,8 @@ def _faults(model: Any, above: frozenset[str] = frozenset()) -> Iterator[str]:
     for fault in function_faults(model):
         yield f"{fault}. Export the model again."
     for function in model.functions:
-        yield from _node_faults(list(function.node), {}, domains, opset)
+        for graph in all_graphs(function):
+            yield from _node_faults(list(graph.node), {}, domains, opset)
     for graph in all_graphs(model.graph):
         yield from code_faults(graph)
         yield from property_faults(graph.metadata_props)
@@ -116,7 +118,7 @@ def _node_faults(
             domains[node.domain] = domain_fault(node.domain)
         if domains[node.domain]:
             yield CodeFault(f"{node_text(node)} is of {domains[node.domain]}")
-        if fault := program_fault(node):
+        if fault := program_fault(node) or pasted_fault(node):
             yield CodeFault(f"{node_text(node)} has {fault}")
         yield from _attribute_faults(node)
     yield from bit_width_faults(nodes, constants)

@@ -72,6 +72,18 @@ class HlsProgram:
     streams: tuple[HlsStream, ...]
     headers: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Refuse a function whose name would be more than a name in C++.
+
+        Raises:
+            SimulationError: It is no identifier.
+        """
+        if not (self.top.isascii() and self.top.isidentifier()):
+            raise SimulationError(
+                f"the C++ of layer {self.top!r} cannot be compiled: its name is that of a function, so it must be "
+                "letters, digits and _\n  give its node such a name"
+            )
+
     @property
     def unit(self) -> str:
         """The translation unit that is compiled: the source, and a function that feeds and empties its streams."""

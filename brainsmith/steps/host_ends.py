@@ -53,6 +53,6 @@ def parent_model(folder: Path) -> ModelWrapper | None:
     file = folder / PARENT
     if not file.is_file():
         return None
-    from qonnx.core.modelwrapper import ModelWrapper
+    from brainsmith.execution.read_model import read_model
 
-    return ModelWrapper(str(file))
+    return read_model(file)

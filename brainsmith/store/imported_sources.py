@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from importlib.machinery import PathFinder, SourceFileLoader
+from importlib.machinery import ExtensionFileLoader, PathFinder, SourceFileLoader, SourcelessFileLoader
 from importlib.util import cache_from_source
 from itertools import takewhile
 from types import ModuleType
@@ -51,7 +51,7 @@ class Imported:
 
 
 SOURCE_CHECKS: list[Callable[[str, bytes], None]] = []
-"""What looks at each source that is about to be run, by its path, and may refuse it with an ImportError."""
+"""What looks at each source or compiled module that is about to be run, by its path, and may raise an ImportError."""
 
 _NOTED: WeakKeyDictionary[ModuleType, Imported] = WeakKeyDictionary()
 
@@ -64,9 +64,13 @@ def note_imports() -> None:
 
 
 def noting(spec: ModuleSpec) -> ModuleSpec:
-    """Let a module note its source when it is made; for finders that stand beside Python's own."""
-    if type(spec.loader) is SourceFileLoader:
-        spec.loader = _NotingLoader(spec.loader.name, spec.loader.path)
+    """Let a module note its source when it is made; for finders that stand beside Python's own.
+
+    One that is made of no source, but is compiled, is looked at in the same moment.
+    """
+    loader: Any = spec.loader
+    if (own := _LOADERS.get(type(loader))) is not None:
+        spec.loader = own(loader.name, loader.path)
     return spec
 
 
@@ -205,8 +209,7 @@ class _NotingLoader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType | None:
         """Return the code of the module's source as it is now."""
         data, status = self._at_hand = _read(self.path)
-        for check in SOURCE_CHECKS:
-            check(self.path, data)
+        _check(self.path, data)
         self._bytecode_counts = _is_bytecode_younger(self.path, status)
         try:
             code = super().get_code(fullname)
@@ -230,6 +233,44 @@ class _NotingLoader(SourceFileLoader):
             if not self._bytecode_counts:
                 raise FileNotFoundError(path)
         return bytes(super().get_data(path))
+
+
+class _CheckedBytecode(SourcelessFileLoader):
+    """Makes a module of a compiled file that has no source, if what looks at sources accepts it."""
+
+    def get_data(self, path: str) -> bytes:
+        """Return a file's content."""
+        data = bytes(super().get_data(path))
+        _check(path, data)
+        return data
+
+
+class _CheckedExtension(ExtensionFileLoader):
+    """Loads a compiled extension module, if what looks at sources accepts its file."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Load the file."""
+        if SOURCE_CHECKS:
+            _check(self.path, _read(self.path)[0])
+        return super().create_module(spec)
+
+
+_LOADERS: dict[type, Callable[[str, str], Any]] = {
+    SourceFileLoader: _NotingLoader,
+    SourcelessFileLoader: _CheckedBytecode,
+    ExtensionFileLoader: _CheckedExtension,
+}
+"""What makes modules in place of Python's own loaders."""
+
+
+def _check(path: str, data: bytes) -> None:
+    """Let all that looks at sources look at a file.
+
+    Raises:
+        ImportError: It may not be run.
+    """
+    for check in SOURCE_CHECKS:
+        check(path, data)
 
 
 def _read(path: str) -> tuple[bytes, os.stat_result]:

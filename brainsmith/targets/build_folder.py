@@ -93,6 +93,7 @@ def read_build_folder(folder: Path) -> BuildFolder:
 
     Raises:
         BuildError: There is no accelerator, or the model around it cannot be run.
+        ModelError: That model is none, or would run code.
     """
     package = read_package(folder)
     own = _own_signature(package)
@@ -113,11 +114,10 @@ def _host(folder: Path) -> HostParts | None:
 
     if not (folder / PARENT).is_file():
         return None
-    from qonnx.core.modelwrapper import ModelWrapper
-
     from brainsmith.execution.host_parts import HostParts
+    from brainsmith.execution.read_model import read_model
 
-    return HostParts(ModelWrapper(str(folder / PARENT)))
+    return HostParts(read_model(folder / PARENT))
 
 
 def _own_signature(package: AcceleratorPackage) -> ModelSignature:

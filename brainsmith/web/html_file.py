@@ -27,6 +27,21 @@ def html_document(title: str, style: str, script: str, *content: Child) -> str:
     return _document(title, policy, tag("style", Markup(style)), content, tag("script", Markup(script)))
 
 
+def served_policy(script: str) -> str:
+    """Return the policy under which a server shows a page that somebody else may have written.
+
+    Args:
+        script: All that may run in it.
+    """
+    rules = (
+        "default-src 'none'",
+        "img-src data:",
+        "style-src 'unsafe-inline'",
+        f"script-src '{_digest(script)}'",
+    )
+    return "; ".join([*rules, "form-action 'none'", "base-uri 'none'"])
+
+
 def site_page(title: str, style: str, script: str, *content: Child, asks_again: bool = False) -> str:
     """Return a page of a site whose pages share a style sheet and a script.
 

@@ -18,7 +18,7 @@ from brainsmith.web.circuit import circuit_section
 from brainsmith.web.design_layers import DesignLayer, read_fifos, read_layers
 from brainsmith.web.graph import Drawing, draw
 from brainsmith.web.graph_data import read_graph
-from brainsmith.web.html_file import html_document
+from brainsmith.web.html_file import html_document, served_policy
 from brainsmith.web.integers_section import integers_section
 from brainsmith.web.layers_section import layers_section
 from brainsmith.web.step_result import read_steps
@@ -82,6 +82,11 @@ def page(report: Mapping[str, Any], wave: str = "") -> str:
     digest = f" The model's digest is {subject.digest}." if subject.digest else ""
     foot = tag("footer", tag("p", f"Made by BrainSmith from report.json, schema {schema}.{digest}"))
     return _document(subject.name, Markup("".join([*top, main, foot])), details)
+
+
+def page_policy() -> str:
+    """Return the policy for a page in a build's folder: it runs this version's script or none, and loads nothing."""
+    return served_policy(_resource("report.js"))
 
 
 def _drawing(graphs: Fields, key: str, layers: tuple[DesignLayer, ...], title: str) -> Drawing | None:

@@ -118,3 +118,20 @@ def test_the_width_is_never_too_small(monkeypatch, columns, width):
             return 1
 
     assert Terminal(Narrow()).width == width
+
+
+def test_what_would_do_something_to_a_terminal_is_written_out(monkeypatch, capsys):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    hostile = "a\x1b]0;owned\x07\x1b[2J\r\x9b1A\u202e\tb\nü"
+    harmless = "a\\x1b]0;owned\\x07\\x1b[2J\\r\\x9b1A\\u202e\tb\nü"
+    coloured = Terminal(Screen())
+    coloured.write(coloured.style(hostile, "red"))
+    assert shown(coloured) == f"\x1b[31m{harmless}\x1b[0m\n"
+    plain = Terminal(io.StringIO())
+    plain.table(HEADING, [("kernel", hostile.replace("\n", ""))])
+    assert shown(plain) == "kernel\t" + harmless.replace("\n", "").replace("\\r", " ") + "\n"
+    coloured.write_over("\x1b[2J")
+    assert shown(coloured).endswith("\r\x1b[K\\x1b[2J")
+    complain(f"error: {hostile}")
+    assert capsys.readouterr().err == f"error: {harmless}\n"

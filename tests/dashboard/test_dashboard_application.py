@@ -10,6 +10,7 @@ import pytest
 from brainsmith.build.workspace import Workspace
 from brainsmith.dashboard.dashboard_server import DashboardServer
 from brainsmith.errors import DashboardError
+from brainsmith.web.page import page as report_page
 from tests.web.pages import Page
 
 from .conftest import put
@@ -143,6 +144,24 @@ def test_hostile_texts_of_reports_are_shown_as_text(client, tree, report):
     put(tree / "x<y&z", report)
     for answer in (client.get("/"), client.get("/compare", params={"build": ["good", "x<y&z"]})):
         assert page(answer).all("script") == [{"src": "/dashboard.js"}]
+
+
+def test_a_page_that_somebody_else_wrote_runs_nothing_but_our_script(client, tree, report):
+    (tree / "good" / "report.html").write_text("<script>fetch('/')</script>", "utf-8")
+    answer = client.get("/build/good/-/report.html")
+    rules = dict(rule.split(" ", 1) for rule in answer.headers["content-security-policy"].split("; "))
+    own = Page(report_page(report)).all("meta")
+    (policy,) = (tag["content"] for tag in own if tag.get("http-equiv") == "Content-Security-Policy")
+    assert rules == {
+        "default-src": "'none'",
+        "img-src": "data:",
+        "style-src": "'unsafe-inline'",
+        "script-src": policy.partition("script-src ")[2],
+        "form-action": "'none'",
+        "base-uri": "'none'",
+    }
+    assert rules["script-src"].startswith("'sha256-")
+    assert "content-security-policy" not in client.get("/build/good/-/report.json").headers
 
 
 def test_a_port_that_is_taken_and_a_folder_that_does_not_exist_are_refused(server, tree):

@@ -88,3 +88,14 @@ def test_without_a_compiler_it_says_what_to_install(monkeypatch, tmp_path):
     message = "no HLS C++ can be compiled: g++ is missing: install a C++ compiler, such as Debian's g++"
     with pytest.raises(ToolError, match=f"^{re.escape(message)}$"):
         compile_program(program())
+
+
+def test_the_name_of_a_function_is_a_name():
+    hostile = 'f\n#ifndef K\n#define K\n(); static int q = system("touch ran"); void f\n#endif\n'
+    for name in (hostile, "a b", "/a/b", "é", ""):
+        with pytest.raises(SimulationError) as caught:
+            HlsProgram(name, DOUBLED, STREAMS)
+        assert str(caught.value) == (
+            f"the C++ of layer {name!r} cannot be compiled: its name is that of a function, so it must be letters, digits "
+            "and _\n  give its node such a name"
+        )

@@ -537,6 +537,32 @@ def test_what_is_imported_after_the_check_is_as_it_was_checked(own, listed, how,
     assert step(None, None) == 1
 
 
+@pytest.mark.parametrize("how", ["signed", "listed by content"])
+@pytest.mark.parametrize("file", ["helper.pyc", "helper/__init__.pyc", "helper.so"])
+def test_compiled_modules_that_come_after_the_check_are_not_imported(own, listed, how, file):
+    pytest.importorskip("cryptography", reason="needs cryptography")
+    own.write("plugins/helper.py", "VALUE = 1\n")
+    own.write("plugins/lazy.py", LAZY)
+    if how == "signed":
+        make_key("team.key", "team")
+        sign("plugins", "team.key")
+        assert main(["trust", "add", "team.key.pub"]) == 0
+    else:
+        assert main(["trust", "add", "plugins", "--content"]) == 0
+    fresh()
+    step = steps.get_plugin("lazy")
+    os.unlink("plugins/helper.py")
+    own.write("other.py", "VALUE = 2\n")
+    os.makedirs(os.path.dirname(f"plugins/{file}"), exist_ok=True)
+    py_compile.compile("other.py", cfile=f"plugins/{file}")
+    with pytest.raises(ImportError) as caught:
+        step(None, None)
+    folder = os.path.abspath("plugins")
+    assert str(caught.value) == (
+        f"{folder}/{file} is not as it was when {folder} was checked, which is trusted by its content"
+    )
+
+
 def test_a_folder_that_all_may_write_is_no_folder_of_ones_own(own):
     folder = os.path.realpath(own / "plugins")
     os.chmod(folder, 0o777)

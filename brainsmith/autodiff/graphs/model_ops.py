@@ -14,6 +14,7 @@ from brainsmith.autodiff.graphs.op_definition import definition_hash
 from brainsmith.autodiff.op import Op
 from brainsmith.autodiff.op_registry import get_custom_op, list_custom_ops
 from brainsmith.errors import MissingOpError
+from brainsmith.graph.sound import require_sound
 from brainsmith.graph.well_formed import all_graphs
 from brainsmith.plugin.core import get_registry
 
@@ -54,7 +55,7 @@ def noted_ops(model: ModelWrapper) -> dict[str, dict[str, str]]:
     try:
         entries = json.loads(text) if text else []
         return {str(entry["name"]): entry for entry in entries}
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return {}
 
 
@@ -106,11 +107,13 @@ def load_model(path: str | Path) -> ModelWrapper:
     """Read a QONNX model, and check that the ops it uses are here.
 
     Raises:
+        ModelError: The model is unsound, or would run code.
         MissingOpError: One is not; the message says which bundle has it, and what to call.
     """
     from qonnx.core.modelwrapper import ModelWrapper
 
     model = ModelWrapper(str(path))
+    require_sound(model.model, str(path))
     require_ops(model, str(path))
     return model
 

@@ -8,12 +8,12 @@ the machine. A model that says any of this is refused before a target sees it, a
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.errors import ModelError
 from brainsmith.graph.evaluated_text import EVALUATED, EVALUATED_PROPERTIES, is_literal
 from brainsmith.graph.known_domains import STANDARD, own_domains
+from brainsmith.graph.pasted_text import FILE_ATTRIBUTES, is_plain, is_plain_name, texts_of
 from brainsmith.graph.proto_messages import messages_in, text_faults
 from brainsmith.graph.sound import require_sound
 from brainsmith.runtime.file_facts import model_in, partition_files
@@ -32,9 +32,6 @@ _DOMAINS = (
 )
 """The domains of QONNX and FINN whose operators are executed for clients."""
 
-_FILE_ATTRIBUTES = re.compile(r"model|body|output_hook|.*_(path|so)|code_gen_dir.*|rtlsim_trace")
-_PLAIN = re.compile(r"[\w .,:<>+-]*")
-_NODE_NAME = re.compile(r"[\w ./:-]*")
 _EVALUATED = (*EVALUATED, *EVALUATED_PROPERTIES)
 """What QONNX and FINN give to Python's `eval`."""
 
@@ -107,19 +104,18 @@ def _check_node(node: Any) -> None:
             f"{where} is of domain {node.domain!r}, which is not executed for clients; those are ONNX's own and "
             f"{', '.join(domains)}"
         )
-    if not _NODE_NAME.fullmatch(node.name) or ".." in node.name:
+    if not is_plain_name(node.name):
         raise ModelError(f"the name of a node must be letters, digits, spaces and ./:-, not {node.name!r}")
-    for attribute in node.attribute:
-        for text in filter(None, (attribute.s, *attribute.strings)):
-            _check_attribute(where, attribute.name, text.decode("utf-8", "replace"))
+    for name, text in texts_of(node):
+        _check_attribute(where, name, text)
 
 
 def _check_attribute(where: str, name: str, text: str) -> None:
-    if _FILE_ATTRIBUTES.fullmatch(name):
+    if FILE_ATTRIBUTES.fullmatch(name):
         raise ModelError(
             f"{where} has attribute {name} = {text!r}, which names a file or a program of the server"
         )
-    if not _PLAIN.fullmatch(text) and not is_literal(text):
+    if not is_plain(text):
         raise ModelError(
             f"{where} has attribute {name} = {text!r}, which is neither a plain word nor numbers"
         )
