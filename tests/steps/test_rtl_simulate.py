@@ -169,6 +169,7 @@ def test_one_of_several_partitions_cannot_be_verified(stitched, config, tmp_path
     parent = ModelWrapper(str(tmp_path / PARENT))
     (node,) = parent.get_nodes_by_op_type("StreamingDataflowPartition")
     parent.graph.node.append(node)
+    parent.graph.node[-1].output[:] = ["other"]
     parent.save(str(tmp_path / PARENT))
     with pytest.raises(BuildError) as caught:
         GoldenFrames(stitched, take_design(stitched, config), config)
