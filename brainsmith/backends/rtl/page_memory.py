@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brainsmith.rtl.cores.costs import block_parts, block_rams
+from brainsmith.rtl.cores.costs import block_parts, block_rams, block_words
 from brainsmith.rtl.synthesis.cells import Resources
 
 LUT_LIMIT = 128
@@ -38,6 +38,23 @@ def page_memory_resources(words: int, bits: int, block: bool | None = None) -> R
         return Resources(lut=_chosen(parts, bits), ff=held, bram18=block_rams(words, bits))
     stored, parts = storage_luts(words, bits), -(-words // LARGE)
     return Resources(lut=stored + _chosen(parts, bits), lutram=stored, ff=bits)
+
+
+def banked_resources(words: int, bits: int) -> Resources:
+    """Return what a memory needs of which each block RAM has a register, and what is chosen of these has one.
+
+    Args:
+        words: Of both pages; more than one block RAM has.
+        bits: Of a word.
+    """
+    bank = block_words(words, bits)
+    whole, rest = divmod(words, bank)
+    banks = whole + bool(rest)
+    blocks = whole * block_rams(bank, bits) + (block_rams(rest, bits) if rest else 0)
+    ways = (
+        2 * (banks - 1).bit_length()
+    )  # from which one a word is that was fetched, and that is in a register
+    return Resources(lut=_chosen(banks, bits), ff=(banks + 1) * bits + ways, bram18=blocks)
 
 
 def _chosen(parts: int, bits: int) -> int:

@@ -3,7 +3,8 @@
 //
 // There are two pages in the memory, and the next one is written while one is read, so beats come and go in every
 // cycle. A read's address is the last one plus a constant, that of the innermost loop that goes on. Behind block RAM
-// there is a register, since its words come late in a cycle.
+// there is a register, since its words come late in a cycle; where several hold the words of one bit, each has one, and
+// which of them is chosen goes to another.
 module shuffle_core #(
     int unsigned BITS = 8,    // of a beat
     int unsigned WORDS = 6,   // beats in a page; 1 makes the core a pair of wires
@@ -17,7 +18,8 @@ module shuffle_core #(
     int unsigned STRIDE2 = 0,
     int unsigned STRIDE3 = 1,
     int unsigned STRIDE4 = 2,
-    bit BLOCK = 0             // pages in block RAM, else in LUTs
+    bit BLOCK = 0,            // pages in block RAM, else in LUTs
+    int unsigned BANK = 16384 // words of one block RAM, a power of 2
 ) (
     input logic clk,
     input logic rst,
@@ -125,42 +127,88 @@ module shuffle_core #(
             end
         end
 
-        if (BLOCK) begin : behind
-            logic there;  // a word is fetched
+        localparam int unsigned BANKS = BLOCK ? (2 * WORDS + BANK - 1) / BANK : 1;
 
+        logic there;  // a word is fetched
+
+        if (BLOCK) begin : behind
             assign read = whole && (!there || move);
 
             always_ff @(posedge clk) begin
-                if (rst) {there, out_valid} <= '0;
-                else begin
-                    if (!there || move) there <= read;
-                    if (move) out_valid <= there;
-                end
-                if (move) out_data <= fetched;
+                if (rst)                 there <= 1'b0;
+                else if (!there || move) there <= read;
             end
         end else begin : at_once
             assign read     = whole && move;
+            assign there    = read;
             assign out_data = fetched;
-
-            always_ff @(posedge clk) begin
-                if (rst) out_valid <= 1'b0;
-                else if (move) out_valid <= read;
-            end
         end
 
-        page_memory #(
-            .WORDS(2 * WORDS),
-            .BITS(BITS),
-            .BLOCK(BLOCK)
-        ) memory (
-            .clk,
-            .write,
-            .write_at,
-            .write_data(in_data),
-            .read,
-            .read_at,
-            .read_data(fetched)
-        );
+        if (BANKS > 1) begin : banks
+            localparam int unsigned BANK_BITS = $clog2(BANK);
+            typedef logic [AT_BITS-BANK_BITS-1:0] bank_t;
+
+            logic [BANKS-1:0][BITS-1:0] kept;
+            bank_t fetched_from, kept_from;
+            logic kept_there;
+
+            for (genvar i = 0; i < BANKS; i++) begin : bank
+                localparam int unsigned HOLDS = i + 1 < BANKS ? BANK : 2 * WORDS - i * BANK;
+                localparam int unsigned HOLDS_BITS = $clog2(HOLDS);
+                logic [BITS-1:0] word;
+
+                page_memory #(
+                    .WORDS(HOLDS),
+                    .BITS(BITS),
+                    .BLOCK(1)
+                ) memory (
+                    .clk,
+                    .write(write && write_at[AT_BITS-1:BANK_BITS] == bank_t'(i)),
+                    .write_at(write_at[HOLDS_BITS-1:0]),
+                    .write_data(in_data),
+                    .read,
+                    .read_at(read_at[HOLDS_BITS-1:0]),
+                    .read_data(word)
+                );
+
+                always_ff @(posedge clk) if (move) kept[i] <= word;
+            end
+
+            assign fetched = kept[kept_from];
+
+            always_ff @(posedge clk) begin
+                if (read) fetched_from <= read_at[AT_BITS-1:BANK_BITS];
+                if (move) begin
+                    kept_from <= fetched_from;
+                    out_data  <= fetched;
+                end
+                if (rst) {kept_there, out_valid} <= '0;
+                else if (move) {kept_there, out_valid} <= {there, kept_there};
+            end
+        end else begin : one
+            page_memory #(
+                .WORDS(2 * WORDS),
+                .BITS(BITS),
+                .BLOCK(BLOCK)
+            ) memory (
+                .clk,
+                .write,
+                .write_at,
+                .write_data(in_data),
+                .read,
+                .read_at,
+                .read_data(fetched)
+            );
+
+            always_ff @(posedge clk) begin
+                if (rst)       out_valid <= 1'b0;
+                else if (move) out_valid <= there;
+            end
+
+            if (BLOCK) begin : late
+                always_ff @(posedge clk) if (move) out_data <= fetched;
+            end
+        end
     end
 
 endmodule

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.backends.rtl.page_memory import in_blocks, page_memory_resources
+from brainsmith.backends.rtl.page_memory import banked_resources, in_blocks, page_memory_resources
 from brainsmith.kernels.axes import Loop
 from brainsmith.kernels.shuffle import ShuffleKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
+from brainsmith.rtl.cores.costs import block_parts, block_words
 from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.synthesis.cells import Resources
@@ -53,12 +54,17 @@ class ShuffleRTL(CoreBackend, ShuffleKernel):
         sizes = {f"SIZE{at}": loop.size for at, loop in enumerate(nest)}
         strides = {f"STRIDE{at}": loop.stride for at, loop in enumerate(nest)}
         bits = self.get_instream_width()
-        return {"BITS": bits, "WORDS": words, **sizes, **strides, "BLOCK": int(self.in_blocks())}
+        memory = {"BLOCK": int(self.in_blocks()), "BANK": block_words(2 * words, bits)}
+        return {"BITS": bits, "WORDS": words, **sizes, **strides, **memory}
 
     def in_blocks(self) -> bool:
         """Tell whether the pages are in block RAM: those that LUTs would hold, but give late in a cycle, are too."""
         words = 2 * self.page()[0]
         return words > MOST_IN_LUTS or in_blocks(words, self.get_instream_width())
+
+    def in_banks(self) -> bool:
+        """Tell whether a word is chosen from several block RAMs."""
+        return self.in_blocks() and block_parts(2 * self.page()[0], self.get_instream_width()) > 1
 
     def page(self) -> tuple[int, tuple[Loop, ...]]:
         """Return how many beats a page has, and the loops that read them; 1 beat and none if nothing moves."""
@@ -77,12 +83,15 @@ class ShuffleRTL(CoreBackend, ShuffleKernel):
         return prod(loop.size for loop in loops), tuple(loops)
 
     def beat_schedule(self) -> BeatSchedule:
-        """Return that a page is read when it is whole, a beat in each turn, and given a cycle later; from block RAM two."""
+        """Return that a page is read when it is whole, a beat in each turn, and given a cycle later.
+
+        From block RAM it is two cycles, and three if it is chosen from several.
+        """
         (beats,), _ = self.frame_beats()
         words, _ = self.page()
         if words == 1:
             return one_by_one(beats, delay=0)
-        given = Giving(np.arange(beats), 1 + int(self.in_blocks()))
+        given = Giving(np.arange(beats), 1 + self.in_blocks() + self.in_banks())
         return BeatSchedule(beats, (in_pages(beats, beats // words, words),), (given,))
 
     def core_resources(self) -> Resources:
@@ -99,6 +108,8 @@ class ShuffleRTL(CoreBackend, ShuffleKernel):
         odd = address if words & (words - 1) else 0
         control = Resources(lut=step + odd + turns + 17, ff=2 * address + turns + longer + 6)
         bits, block = self.get_instream_width(), self.in_blocks()
+        if self.in_banks():
+            return control + Resources(lut=3, ff=2) + banked_resources(2 * words, bits)
         behind = Resources(lut=2, ff=bits + 1) if block else Resources()
         return control + behind + page_memory_resources(2 * words, bits, block)
 

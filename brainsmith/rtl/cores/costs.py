@@ -16,9 +16,14 @@ def block_parts(words: int, bits: int) -> int:
     return _blocks(words, bits)[1]
 
 
-def _blocks(words: int, bits: int) -> tuple[int, int]:
-    parts = ((-(-words // depth), -(-bits // width)) for depth, width in _BLOCK_SHAPES)
-    return min((deep * wide, deep) for deep, wide in parts)
+def block_words(words: int, bits: int) -> int:
+    """Return how many words one of these block RAMs has, a power of two."""
+    return _blocks(words, bits)[2]
+
+
+def _blocks(words: int, bits: int) -> tuple[int, int, int]:
+    parts = ((-(-words // depth), -(-bits // width), depth) for depth, width in _BLOCK_SHAPES)
+    return min((deep * wide, deep, depth) for deep, wide, depth in parts)
 
 
 def comparator_luts(bits: int) -> int:

@@ -25,6 +25,13 @@ def instance(one):
     return getCustomOp(make_model([one]).graph.node[0])
 
 
+IN_BANKS = {
+    "two words in the last": case((41, 25), (41, 25), (1, 0), kind="INT18"),
+    "three of 4096 words": case((12, 6, 6, 12), (12, 6, 6, 12), (1, 3, 0, 2), kind="INT8"),
+}
+"""Words that are chosen from several block RAMs."""
+
+
 @st.composite
 def cases(draw):
     shape = draw(st.lists(st.integers(1, 4), min_size=1, max_size=5))
@@ -62,9 +69,17 @@ test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=6, leas
 @pytest.mark.slow
 @pytest.mark.compiles(tried=1)
 def test_pages_in_block_ram_move_when_the_schedule_says(tmp_path, simulations):
-    chosen = [case((8, 32), (8, 2, 16), (1, 2, 0)), case((5, 28), (5, 28), (1, 0), kind="INT20")]
-    assert [instance(one).in_blocks() for one in chosen] == [True, True]
+    chosen = [
+        case((8, 32), (8, 2, 16), (1, 2, 0)), case((5, 28), (5, 28), (1, 0), kind="INT20"), *IN_BANKS.values()
+    ]  # fmt: skip
+    assert [instance(one).in_blocks() for one in chosen] == [True] * 4
+    assert [instance(one).in_banks() for one in chosen] == [False, False, True, True]
     assert_beats_as_scheduled(chosen, tmp_path)
+
+
+@pytest.mark.slow
+def test_pages_in_several_block_rams(tmp_path, simulations):
+    check_cores(list(IN_BANKS.values()), tmp_path)
 
 
 NONE = {f"SIZE{at}": 1 for at in range(5)} | {f"STRIDE{at}": 0 for at in range(5)}
@@ -76,6 +91,7 @@ NONE = {f"SIZE{at}": 1 for at in range(5)} | {f"STRIDE{at}": 0 for at in range(5
         {**NONE, "BITS": 1, "WORDS": 1},
         {**NONE, "WORDS": 2, "SIZE4": 2, "STRIDE4": 1},
         {"BITS": 33, "BLOCK": 1},
+        {"BITS": 33, "BLOCK": 1, "BANK": 4},
         {
             **NONE,
             "WORDS": 32,
@@ -119,6 +135,6 @@ def test_resources_are_as_stated(tmp_path):
         case((8, 32), (8, 2, 16), (1, 0, 2), simd=4, kind="INT8"),
         case((8, 32), (8, 2, 16), (1, 2, 0), kind="INT8"),
         case((2,) * 5, (2,) * 5, (4, 3, 2, 1, 0), kind="INT5"),
-        case((12, 6, 6, 12), (12, 6, 6, 12), (1, 3, 0, 2), kind="INT8"),
+        *IN_BANKS.values(),
     ]
-    assert_as_stated(chosen, tmp_path)
+    assert_as_stated(chosen, tmp_path, exact=["bram18"])
