@@ -112,7 +112,10 @@ module label_select_core #(
         end
 
         for (genvar i = 0; i < COUNT; i++) begin : g_ahead
-            assign ahead[i] = key[i].known && (!known || {key[i].value, key[i].older} > {best, 1'b0});
+            // The best less what comes: if that borrows, this is greater, or there is no best yet.
+            logic [IN_BITS+2:0] above;
+            assign above    = {1'b0, known, best, 1'b0} - {2'b01, key[i].value, key[i].older};
+            assign ahead[i] = key[i].known && above[IN_BITS+2];
         end
 
         assign found[at] = label;
@@ -184,7 +187,7 @@ module label_select_core #(
 
     assign last     = lowest == label_t'(LABELS - PE);
     assign finished = last_at[TOP];
-    assign room     = pending == '0 || (pending == TOP'(1) && out_ready);
+    assign room     = (TOP == 1 || !pending[TOP > 1 ? 1 : 0]) && (!pending[0] || out_ready);
     assign enable   = !finished || room;
     assign in_ready = enable;
     assign take     = come_valid && enable;

@@ -12,7 +12,6 @@ from brainsmith.backends.rtl.embedded_resources import SHIFT_REGISTER
 from brainsmith.backends.rtl.label_select_order import order_resources, order_stages
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
-from brainsmith.rtl.cores.costs import comparator_luts
 from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.synthesis.cells import Resources
 from brainsmith.rtl.timing.beat_schedule import BeatSchedule, Giving, Taking
@@ -96,9 +95,9 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
         label = max((self.get_nodeattr("Labels") - 1).bit_length(), 1)
         come, lane_bits = min(lanes, top), (lanes - 1).bit_length()
         counts = [min(come, top - at) for at in range(top)]  # values that come to each of the best
-        compared = sum(counts) * (comparator_luts(bits + int(top > 1)) + int(top > 1))
+        compared = sum(counts) * (bits + 1 + int(top > 1))
         on = sum(counts[1:]) * (bits + label + 2)
-        chosen = label * come + bits + label if lanes > 1 else 0
+        numbered = label * come if lanes > 1 else 0
         # What is handed on is held while it is chosen from; the first of the best knows that nothing is older.
         held = sum(count * (bits + label + 3) + bits + label + 2 for count in counts[:-1])
         held -= 2 * come - 1 if top > 1 else 0
@@ -108,7 +107,7 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
         short = sum(wait for wait in waits if wait < SHIFT_REGISTER) * label
         long = sum(wait >= SHIFT_REGISTER for wait in waits) * label
         return order_resources(lanes, come, bits, lane_bits) + Resources(
-            lut=2 * label + 6 + compared + (MUX[lanes > 1] * on + 9) // 10 + long + chosen,
+            lut=2 * label + 6 + compared + (MUX[lanes > 1] * on + 9) // 10 + long + numbered,
             ff=top * (bits + 2 * label + 3) + on + held + short + label + len(order_stages(lanes, come)),
             lutram=long,
         )
