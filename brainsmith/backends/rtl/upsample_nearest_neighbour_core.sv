@@ -2,14 +2,15 @@
 // Repeats each pixel of an image WIDE times in its row, and each row HIGH times.
 //
 // One row lies in a memory. A pixel's place is free again once it was read for the last time, so the next row comes
-// in while the last copies of the row before go out. The output never waits as long as the input does not.
+// in while the last copies of the row before go out. The output never waits as long as the input does not. Behind block
+// RAM there is a register, since its words come late in a cycle.
 module upsample_nearest_neighbour_core #(
     int unsigned BITS  = 8,  // of a beat
     int unsigned FOLDS = 1,  // beats of a pixel
     int unsigned WIDTH = 4,  // pixels of a row that comes in
     int unsigned WIDE  = 2,  // copies of a pixel in a row
     int unsigned HIGH  = 2,  // copies of a row
-    bit          BLOCK = 0   // the row is in block RAM, else in LUTs
+    bit          BLOCK = 0   // the row, of two beats or more, is in block RAM, else in LUTs
 ) (
     input  logic clk,
     input  logic rst,
@@ -59,25 +60,54 @@ module upsample_nearest_neighbour_core #(
     assign fresh       = across == '0 && down == '0;
     assign final_copy  = last_across && last_down;
 
-    // In a full row, the place that is read for the last time is the one that is written next.
-    assign fetch    = (!fresh || unread != '0) && (!out_valid || out_ready);
-    assign in_ready = kept != count_t'(ROW) || (fetch && final_copy);
-    assign take     = in_valid && in_ready;
+    logic move;  // a beat goes to the output
 
-    // What is read is what was there before the write.
+    assign move = !out_valid || out_ready;
+    assign take = in_valid && in_ready;
+
     if (BLOCK) begin : in_blocks
-        (* ram_style = "block" *) logic [BITS-1:0] row[ROW];
+        logic there;  // a beat is fetched
+        logic [BITS-1:0] fetched;
+
+        // A place is free a cycle after it was read for the last time, so none is written and read at once.
+        assign fetch    = (!fresh || unread != '0) && (!there || move);
+        assign in_ready = kept != count_t'(ROW);
+
+        page_memory #(
+            .WORDS(ROW),
+            .BITS(BITS),
+            .BLOCK(1)
+        ) row (
+            .clk,
+            .write(take),
+            .write_at(put),
+            .write_data(in_data),
+            .read(fetch),
+            .read_at(get),
+            .read_data(fetched)
+        );
 
         always_ff @(posedge clk) begin
-            if (take) row[put] <= in_data;
-            if (fetch) out_data <= row[get];
+            if (rst) {there, out_valid} <= '0;
+            else begin
+                if (!there || move) there <= fetch;
+                if (move) out_valid <= there;
+            end
+            if (move) out_data <= fetched;
         end
     end else begin : in_luts
+        // In a full row, the place that is read for the last time is the one that is written next: what is read is what
+        // was there before.
+        assign fetch    = (!fresh || unread != '0) && move;
+        assign in_ready = kept != count_t'(ROW) || (fetch && final_copy);
+
         (* ram_style = "distributed" *) logic [BITS-1:0] row[ROW];
 
         always_ff @(posedge clk) begin
             if (take) row[put] <= in_data;
             if (fetch) out_data <= row[get];
+            if (rst)       out_valid <= 1'b0;
+            else if (move) out_valid <= fetch;
         end
     end
 
@@ -94,16 +124,14 @@ module upsample_nearest_neighbour_core #(
         // Both neighbours are known before it is, which of them is next.
         if (take != (fetch && final_copy)) kept <= take ? kept_more : kept_less;
         if (take != (fetch && fresh)) unread <= take ? unread_more : unread_less;
-        if (!out_valid || out_ready) out_valid <= fetch;
         if (rst) begin
-            put       <= '0;
-            get       <= '0;
-            fold      <= '0;
-            across    <= '0;
-            down      <= '0;
-            kept      <= '0;
-            unread    <= '0;
-            out_valid <= 1'b0;
+            put    <= '0;
+            get    <= '0;
+            fold   <= '0;
+            across <= '0;
+            down   <= '0;
+            kept   <= '0;
+            unread <= '0;
         end
     end
 

@@ -29,6 +29,7 @@ class UpsampleNearestNeighbourRTL(CoreBackend, UpsampleNearestNeighbour):
     """Copies of each pixel and each row: `SIMD` channels a beat, NHWC."""
 
     core = "upsample_nearest_neighbour_core"
+    parts = ("page_memory.sv",)
     parallel: ClassVar[Mapping[str, str]] = {"SIMD": "NumChannels"}
 
     @classmethod
@@ -52,11 +53,19 @@ class UpsampleNearestNeighbourRTL(CoreBackend, UpsampleNearestNeighbour):
             "WIDTH": self.get_nodeattr("WI"),
             "WIDE": self._copies("W"),
             "HIGH": self._copies("H"),
-            "BLOCK": int(in_blocks(self._row(), self.get_instream_width())),
+            "BLOCK": int(self.in_blocks()),
         }
 
+    def in_blocks(self) -> bool:
+        """Tell whether the row is in block RAM; a single beat is not."""
+        row = self._row()
+        return row > 1 and in_blocks(row, self.get_instream_width())
+
     def beat_schedule(self) -> BeatSchedule:
-        """Return that a row is stored, whose beats are given as often as they are copied."""
+        """Return that a row is stored, whose beats are given as often as they are copied.
+
+        In block RAM a place is free a cycle after it was read for the last time, and beats are given a cycle later.
+        """
         (taken,), (given,) = self.frame_beats()
         parameters = self.core_parameters()
         folds, width, wide, high = (int(parameters[name]) for name in ("FOLDS", "WIDTH", "WIDE", "HIGH"))
@@ -65,8 +74,11 @@ class UpsampleNearestNeighbourRTL(CoreBackend, UpsampleNearestNeighbour):
         pixel, fold = np.divmod(place, folds)
         first = rows * row * wide * high + pixel * folds * wide + fold
         last = first + (high - 1) * row * wide + (wide - 1) * folds
+        block = int(self.in_blocks())
         room = np.concatenate([last[-row:] - given, last[:-row]])
-        return BeatSchedule(given, (Taking(first, room, freed=0),), (Giving(np.arange(given)),))
+        return BeatSchedule(
+            given, (Taking(first, room, freed=block),), (Giving(np.arange(given), 1 + block),)
+        )
 
     def core_resources(self) -> Resources:
         """Return the memory of a row, the register after it, and the counters of places, copies and beats.
@@ -78,6 +90,8 @@ class UpsampleNearestNeighbourRTL(CoreBackend, UpsampleNearestNeighbour):
         place = (row - 1).bit_length()
         copies = (self._folds(), self._copies("W"), self._copies("H"))
         stored = page_memory_resources(row, bits) if row > 1 else Resources(ff=2 * bits)
+        if self.in_blocks():
+            stored += Resources(ff=bits + 1)
         count = sum((one - 1).bit_length() for one in copies)
         rest = Resources(lut=14 + 3 * place + count, ff=2 * place + 2 * row.bit_length() + count + 1)
         return stored + rest

@@ -7,8 +7,8 @@ from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.upsample_nearest_neighbour_rtl import UpsampleNearestNeighbourRTL
 from brainsmith.rtl.cores.parallelism import Parallelism
-from tests.backends.rtl.bench import RTL, Case, check_cores, law_of_cores, lint
-from tests.backends.rtl.scheduled import law_of_schedules
+from tests.backends.rtl.bench import RTL, Case, check_cores, law_of_cores, lint, make_model
+from tests.backends.rtl.scheduled import assert_beats_as_scheduled, law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 
@@ -19,6 +19,15 @@ def case(channels, simd, size, scale, kind="INT4", batch=1):
         "inputDataType": kind, "batchSize": batch,
     }  # fmt: skip
     return Case("UpsampleNearestNeighbour_rtl", [((batch, height, width, channels), kind)], attributes)
+
+
+IN_BLOCKS = [
+    case(64, 32, (3, 2), (1, 1), "INT8"),
+    case(64, 64, (3, 2), (2, 1), "INT8", batch=2),
+    case(64, 64, (2, 4), (2, 2), "INT4"),
+    case(96, 48, (3, 3), (1, 3), "INT8"),
+]
+"""Rows in block RAM, of 2 to 6 beats."""
 
 
 @st.composite
@@ -54,6 +63,8 @@ def test_cases_by_hand(tmp_path, simulations):
         case(2, 1, (2, 2), (1, 1), "INT3"),
         case(1, 1, (1, 40), (2, 2), "INT8"),
         case(8, 1, (2, 32), (2, 3), "INT24"),
+        case(256, 256, (3, 1), (2, 2), "INT8"),
+        *IN_BLOCKS,
     ]
     check_cores(chosen, tmp_path)
 
@@ -62,6 +73,13 @@ test_computes_what_finn_computes = law_of_cores(cases(), draws=10, least=6, most
 
 
 test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=4, least=4, most=8)
+
+
+@pytest.mark.slow
+@pytest.mark.compiles(tried=1)
+def test_rows_in_block_ram_move_when_the_schedule_says(tmp_path, simulations):
+    assert all(getCustomOp(node).in_blocks() for node in make_model(IN_BLOCKS).graph.node)
+    assert_beats_as_scheduled(IN_BLOCKS, tmp_path)
 
 
 @pytest.mark.parametrize(
