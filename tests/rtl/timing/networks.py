@@ -11,6 +11,7 @@ from brainsmith.rtl.timing.beat_schedule import (
     ALWAYS,
     BeatSchedule,
     Giving,
+    Queue,
     Taking,
     converted,
     gathered,
@@ -69,7 +70,8 @@ def layers_for(draw, beats):
     if kind == "pad":
         around = [draw(st.integers(0, 3)) for _ in range(2)]
         return padded(beats, *around, parts=beats // each, opens=draw(st.booleans()))
-    return one_by_one(beats, delay=delay)
+    queue = draw(st.sampled_from([None, Queue(delay + 1, freed=1), Queue(1, freed=2, later=delay + 1)]))
+    return BeatSchedule(beats, (Taking(np.arange(beats)),), (Giving(np.arange(beats), delay, queue),))
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def moved(network, frames, arrivals, places=None):
         network: The layers.
         frames: How many.
         arrivals: By the number of a beat of the input, and the beats of a frame: the cycle in which it is offered.
-        places: Of each FIFO, by name; without bounds by default.
+        places: How many beats each FIFO holds, by name; without bounds by default.
     """
     put = {one.name: [0] * (frames * one.beats) for one in network.links}
     left = {one.name: [0] * (frames * one.beats) for one in network.links}
@@ -148,10 +150,14 @@ def _move_ends(one, put, left, arrivals, places):
 
 
 def _freed(one, left, beat, places):
-    return left[beat - places[one.name]] if places and beat >= places[one.name] else 0
+    return left[beat - places[one.name]] + 1 if places and beat >= places[one.name] else 0
 
 
 def _move(schedule, turns, ins, outs, put, left, places):
+    stalls = [
+        _stalls(one, giving, schedule.turns, put[one.name])
+        for one, giving in zip(outs, schedule.given, strict=True)
+    ]
     for at in range(len(turns)):
         frame, turn = divmod(at, schedule.turns)
         waits = [turns[at], turns[at - 1] + 1 if at else schedule.begin]
@@ -160,17 +166,16 @@ def _move(schedule, turns, ins, outs, put, left, places):
             waits += [cycle + 1 + schedule.apart for cycle in (*last, turns[at - 1])]
         for one, taking in zip(ins, schedule.taken, strict=True):
             waits += _inputs_of(one, taking, frame, turn, put, left)
-        for one, giving in zip(outs, schedule.given, strict=True):
-            waits += _places_of(one, giving, frame, turn, schedule.turns, left, places)
-        turns[at] = max(waits)
+        turns[at] = max(*waits, *(each.get(at, 0) for each in stalls))
     for one, taking in zip(ins, schedule.taken, strict=True):
         _take(schedule, one, taking, turns, put[one.name], left[one.name])
     for one, giving in zip(outs, schedule.given, strict=True):
         for number in range(len(put[one.name])):
             frame, beat = divmod(number, one.beats)
-            turn = int(giving.turns[beat])
-            last = min(turn, schedule.turns - 1)
-            put[one.name][number] = turns[frame * schedule.turns + last] + turn - last + delays(giving)[beat]
+            turn = frame * schedule.turns + min(int(giving.turns[beat]), schedule.turns - 1)
+            waits = [put[one.name][number], turns[turn] + _delays(giving, schedule.turns)[beat]]
+            waits.append(put[one.name][number - 1] + 1 if number else 0)
+            put[one.name][number] = max(*waits, _freed(one, left[one.name], number, places))
 
 
 def _inputs_of(one, taking, frame, turn, put, left):
@@ -189,16 +194,22 @@ def _inputs_of(one, taking, frame, turn, put, left):
             yield left[one.name][number] + taking.wait
 
 
-def _places_of(one, giving, frame, turn, count, left, places):
-    """Yield from when on there are places for what a turn gives at an output."""
-    for beat in np.flatnonzero(np.minimum(giving.turns, count - 1) == turn):
-        freed = _freed(one, left[one.name], frame * one.beats + int(beat), places)
-        yield freed - delays(giving)[beat] - max(0, int(giving.turns[beat]) - turn)
+def _stalls(one, giving, count, put):
+    """Return which turns, of all frames, wait for beats that are given at an output, and until when."""
+    found = {}
+    queue = giving.queue or Queue(0)
+    for number in range(queue.beats, len(put)):
+        frame, beat = divmod(number, one.beats)
+        later = _delays(giving, count)[beat] if giving.queue is None else queue.later
+        turn = frame * count + min(int(giving.turns[beat]), count - 1) + later
+        found[turn] = max(found.get(turn, 0), put[number - queue.beats] + queue.freed)
+    return found
 
 
-def delays(giving):
-    """Return the cycles from its turn to each beat."""
-    return np.broadcast_to(giving.delay, len(giving.turns)).tolist()
+def _delays(giving, count):
+    """Return the cycles from a turn of the frame to each beat."""
+    delays = np.broadcast_to(giving.delay, len(giving.turns))
+    return (delays + np.maximum(0, giving.turns - count + 1)).tolist()
 
 
 def _take(schedule, one, taking, turns, put, left):
