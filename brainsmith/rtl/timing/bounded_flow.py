@@ -1,10 +1,10 @@
 """Whether layers keep a rate with FIFOs of given sizes, told by their schedules, without a simulation.
 
-In a steady stream of frames the cycle of each beat is bounded by those of others, always in the same way: it moves so many
-cycles after that one, of its frame or of one so many frames before. There is such a stream if all bounds can be met at once.
-So what is too early is made later, layer by layer, and again those around it that see the difference, until nothing
-changes. If that has no end, frames come later and later with these FIFOs. Then there are layers, and usually the
-slowest, that are made later as a whole each time; after a few times they are taken to be for ever.
+In a steady stream of frames the cycle of each beat is bounded by those of others, always in the same way: it moves so
+many cycles after that one, of its frame or of one so many frames before. There is such a stream if all bounds can be met
+at once. So what is too early is made later, layer by layer, and again those around it that see the difference, until
+nothing changes. If that has no end, frames come later and later with these FIFOs. Then all beats of some link, usually at
+the slowest layer, become later each time; after a few times they are taken to do so for ever.
 """
 
 from __future__ import annotations
@@ -111,7 +111,9 @@ class BoundedFlow:
             for name in (*reversed(names), *names, DESIGN):
                 if name in again:
                     again.discard(name)
-                    again |= self._ends(stream, places) if name == DESIGN else self._layer(name, stream, places)
+                    again |= (
+                        self._ends(stream, places) if name == DESIGN else self._layer(name, stream, places)
+                    )
             for name, put in stream.put.items():
                 later = put is not before[name] and bool((put > before[name]).all())
                 rising[name] = rising[name] + 1 if later else 0
@@ -122,9 +124,7 @@ class BoundedFlow:
     def _layer(self, name: str, stream: _Stream, places: Mapping[str, int]) -> set[str]:
         """Make a layer as late as its bounds say; return the layers that see a difference."""
         before, behind, bounds = self._layers[name]
-        free = [
-            before_it(stream.left[link.name], places[link.name], self._interval) + 1 for link in behind
-        ]
+        free = [before_it(stream.left[link.name], places[link.name], self._interval) + 1 for link in behind]
         turns, left, put, settled = bounds.meet(
             stream.turns[name],
             [stream.left[link.name] for link in before],

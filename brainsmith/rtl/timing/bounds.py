@@ -34,10 +34,10 @@ class Bounds:
         self._apart = schedule.apart
         self._count = schedule.turns
         numbers = [np.array([0, schedule.turns - 1])]
-        for one in schedule.taken:
-            numbers += [one.turns, *(extra for extra in (one.room, one.opens) if extra is not None)]
-        for one in schedule.given:
-            numbers += [np.minimum(one.turns, schedule.turns - 1), _waits(one, schedule.turns)]
+        for taking in schedule.taken:
+            numbers += [each for each in (taking.turns, taking.room, taking.opens) if each is not None]
+        for giving in schedule.given:
+            numbers += [np.minimum(giving.turns, schedule.turns - 1), _waits(giving, schedule.turns)]
         self._numbers = np.unique(np.concatenate(numbers) % schedule.turns)
         self._inputs = [_Input(one, schedule.turns, self._numbers) for one in schedule.taken]
         self._outputs = [_Output(one, schedule.turns, self._numbers) for one in schedule.given]
@@ -115,7 +115,7 @@ class _Input:
         self._frames = one.turns // count
         self._single = len(np.unique(self.needed)) == len(self.needed)
         self._first = one.first_beats()
-        opens = np.empty(0, np.int64) if one.opens is None else one.opens
+        opens = np.array([], np.int64) if one.opens is None else one.opens
         self._opens = np.searchsorted(numbers, opens)
         self.room = None if one.room is None else _Room(one.room, one.freed, count, numbers)
 

@@ -24,19 +24,20 @@ class Played:
 
     Args:
         schedule: Of the layer.
+        begin: The first cycle that can be a turn; the schedule's own by default.
 
     Attributes:
         taken: By input: the cycles in which the beats of each frame were taken, so far.
         given: By output: those in which they were given.
     """
 
-    def __init__(self, schedule: BeatSchedule) -> None:
+    def __init__(self, schedule: BeatSchedule, begin: int | None = None) -> None:
         self._schedule = schedule
         self.taken: list[list[Cycles]] = [[] for _ in schedule.taken]
         self.given: list[list[Cycles]] = [[] for _ in schedule.given]
-        self._first = schedule.begin
+        self._first = schedule.begin if begin is None else begin
         self._before: _Turns | None = None
-        self._last = [-1 for _ in schedule.taken]
+        self._last = [(0 if begin is None else begin) - 1 for _ in schedule.taken]
         self._places = [_Places(one) for one in schedule.taken]
         self._carried: list[tuple[Cycles, Cycles]] = []
 
