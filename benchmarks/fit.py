@@ -34,7 +34,9 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="networks; those of each row, if none is named")
     parser.add_argument("--only", choices=tuple(ROWS), action="append", help="this row; may be repeated")
     parser.add_argument("--apart", action="store_true", help="synthesise layers alone, and add them up")
-    parser.add_argument("--seed", type=int, help="where the random networks of fifo_bits begin; drawn by default")
+    parser.add_argument(
+        "--seed", type=int, help="where the random networks of fifo_bits begin; drawn by default"
+    )
     options = parser.parse_args()
     prepare_finn()
     for name in options.only or ROWS:

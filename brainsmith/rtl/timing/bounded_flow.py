@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _SWEEPS = 200
 """After which nothing changes any more, if the rate is kept."""
 
-_RISING = 6
+_RISING = 3
 """Sweeps in a row in which all beats of a link became later, if they do so for ever."""
 
 
@@ -103,12 +103,17 @@ class BoundedFlow:
         again = {link.source.layer for link in self._links if link.name in fewer}
         if not self._places:
             again |= {DESIGN, *self._layers}
-        names, rising = list(self._layers), dict.fromkeys(stream.put, 0)
+        # What is behind the shorter FIFOs sees no difference unless what is before them cannot make up for it.
+        places_of = {name: at for at, name in enumerate((DESIGN, *self._layers))}
+        last = max((places_of[link.target.layer] for link in self._links if link.name in fewer), default=0)
+        rising = dict.fromkeys(stream.put, 0)
         for _ in range(_SWEEPS):
+            if not any(places_of[name] <= last for name in again):
+                last = len(self._layers)
             if not again:
                 return True
-            before = dict(stream.put)
-            for name in (*reversed(names), *names, DESIGN):
+            near, before = list(places_of)[: last + 1], dict(stream.put)
+            for name in (*reversed(near), *near):
                 if name in again:
                     again.discard(name)
                     again |= (

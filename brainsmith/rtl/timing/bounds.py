@@ -174,9 +174,8 @@ def _delay(one: Giving, count: int) -> Cycles:
 
 def _waits(one: Giving, count: int) -> Cycles:
     """Return which turn, of this frame or a later one, waits until each beat, or one before it, was given."""
-    later = _delay(one, count) if one.queue is None else one.queue.later
-    turns: Cycles = np.minimum(one.turns, count - 1) + later
-    return turns
+    turns: Cycles = np.minimum(one.turns, count - 1)
+    return turns + (_delay(one, count) if one.queue is None else one.queue.later)
 
 
 def _raise(values: Cycles, at: Cycles, least: Cycles, single: bool) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from brainsmith.rtl.sizing.composition import compose, gauged_depths, in_order
 from brainsmith.rtl.sizing.fifo_hardware import held
-from brainsmith.rtl.sizing.gauges import is_searched
-from brainsmith.rtl.sizing.shrink import shrink
+from brainsmith.rtl.sizing.gauges import SEARCH_CYCLES, is_searched, run_cycles
+from brainsmith.rtl.sizing.shrink import BudgetSpentError, shrink
 from brainsmith.rtl.sizing.traces import THROUGH, LayerTiming, SlowerError, most_waiting
 from brainsmith.rtl.stitching.design import DESIGN
 from brainsmith.rtl.timing.bounded_flow import BoundedFlow
@@ -82,17 +82,43 @@ def flow(links: Sequence[Link], schedules: Mapping[str, BeatSchedule], interval:
     gauged = depths = gauged_depths(early.fills, bits)
     if is_searched(interval, latency):
         bounded = BoundedFlow(links, schedules, early.given, early.taken, interval)
-
-        def keeps(depths: dict[str, int]) -> bool:
-            return bounded.keeps_rate({name: held(depth, bits[name]) for name, depth in depths.items()})
-
-        if keeps(gauged):
-            depths = shrink(gauged, bits, keeps).depths
+        rate = _Rate(bounded, gauged, bits, run_cycles(interval, latency))
+        if rate.is_kept:
+            depths = shrink(gauged, bits, rate).depths
     fifo_bits, gauge_bits = (
         sum(bits[name] * held(depth, bits[name]) for name, depth in found.items())
         for found in (depths, gauged)
     )
     return Flow(latency, interval, early.fills, depths, fifo_bits, gauge_bits)
+
+
+class _Rate:
+    """Whether depths keep the rate, for a search as `Rate` is, with the same budget: it ends early where that one does."""
+
+    def __init__(
+        self, bounded: BoundedFlow, depths: dict[str, int], bits: Mapping[str, int], cycles: int
+    ) -> None:
+        self._bounded, self._bits, self._cycles = bounded, bits, cycles
+        self.is_kept = self._keeps(depths)
+        self._known = {tuple(depths.values()): self.is_kept}
+
+    def __call__(self, depths: dict[str, int]) -> bool:
+        """Tell whether depths keep the rate.
+
+        Raises:
+            BudgetSpentError: A simulation would have spent its cycles.
+        """
+        key = tuple(depths.values())
+        if key not in self._known:
+            if (len(self._known) + 1) * self._cycles >= SEARCH_CYCLES:  # and the run with gauges
+                raise BudgetSpentError
+            self._known[key] = self._keeps(depths)
+        return self._known[key]
+
+    def _keeps(self, depths: Mapping[str, int]) -> bool:
+        return self._bounded.keeps_rate(
+            {name: held(depth, self._bits[name]) for name, depth in depths.items()}
+        )
 
 
 def first_latency(links: Sequence[Link], schedules: Mapping[str, BeatSchedule]) -> int:
