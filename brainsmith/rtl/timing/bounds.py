@@ -26,21 +26,26 @@ class Bounds:
         interval: Cycles from one frame to the next.
 
     Attributes:
-        first: The turns that matter, before anything bounds them.
+        first: The turns that matter, in their order, before anything bounds them.
     """
 
     def __init__(self, schedule: BeatSchedule, interval: int) -> None:
         self._interval = interval
         self._apart = schedule.apart
         self._count = schedule.turns
-        numbers = [np.array([0, schedule.turns - 1])]
+        matters = np.zeros(schedule.turns, bool)
+        matters[[0, -1]] = True
         for taking in schedule.taken:
-            numbers += [each for each in (taking.turns, taking.room, taking.opens) if each is not None]
+            for each in (taking.turns, taking.room, taking.opens):
+                if each is not None:
+                    matters[each % schedule.turns] = True
         for giving in schedule.given:
-            numbers += [np.minimum(giving.turns, schedule.turns - 1), _waits(giving, schedule.turns)]
-        self._numbers = np.unique(np.concatenate(numbers) % schedule.turns)
-        self._inputs = [_Input(one, schedule.turns, self._numbers) for one in schedule.taken]
-        self._outputs = [_Output(one, schedule.turns, self._numbers) for one in schedule.given]
+            for each in (np.minimum(giving.turns, schedule.turns - 1), _waits(giving, schedule.turns)):
+                matters[each % schedule.turns] = True
+        self._numbers = np.flatnonzero(matters)
+        places = np.cumsum(matters) - 1
+        self._inputs = [_Input(one, schedule.turns, places) for one in schedule.taken]
+        self._outputs = [_Output(one, schedule.turns, places) for one in schedule.given]
         self.first: Cycles = np.full(len(self._numbers), ALWAYS)
 
     def meet(
@@ -109,15 +114,15 @@ class Bounds:
 class _Input:
     """When the beats of an input are taken, and which turns wait for them."""
 
-    def __init__(self, one: Taking, count: int, numbers: Cycles) -> None:
+    def __init__(self, one: Taking, count: int, places: Cycles) -> None:
         self.wait = one.wait
-        self.needed = np.searchsorted(numbers, one.turns % count)
+        self.needed = places[one.turns % count]
         self._frames = one.turns // count
-        self._single = len(np.unique(self.needed)) == len(self.needed)
+        self._single = _are_single(self.needed)
         self._first = one.first_beats()
         opens = np.array([], np.int64) if one.opens is None else one.opens
-        self._opens = np.searchsorted(numbers, opens)
-        self.room = None if one.room is None else _Room(one.room, one.freed, count, numbers)
+        self._opens = places[opens]
+        self.room = None if one.room is None else _Room(one.room, one.freed, count, places)
 
     def bound(self, least: Cycles, ready: Cycles, interval: int) -> None:
         """Let turns wait for beats that are ready."""
@@ -129,9 +134,9 @@ class _Input:
 class _Room:
     """After which turns there is room for the beats of an input."""
 
-    def __init__(self, room: Cycles, freed: int, count: int, numbers: Cycles) -> None:
+    def __init__(self, room: Cycles, freed: int, count: int, places: Cycles) -> None:
         self._always = room == ALWAYS
-        self._at = np.searchsorted(numbers, room % count)
+        self._at = places[room % count]
         self._frames = room // count
         self._freed = freed
 
@@ -146,14 +151,14 @@ class _Room:
 class _Output:
     """When the beats of an output are given, and which turns wait until they are."""
 
-    def __init__(self, one: Giving, count: int, numbers: Cycles) -> None:
-        self._turn = np.searchsorted(numbers, np.minimum(one.turns, count - 1))
+    def __init__(self, one: Giving, count: int, places: Cycles) -> None:
+        self._turn = places[np.minimum(one.turns, count - 1)]
         self._delay = _delay(one, count)
         self._queue = one.queue or Queue(0)
         waits = _waits(one, count)
-        self._waits = np.searchsorted(numbers, waits % count)
+        self._waits = places[waits % count]
         self._frames = waits // count
-        self._single = len(np.unique(self._waits)) == len(self._waits)
+        self._single = _are_single(self._waits)
 
     def given(self, turns: Cycles) -> Cycles:
         """Return from when on beats can be given."""
@@ -176,6 +181,11 @@ def _waits(one: Giving, count: int) -> Cycles:
     """Return which turn, of this frame or a later one, waits until each beat, or one before it, was given."""
     turns: Cycles = np.minimum(one.turns, count - 1)
     return turns + (_delay(one, count) if one.queue is None else one.queue.later)
+
+
+def _are_single(places: Cycles) -> bool:
+    """Tell whether none is named twice."""
+    return not len(places) or int(np.bincount(places).max()) == 1
 
 
 def _raise(values: Cycles, at: Cycles, least: Cycles, single: bool) -> None:
