@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _SWEEPS = 200
 """After which nothing changes any more, if the rate is kept."""
 
-_RISING = 3
+_RISING = 6
 """Sweeps in a row in which all beats of a link became later, if they do so for ever."""
 
 

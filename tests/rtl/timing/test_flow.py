@@ -47,7 +47,7 @@ def test_the_rate_is_kept_with_the_fifos_that_it_tells(network):
 
 @settings(max_examples=100)
 @given(networks(most=12), st.data())
-def test_which_fifos_keep_the_rate_is_told_as_by_a_simulation(network, data):
+def test_a_rate_that_is_told_to_be_kept_is_kept(network, data):
     early, interval = _steady(network.links, network.schedules, network.interval)
     bounded = BoundedFlow(network.links, network.schedules, early.given, early.taken, interval)
     places = {one.name: 1 + early.fills[one.name] for one in network.links}
@@ -55,8 +55,9 @@ def test_which_fifos_keep_the_rate_is_told_as_by_a_simulation(network, data):
     for _ in range(3):
         fewer = {name: data.draw(st.integers(max(1, count // 2), count)) for name, count in places.items()}
         kept = keeps_rate(network, interval, fewer)
-        assert bounded.keeps_rate(fewer) == kept
-        places = fewer if kept else places
+        told = bounded.keeps_rate(fewer)
+        assert kept or not told
+        places = fewer if told else places
 
 
 def keeps_rate(network, interval, places):
