@@ -6,6 +6,7 @@ python benchmarks/fit.py FOLDER                                # and of benchmar
 python benchmarks/fit.py FOLDER --only optimal --only front
 python benchmarks/fit.py FOLDER digits/cnn --only estimates    # this network alone
 python benchmarks/fit.py FOLDER --only cost --apart            # sums of layers, where whole designs would take hours
+python benchmarks/fit.py --only fifo_bits --seed 7000          # FIFOs told and found: the examples, 30 random networks
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ import argparse
 from pathlib import Path
 
 from estimate_errors import estimates, foldings
+from fifo_bits import fifo_bits
 from optimal_foldings import cost, front, optimal
 from unchanged_build import unchanged
 
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 
 ROWS = {
-    "foldings": foldings, "estimates": estimates, "optimal": optimal, "front": front, "cost": cost, "unchanged": unchanged,
+    "foldings": foldings, "estimates": estimates, "fifo_bits": fifo_bits, "optimal": optimal, "front": front,
+    "cost": cost, "unchanged": unchanged,
 }  # fmt: skip
 
 
@@ -31,6 +34,9 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="networks; those of each row, if none is named")
     parser.add_argument("--only", choices=tuple(ROWS), action="append", help="this row; may be repeated")
     parser.add_argument("--apart", action="store_true", help="synthesise layers alone, and add them up")
+    parser.add_argument(
+        "--seed", type=int, help="where the random networks of fifo_bits begin; drawn by default"
+    )
     options = parser.parse_args()
     prepare_finn()
     for name in options.only or ROWS:

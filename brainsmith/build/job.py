@@ -339,10 +339,6 @@ class BuildJob:
         if rtl is not None:
             rtl["compared_with"] = compared_with(self._verification, self._results)
             rtl["wave"] = wave
-            if (
-                estimate is not None and estimate["latency_cycles"]
-            ):  # of branches side by side, not one after the other
-                rtl["latency_estimate"] = estimate["latency_cycles"]
         return {
             "layers": layers,
             "integers": read_integers(staging),

@@ -11,7 +11,7 @@ import numpy as np
 from brainsmith.rtl.resource_models.layer_needs import is_narrow
 from brainsmith.rtl.stitching.design import DESIGN, End, Layout, Link
 from brainsmith.rtl.timing.finn_schedules import Fabric
-from brainsmith.rtl.timing.flow import Flow, flow
+from brainsmith.rtl.timing.flow import Flow, first_latency, flow
 from brainsmith.rtl.timing.layer_schedules import schedule_of
 from brainsmith.steps.hardware_nodes import backend_type
 
@@ -49,17 +49,35 @@ def model_flow(model: ModelWrapper, part: str, clock: float, interval: int) -> M
         clock: The clock's period in ns.
         interval: Cycles from one frame to the next.
     """
-    from qonnx.custom_op.registry import getCustomOp
-
-    layers = {node.name: node for node in model.graph.node if backend_type(node)}
-    links = _links(model, layers)
-    schedules = {
-        name: _schedule(getCustomOp(node), node, links, model, part, clock) for name, node in layers.items()
-    }
+    links, schedules = _links_and_schedules(model, part, clock)
     assumed = tuple(name for name, schedule in schedules.items() if not schedule.stated)
     found = flow(links, schedules, interval)
     fifos = np.array([(found.depths[link.name], link.bits) for link in links], np.int64)
     return ModelFlow(found, assumed, fifos)
+
+
+def model_latency(model: ModelWrapper, part: str, clock: float) -> int:
+    """Return the cycles from a frame's first beat in to its last beat out of a model's circuit.
+
+    Args:
+        model: As `model_flow` takes it, like the rest.
+        part: Likewise.
+        clock: Likewise.
+    """
+    return first_latency(*_links_and_schedules(model, part, clock))
+
+
+def _links_and_schedules(
+    model: ModelWrapper, part: str, clock: float
+) -> tuple[list[Link], dict[str, BeatSchedule]]:
+    """Return the streams of a model's circuit, and the schedules of its layers, by name."""
+    from qonnx.custom_op.registry import getCustomOp
+
+    layers = {node.name: node for node in model.graph.node if backend_type(node)}
+    links = _links(model, layers)
+    return links, {
+        name: _schedule(getCustomOp(node), node, links, model, part, clock) for name, node in layers.items()
+    }
 
 
 def _links(model: ModelWrapper, layers: dict[str, NodeProto]) -> list[Link]:

@@ -130,6 +130,7 @@ def rtl_simulate(
     _warn_if_slow(done)
     report = {
         **asdict(done),
+        "latency_estimate": _latency(model, cfg),
         "frames": golden.golden,
         "stalled_frames": golden.golden * len(done.runs),
         "generated_frames": golden.generated,
@@ -142,6 +143,13 @@ def rtl_simulate(
     if trace:
         _trace(design, golden, Path(cfg.output_dir) / TRACE)
     return model
+
+
+def _latency(model: ModelWrapper, cfg: Any) -> int:
+    """Return the estimate of a frame's cycles, of the layers that were stitched."""
+    from brainsmith.steps.beat_flow import model_latency
+
+    return model_latency(model, cfg._resolve_fpga_part(), cfg.synth_clk_period_ns)
 
 
 def _constant_outputs(golden: GoldenFrames, own: OwnFrames | None) -> dict[str, list[int]]:
@@ -192,7 +200,7 @@ def _simulate_parts(
     report = {
         **dict.fromkeys(("frames", "mismatches", "interval_cycles", "latency_cycles")),
         "interval_estimate": design.interval,
-        "latency_estimate": design.latency,
+        "latency_estimate": _latency(model, cfg),
         "random": golden.random,
         "layers": [asdict(layer) for layer in done.layers],
         "parts": {

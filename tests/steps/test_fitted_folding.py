@@ -88,7 +88,7 @@ def _cheapest_of_equal_streams(network, budget):
 @pytest.mark.slow
 @pytest.mark.parametrize("goal", ["fps", "latency"])
 def test_the_estimate_is_what_was_promised(fitted, goal, caplog):
-    config = fitted(goal=goal, use=0.02)
+    config = fitted(goal=goal, use=0.025)
     model = steps.estimate(steps.fold(specialized(digits_model("cnn"), config), config), config)
     fit, estimate = reported(config, "fit"), reported(config, "estimates")
     assert fit["proven"] and fit["goal"] == goal

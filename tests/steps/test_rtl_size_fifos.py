@@ -10,6 +10,7 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.errors import BuildError, OutputError
 from brainsmith.plugins import steps
 from brainsmith.rtl.sizing.fifo_hardware import held
+from brainsmith.steps.beat_flow import model_flow
 from brainsmith.steps.design_files import PROPERTY, take_design
 
 
@@ -31,6 +32,14 @@ def test_every_stream_of_the_design_gets_a_fifo(stitched, config, tmp_path, hear
     many = len(depths)
     said = {work for line in heard for work in line.split("; ")}
     assert {f"making FIFOs smaller, turn 1: {done} of {many} FIFOs" for done in range(many + 1)} <= said
+
+
+@pytest.mark.slow
+def test_the_bits_that_are_found_were_foretold(stitched, config):
+    design = take_design(steps.rtl_size_fifos(stitched, config), config)
+    found = sum(link.bits * held(link.depth, link.bits) for link in design.links if not link.weights)
+    told = model_flow(stitched, config._resolve_fpga_part(), config.synth_clk_period_ns, design.interval).flow
+    assert (told.fifo_bits, told.gauge_bits >= found) == (found, True)
 
 
 @pytest.mark.slow

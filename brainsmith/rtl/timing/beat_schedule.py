@@ -51,6 +51,21 @@ class Taking:
 
 
 @dataclass(frozen=True)
+class Queue:
+    """How far a layer goes on while its output is stalled: a turn waits until a beat before its own was given.
+
+    Attributes:
+        beats: How many beats before its own: so many wait inside of the layer.
+        freed: Cycles from giving that beat to the turn.
+        later: By how many turns the one that waits is behind the one of which the beat is the result.
+    """
+
+    beats: int
+    freed: int = 0
+    later: int = 0
+
+
+@dataclass(frozen=True)
 class Giving:
     """The beats of one output.
 
@@ -58,10 +73,13 @@ class Giving:
         turns: (beats,), ascending: the turn of which each is the result; beyond the last turn, one cycle later for each.
         delay: Cycles from the turn to the beat: one number, or (beats,) where several beats are the result of a turn
             and are given one after the other, while later turns go on.
+        queue: Where beats wait while the output is stalled; None if all that is under way stands still with it, so that
+            what is a beat's delay behind its turn waits until it was given.
     """
 
     turns: Numbers
     delay: int | Numbers = 1
+    queue: Queue | None = None
 
 
 @dataclass(frozen=True)
@@ -157,15 +175,20 @@ def replayed(
 
 
 def converted(beats_in: int, beats_out: int, delay: int = 1) -> BeatSchedule:
-    """Return the schedule of a converter from so many beats of a frame to another number of them."""
+    """Return the schedule of a converter from so many beats of a frame to another number of them.
+
+    While its output is stalled, a beat of the narrower side waits in a register beside.
+    """
     unit = gcd(beats_in, beats_out)
     taken, given = beats_out // unit, beats_in // unit  # what a beat holds: the same frame in other parts
     ends = np.arange(1, beats_out + 1) * given
     if taken < given:
-        return BeatSchedule(beats_in, (Taking(np.arange(beats_in)),), (Giving(-(-ends // taken) - 1, delay),))
+        wider = Giving(-(-ends // taken) - 1, delay, Queue(0, freed=1, later=delay + 1))
+        return BeatSchedule(beats_in, (Taking(np.arange(beats_in)),), (wider,))
     # An input beat is taken when the output beats that it does not end are given.
     starts: Numbers = np.arange(beats_in) * taken // given
-    return BeatSchedule(beats_out, (Taking(starts),), (Giving(np.arange(beats_out), delay),))
+    narrower = Giving(np.arange(beats_out), delay, Queue(delay + 1, freed=1))
+    return BeatSchedule(beats_out, (Taking(starts),), (narrower,))
 
 
 def one_after_the_other(taken: Sequence[int], given: Sequence[int], cycles: int) -> BeatSchedule:

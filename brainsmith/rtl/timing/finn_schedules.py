@@ -18,6 +18,7 @@ from brainsmith.rtl.timing.beat_schedule import (
     ALWAYS,
     BeatSchedule,
     Giving,
+    Queue,
     Taking,
     converted,
     gathered,
@@ -61,13 +62,20 @@ def matrix_vector_unit(layer: Any, fabric: Fabric) -> BeatSchedule:
     schedule = replayed(
         vectors, beats, folds, places, wait=2, delay=_product_delay(layer, fabric, chained), whole=False
     )
-    return replace(schedule, begin=_WEIGHTS)
+    return replace(schedule, begin=_WEIGHTS, given=(_locked(schedule.given[0]),))
 
 
 def vector_vector_unit(layer: Any, fabric: Fabric) -> BeatSchedule:
     """Return the schedule of FINN's VVAU, whose results each need the beats of a window."""
     beats, results = _beats(layer)
-    return replace(gathered(beats, results, _product_delay(layer, fabric, chained=True)), begin=_WEIGHTS)
+    schedule = gathered(beats, results, _product_delay(layer, fabric, chained=True))
+    return replace(schedule, begin=_WEIGHTS, given=(_locked(schedule.given[0]),))
+
+
+def _locked(given: Giving) -> Giving:
+    """Return how results are given whose products are locked while a second result waits behind the first."""
+    assert isinstance(given.delay, int)
+    return replace(given, queue=Queue(1, freed=2, later=given.delay + 1))
 
 
 def _product_delay(layer: Any, fabric: Fabric, chained: bool) -> int:
@@ -89,7 +97,11 @@ def thresholding(layer: Any, fabric: Fabric) -> BeatSchedule:
     """Return the schedule of FINN's thresholds: a stage for each bit of the result, of one cycle or two, and a queue."""
     beats, _ = _beats(layer)
     stages = int(layer.get_nodeattr("numSteps")).bit_length()
-    return one_by_one(beats, delay=stages * (1 + int(layer.get_nodeattr("deep_pipeline"))) + 2)
+    delay = stages * (1 + int(layer.get_nodeattr("deep_pipeline"))) + 2
+    schedule = one_by_one(beats, delay=delay)
+    # The queue has places for all beats of the stages, which never stand still.
+    given = replace(schedule.given[0], queue=Queue(delay + 1, freed=1))
+    return replace(schedule, given=(given,))
 
 
 def padding(layer: Any, fabric: Fabric) -> BeatSchedule:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from brainsmith.rtl.sizing.traces import THROUGH, SlowerError, Trace
-from brainsmith.rtl.timing.beat_schedule import ALWAYS, BeatSchedule, Giving, Taking
+from brainsmith.rtl.timing.beat_schedule import ALWAYS, BeatSchedule, Taking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,14 +28,12 @@ class Played:
 
     Attributes:
         taken: By input: the cycles in which the beats of each frame were taken, so far.
-        needed: By input: those by which they had to be there, which is sooner where a part of a frame waits for its first.
         given: By output: those in which they were given.
     """
 
     def __init__(self, schedule: BeatSchedule, begin: int | None = None) -> None:
         self._schedule = schedule
         self.taken: list[list[Cycles]] = [[] for _ in schedule.taken]
-        self.needed: list[list[Cycles]] = [[] for _ in schedule.taken]
         self.given: list[list[Cycles]] = [[] for _ in schedule.given]
         self._first = schedule.begin if begin is None else begin
         self._before: _Turns | None = None
@@ -65,7 +63,6 @@ class Played:
         for at, one in enumerate(schedule.taken):
             cycles = taken[at] if one.room is not None else turns.at(one.turns)
             self.taken[at].append(cycles)
-            self.needed[at].append(cycles if one.opens is None else turns.at(_known(one)))
             self._last[at] = int(cycles[-1])
         for at, giving in enumerate(schedule.given):
             self.given[at].append(turns.at(giving.turns) + giving.delay)
@@ -176,12 +173,10 @@ class Timed(NamedTuple):
 
     Attributes:
         taken: By input: when it takes beats.
-        needed: By input: by when they must be there; sooner, where a part of a frame waits for its first beat.
         given: By output: when it gives beats.
     """
 
     taken: list[Trace]
-    needed: list[Trace]
     given: list[Trace]
 
 
@@ -198,78 +193,14 @@ def time_schedule(schedule: BeatSchedule, arrivals: Sequence[Trace], interval: i
     """
     played, turn = Played(schedule), lcm(*(trace.repeated for trace in arrivals))
     _play(played, arrivals, interval)
-    taken, needed, given = (
+    taken, given = (
         [Trace(np.stack(each), turn, interval).shortest() for each in those]
-        for those in (played.taken, played.needed, played.given)
+        for those in (played.taken, played.given)
     )
-    return Timed(taken, needed, given)
+    return Timed(taken, given)
 
 
-def time_backwards(schedule: BeatSchedule, deadlines: Sequence[Trace], interval: int) -> Timed:
-    """Play a layer's schedule from its end, as late as the layers behind it allow.
-
-    Time runs backwards here: a trace has the negative of each cycle, the last beat of a frame first.
-
-    Args:
-        schedule: Of the layer.
-        deadlines: By output: by when the beats must be there for what is behind it.
-        interval: Cycles from one frame to the next.
-
-    Raises:
-        SlowerError: It cannot be in time.
-    """
-    turned = reverse(schedule)
-    shifted = [
-        Trace(np.maximum.accumulate(trace.frames + _late(schedule, at), axis=1), trace.repeated, interval)
-        for at, trace in enumerate(deadlines)
-    ]
-    played, turn = Played(turned, ALWAYS), lcm(*(trace.repeated for trace in shifted))
-    _play(played, shifted, interval, [one for one in schedule.taken if one.room is not None])
-    stored, direct = iter(played.taken[len(shifted) :]), iter(played.given)
-    by = [next(stored if one.room is not None else direct) for one in schedule.taken]
-    left = [each if one.opens is None else next(direct) for one, each in zip(schedule.taken, by, strict=True)]
-    put = [list(np.stack(played.taken[at]) - _late(schedule, at)) for at in range(len(shifted))]
-    taken, needed, given = (
-        [Trace(np.stack(each), turn, interval).shortest() for each in those] for those in (left, by, put)
-    )
-    return Timed(taken, needed, given)
-
-
-def reverse(schedule: BeatSchedule) -> BeatSchedule:
-    """Return a schedule as it is if time runs backwards: outputs first, in step, then the inputs that are buffered.
-
-    What is taken in step is given: when it must be there, and behind these outputs, where that is another turn, when it is
-    taken. A buffered beat is "taken" after the turn that needs it, and the turn that made room for it waits for that.
-    """
-    last = schedule.turns - 1
-    ends = tuple(Taking(last - np.minimum(one.turns, last)[::-1]) for one in schedule.given)
-    stored = tuple(
-        Taking(last - one.room[::-1], last - one.turns[::-1], freed=one.wait, wait=one.freed)
-        for one in schedule.taken
-        if one.room is not None
-    )
-    direct = [one for one in schedule.taken if one.room is None]
-    given = tuple(Giving(last - _known(one)[::-1], 0) for one in direct)
-    given += tuple(Giving(last - one.turns[::-1], 0) for one in direct if one.opens is not None)
-    return BeatSchedule(schedule.turns, (*ends, *stored), given, schedule.apart)
-
-
-def _known(one: Taking) -> Cycles:
-    """Return by which turn each beat of an input must be there."""
-    known = one.turns.copy()
-    if one.opens is not None:
-        known[one.first_beats()] = one.opens
-    return known
-
-
-def _late(schedule: BeatSchedule, output: int) -> Cycles:
-    """Return the cycles from the turn of each beat to the beat, the last one first."""
-    one = schedule.given[output]
-    late: Cycles = (one.delay + np.maximum(0, one.turns - schedule.turns + 1))[::-1]
-    return late
-
-
-def _play(played: Played, arrivals: Sequence[Trace], interval: int, others: Sequence[Taking] = ()) -> None:
+def _play(played: Played, arrivals: Sequence[Trace], interval: int) -> None:
     """Play frames until they repeat; return how many.
 
     Raises:
@@ -278,9 +209,8 @@ def _play(played: Played, arrivals: Sequence[Trace], interval: int, others: Sequ
     known = max(len(trace.frames) - trace.repeated for trace in arrivals)
     turn = lcm(*(trace.repeated for trace in arrivals))
     ends: list[int] = []
-    always = [np.full(len(one.turns), ALWAYS) for one in others]
     for frame in range(known + FRAMES * turn):
-        ends.append(played.frame([*(_frame(trace, frame) + THROUGH for trace in arrivals), *always]))
+        ends.append(played.frame([_frame(trace, frame) + THROUGH for trace in arrivals]))
         if frame >= known + turn and _repeats(played, turn, interval):
             return
     longest = ceil((ends[-1] - ends[-1 - turn]) / turn)

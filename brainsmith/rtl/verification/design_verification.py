@@ -80,7 +80,6 @@ class Verification:
         interval_cycles: Measured: cycles from one frame to the next, on average; None for one frame.
         interval_estimate: FINN's.
         latency_cycles: Measured: cycles from the first beat of the first frame to the last of its result.
-        latency_estimate: FINN's.
         cycles: Of all runs.
         cycles_per_second: How fast they were simulated.
         runs: Those with stalls.
@@ -95,7 +94,6 @@ class Verification:
     interval_cycles: float | None
     interval_estimate: int
     latency_cycles: int
-    latency_estimate: int
     cycles: int
     cycles_per_second: int
     runs: tuple[StalledRun, ...]
@@ -160,7 +158,6 @@ def verify_design(
         interval_cycles=smooth.interval,
         interval_estimate=design.interval,
         latency_cycles=smooth.latency,
-        latency_estimate=design.latency,
         cycles=cycles,
         cycles_per_second=round(cycles / sum(result.seconds for result in results)),
         runs=tuple(stalled),

@@ -1,5 +1,6 @@
 """Small networks of schedules, and what they do, computed beat by beat from the definitions alone."""
 
+import sys
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from brainsmith.rtl.timing.beat_schedule import (
     ALWAYS,
     BeatSchedule,
     Giving,
+    Queue,
     Taking,
     converted,
     gathered,
@@ -69,7 +71,8 @@ def layers_for(draw, beats):
     if kind == "pad":
         around = [draw(st.integers(0, 3)) for _ in range(2)]
         return padded(beats, *around, parts=beats // each, opens=draw(st.booleans()))
-    return one_by_one(beats, delay=delay)
+    queue = draw(st.sampled_from([None, Queue(delay + 1, freed=1), Queue(1, freed=2, later=delay + 1)]))
+    return BeatSchedule(beats, (Taking(np.arange(beats)),), (Giving(np.arange(beats), delay, queue),))
 
 
 @dataclass(frozen=True)
@@ -86,12 +89,12 @@ class Network:
 
 
 @st.composite
-def networks(draw, branches=True):
-    """Draw a chain of layers, and around one of them perhaps a branch that joins it again."""
+def networks(draw, branches=True, most=40):
+    """Draw a chain of layers of so many beats at most, and around one of them perhaps a branch that joins it again."""
     beats, source, links, schedules = draw(st.integers(1, 6)), DESIGN, [], {}
     for at in range(draw(st.integers(1, 4))):
         layer = draw(layers_for(beats))
-        if beats > 40:
+        if beats > most:
             break
         links.append(link(f"to{at}", source, f"layer{at}", beats))
         schedules[f"layer{at}"] = layer
@@ -114,104 +117,162 @@ def networks(draw, branches=True):
 def moved(network, frames, arrivals, places=None):
     """Return when the beats of some frames go into each link and leave it, as (put, left) by name.
 
-    All is as late as what it waits for, found by going over all of it again until nothing changes.
+    Each moves as soon as all that it waits for has happened.
 
     Args:
         network: The layers.
         frames: How many.
         arrivals: By the number of a beat of the input, and the beats of a frame: the cycle in which it is offered.
-        places: Of each FIFO, by name; without bounds by default.
+        places: How many beats each FIFO holds, by name; without bounds by default.
+
+    Raises:
+        RecursionError: A beat waits for itself.
     """
-    put = {one.name: [0] * (frames * one.beats) for one in network.links}
-    left = {one.name: [0] * (frames * one.beats) for one in network.links}
-    turns = {name: [0] * (frames * one.turns) for name, one in network.schedules.items()}
-    for _ in range(3000):
-        before = repr((put, left, turns))
-        for one in network.links:
-            _move_ends(one, put[one.name], left[one.name], arrivals, places)
+    moves = Moves(network, arrivals, places or {})
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000_000)
+    try:
+        return tuple(
+            {
+                one.name: [when(one.name, number) for number in range(frames * one.beats)]
+                for one in network.links
+            }
+            for when in (moves.put, moves.left)
+        )
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+class Moves:
+    """When beats move, each cycle computed once, from those that it waits for."""
+
+    def __init__(self, network, arrivals, places):
+        self.network, self.arrivals, self.places = network, arrivals, places
+        self.links = {one.name: one for one in network.links}
+        self.ins, self.outs = (
+            {
+                name: [one for one in network.links if getattr(one, end).layer == name]
+                for name in network.schedules
+            }
+            for end in ("target", "source")
+        )
+        self.known = {}
+        self.inputs = {
+            (name, turn): [
+                each
+                for one, taking in zip(self.ins[name], schedule.taken, strict=True)
+                for each in inputs_of(one, taking, turn)
+            ]
+            for name, schedule in network.schedules.items()
+            for turn in range(schedule.turns)
+        }
+        self.stalls = {}
         for name, schedule in network.schedules.items():
-            ins = [one for one in network.links if one.target.layer == name]
-            outs = [one for one in network.links if one.source.layer == name]
-            _move(schedule, turns[name], ins, outs, put, left, places)
-        if repr((put, left, turns)) == before:
-            return put, left
-    raise AssertionError("it stands still")
+            for one, giving in zip(self.outs[name], schedule.given, strict=True):
+                for turn, stall in stalls_of(one, giving, schedule.turns):
+                    self.stalls.setdefault((name, turn), []).append(stall)
 
+    def once(self, key, waits):
+        """Return the last of some cycles, which are computed when this is asked for the first time."""
+        found = self.known.get(key)
+        if found is None:
+            if key in self.known:
+                raise RecursionError
+            self.known[key] = None
+            found = self.known[key] = max(waits())
+        return found
 
-def _move_ends(one, put, left, arrivals, places):
-    for beat in range(len(put)):
+    def put(self, name, number):
+        """Return when a beat goes into a FIFO."""
+        return self.once(("put", name, number), lambda: self.put_after(self.links[name], number))
+
+    def left(self, name, number):
+        """Return when it leaves it."""
+        return self.once(("left", name, number), lambda: self.left_after(self.links[name], number))
+
+    def turn(self, name, at):
+        """Return when a turn is, of all frames."""
+        return self.once(("turn", name, at), lambda: self.turn_after(name, at))
+
+    def place_after(self, one, number):
+        yield self.put(one.name, number - 1) + 1 if number else 0
+        if number >= self.places.get(one.name, number + 1):
+            yield self.left(one.name, number - self.places[one.name]) + 1
+
+    def put_after(self, one, number):
+        yield from self.place_after(one, number)
         if one.source.layer == DESIGN:
-            put[beat] = max(put[beat], arrivals(beat, one.beats), put[beat - 1] + 1 if beat else 0)
-            put[beat] = max(put[beat], _freed(one, left, beat, places))
+            yield self.arrivals(number, one.beats)
+            return
+        schedule = self.network.schedules[one.source.layer]
+        giving = schedule.given[self.outs[one.source.layer].index(one)]
+        frame, beat = divmod(number, one.beats)
+        turn = frame * schedule.turns + min(int(giving.turns[beat]), schedule.turns - 1)
+        yield self.turn(one.source.layer, turn) + delays(giving, schedule.turns)[beat]
+
+    def left_after(self, one, number):
         if one.target.layer == DESIGN:
-            left[beat] = max(left[beat], put[beat] + THROUGH)
+            yield self.put(one.name, number) + THROUGH
+            return
+        name = one.target.layer
+        schedule = self.network.schedules[name]
+        taking = schedule.taken[self.ins[name].index(one)]
+        frame, beat = divmod(number, one.beats)
+        begin = frame * schedule.turns
+        if taking.room is None:
+            yield self.turn(name, begin + int(taking.turns[beat]))
+            return
+        yield self.put(one.name, number) + THROUGH
+        yield self.left(one.name, number - 1) + 1 if number else 0
+        room = begin + int(taking.room[beat])
+        yield self.turn(name, room) + taking.freed if room >= 0 else 0
+        if schedule.apart is not None and beat == 0 and frame:
+            last = self.turn(name, begin - 1), self.left(one.name, number - 1)
+            yield max(last) + 1 + schedule.apart
 
-
-def _freed(one, left, beat, places):
-    return left[beat - places[one.name]] if places and beat >= places[one.name] else 0
-
-
-def _move(schedule, turns, ins, outs, put, left, places):
-    for at in range(len(turns)):
+    def turn_after(self, name, at):
+        schedule = self.network.schedules[name]
         frame, turn = divmod(at, schedule.turns)
-        waits = [turns[at], turns[at - 1] + 1 if at else schedule.begin]
+        yield self.turn(name, at - 1) + 1 if at else schedule.begin
         if schedule.apart is not None and turn == 0 and frame:
-            last = [left[one.name][frame * one.beats - 1] for one in ins]
-            waits += [cycle + 1 + schedule.apart for cycle in (*last, turns[at - 1])]
-        for one, taking in zip(ins, schedule.taken, strict=True):
-            waits += _inputs_of(one, taking, frame, turn, put, left)
-        for one, giving in zip(outs, schedule.given, strict=True):
-            waits += _places_of(one, giving, frame, turn, schedule.turns, left, places)
-        turns[at] = max(waits)
-    for one, taking in zip(ins, schedule.taken, strict=True):
-        _take(schedule, one, taking, turns, put[one.name], left[one.name])
-    for one, giving in zip(outs, schedule.given, strict=True):
-        for number in range(len(put[one.name])):
-            frame, beat = divmod(number, one.beats)
-            turn = int(giving.turns[beat])
-            last = min(turn, schedule.turns - 1)
-            put[one.name][number] = turns[frame * schedule.turns + last] + turn - last + delays(giving)[beat]
+            last = [self.left(one.name, frame * one.beats - 1) for one in self.ins[name]]
+            yield max(*last, self.turn(name, at - 1)) + 1 + schedule.apart
+        for when, one, beat, later in self.inputs[name, turn]:
+            yield getattr(self, when)(one.name, frame * one.beats + beat) + later
+        for frames, one, beat, freed in self.stalls.get((name, turn), ()):
+            number = (frame - frames) * one.beats + beat
+            if number >= 0 and freed is None:
+                yield max(self.place_after(one, number))
+            elif number >= 0:
+                yield self.put(one.name, number) + freed
 
 
-def _inputs_of(one, taking, frame, turn, put, left):
-    """Yield from when on a turn has what it takes of an input."""
-    first = frame * one.beats
+def inputs_of(one, taking, turn):
+    """Yield what a turn waits for of an input: whether it is put or left, its link, beat, and how much later."""
     for number, opened in zip(
         taking.first_beats(), () if taking.opens is None else taking.opens, strict=True
     ):
         if opened == turn:
-            yield put[one.name][first + number] + THROUGH
+            yield "put", one, int(number), THROUGH
     for beat in np.flatnonzero(taking.turns == turn):
-        number = first + int(beat)
-        if taking.room is None:
-            yield put[one.name][number] + THROUGH
-        else:
-            yield left[one.name][number] + taking.wait
+        yield (
+            ("put", one, int(beat), THROUGH) if taking.room is None else ("left", one, int(beat), taking.wait)
+        )
 
 
-def _places_of(one, giving, frame, turn, count, left, places):
-    """Yield from when on there are places for what a turn gives at an output."""
-    for beat in np.flatnonzero(np.minimum(giving.turns, count - 1) == turn):
-        freed = _freed(one, left[one.name], frame * one.beats + int(beat), places)
-        yield freed - delays(giving)[beat] - max(0, int(giving.turns[beat]) - turn)
+def stalls_of(one, giving, count):
+    """Yield each turn that waits until a beat was given, and by how many frames it is later, link, beat, cycles after it.
+
+    No cycles are stated of a beat that is given in its turn: it waits for the same as the beat.
+    """
+    queue = giving.queue or Queue(0)
+    for beat, delay in enumerate(delays(giving, count)):
+        later = delay if giving.queue is None else queue.later
+        frames, turn = divmod(min(int(giving.turns[beat]), count - 1) + later, count)
+        yield turn, (frames, one, beat - queue.beats, queue.freed if later + queue.beats else None)
 
 
-def delays(giving):
-    """Return the cycles from its turn to each beat."""
-    return np.broadcast_to(giving.delay, len(giving.turns)).tolist()
-
-
-def _take(schedule, one, taking, turns, put, left):
-    """Let the beats of an input be taken as late as they must."""
-    for number in range(len(left)):
-        frame, beat = divmod(number, one.beats)
-        begin = frame * schedule.turns
-        if taking.room is None:
-            left[number] = turns[begin + int(taking.turns[beat])]
-            continue
-        room = begin + int(taking.room[beat])
-        waits = [left[number], put[number] + THROUGH, left[number - 1] + 1 if number else 0]
-        waits.append(turns[room] + taking.freed if room >= 0 else 0)
-        if schedule.apart is not None and beat == 0 and frame:
-            waits.append(max(turns[begin - 1], left[number - 1]) + 1 + schedule.apart)
-        left[number] = max(waits)
+def delays(giving, count):
+    """Return the cycles from a turn of the frame to each beat."""
+    found = np.broadcast_to(giving.delay, len(giving.turns))
+    return (found + np.maximum(0, giving.turns - count + 1)).tolist()

@@ -2,10 +2,13 @@
 
 import numpy as np
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from brainsmith.rtl.sizing.fifo_hardware import held
 from brainsmith.rtl.stitching.design import DESIGN
 from brainsmith.rtl.timing.beat_schedule import converted, gathered, one_after_the_other, one_by_one, replayed
-from brainsmith.rtl.timing.flow import first_latency, flow
+from brainsmith.rtl.timing.bounded_flow import BoundedFlow
+from brainsmith.rtl.timing.flow import _steady, first_latency, flow
 from tests.rtl.timing.networks import Network, link, moved, networks, padded, windowed
 
 FRAMES = 10
@@ -36,13 +39,39 @@ def test_fifos_become_as_full_as_in_a_simulation(network):
 
 
 @settings(max_examples=60)
-@given(networks())
+@given(networks(most=20))
 def test_the_rate_is_kept_with_the_fifos_that_it_tells(network):
     found = flow(network.links, network.schedules, network.interval)
-    frames = 2 * FRAMES
-    _, left = moved(network, frames, at_once, found.fills)
-    ends = left["out"][:: -len(left["out"]) // frames][::-1]
-    assert ends[-1] - ends[-1 - FRAMES] <= FRAMES * found.interval
+    assert keeps_rate(network, found.interval, places_of(network, found.depths))
+
+
+@settings(max_examples=100)
+@given(networks(most=12), st.data())
+def test_a_rate_that_is_told_to_be_kept_is_kept(network, data):
+    early, interval = _steady(network.links, network.schedules, network.interval)
+    bounded = BoundedFlow(network.links, network.schedules, early.given, early.taken, interval)
+    places = {one.name: 1 + early.fills[one.name] for one in network.links}
+    assert bounded.keeps_rate(places)
+    for _ in range(3):
+        fewer = {name: data.draw(st.integers(max(1, count // 2), count)) for name, count in places.items()}
+        kept = keeps_rate(network, interval, fewer)
+        told = bounded.keeps_rate(fewer)
+        assert kept or not told
+        places = fewer if told else places
+
+
+def keeps_rate(network, interval, places):
+    """Tell whether frames come at an interval in the long run, with FIFOs of so many places."""
+    try:
+        _, left = moved(network, 3 * FRAMES, at_once, places)
+    except RecursionError:
+        return False
+    beats = len(left["out"]) // (3 * FRAMES)
+    return left["out"][-1] - left["out"][-1 - FRAMES * beats] <= FRAMES * interval
+
+
+def places_of(network, depths):
+    return {one.name: held(depths[one.name], one.bits) for one in network.links}
 
 
 def test_a_beat_that_opens_a_part_waits_until_it_is_taken_and_the_next_one_beside_it():
@@ -54,9 +83,8 @@ def test_a_beat_that_opens_a_part_waits_until_it_is_taken_and_the_next_one_besid
     )
     network = Network(links, schedules)
     found = flow(links, schedules, network.interval)
-    _, left = moved(network, 20, at_once, found.fills)
-    assert (found.interval, found.fills["link2"]) == (56, 2)
-    assert left["out"][-1] - left["out"][-1 - 10 * 56] == 10 * 56
+    assert (found.interval, found.early["link2"], found.depths["link2"]) == (56, 6, 5)
+    assert keeps_rate(network, 56, places_of(network, found.depths))
 
 
 def chain(*layers):
