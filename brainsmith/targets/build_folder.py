@@ -93,7 +93,7 @@ def read_build_folder(folder: Path) -> BuildFolder:
 
     Raises:
         BuildError: There is no accelerator, or the model around it cannot be run.
-        ModelError: That model is none, or would run code.
+        ModelError: That model is not one that can be read, or would run code.
     """
     package = read_package(folder)
     own = _own_signature(package)
