@@ -13,14 +13,20 @@ import platform
 import shutil
 import sys
 from collections import Counter
-from contextlib import suppress
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from brainsmith import __version__
 from brainsmith.build.messages import LOG
 from brainsmith.errors import BuildError
+from brainsmith.plugin.distributions import (
+    InfoFolder,
+    distribution_key,
+    info_folders,
+    metadata,
+    search_folders,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -100,9 +106,7 @@ def write_provenance(folder: Path, inputs: BuildInputs) -> None:
                 "internalParameters": {},
                 "resolvedDependencies": list(_dependencies(inputs)),
             },
-            "runDetails": {
-                "builder": {"id": BUILDER, "version": {"brainsmith": metadata.version("brainsmith")}}
-            },
+            "runDetails": {"builder": {"id": BUILDER, "version": {"brainsmith": __version__}}},
         },
     }
     (folder / FILE).write_text(json.dumps(statement, indent=1, default=str) + "\n", "utf-8")
@@ -233,9 +237,10 @@ def _dependencies(inputs: BuildInputs) -> Iterator[dict[str, Any]]:
         digest = {"digest": _sha256(file)} if file.is_file() else {}
         about = {"used as": "plugin", "version": plugin["version"]}
         yield {"name": plugin["reference"], **digest, "annotations": about}
+    installed = {distribution_key(each.name): each for each in info_folders(search_folders())}
     for name in sorted(inputs.packages):
-        with suppress(metadata.PackageNotFoundError):
-            yield _package(metadata.distribution(name))
+        if distribution_key(name) in installed:
+            yield _package(installed[distribution_key(name)])
     for name in sorted(inputs.tools):
         if place := shutil.which(name):
             yield {"name": name, "digest": _sha256(Path(place)), "annotations": {"used as": "tool"}}
@@ -243,20 +248,29 @@ def _dependencies(inputs: BuildInputs) -> Iterator[dict[str, Any]]:
     yield {"name": "python", "digest": _sha256(Path(sys.executable)), "annotations": about}
 
 
-def _package(distribution: metadata.Distribution) -> dict[str, Any]:
+def _package(distribution: InfoFolder) -> dict[str, Any]:
     """Describe a distribution by the digest of the lines of its RECORD, which has that of each of its files.
 
     Lines that differ from one place of installation to another do not count. One that is installed as a link to its
     sources (`pip install --editable`) has no such lines, and no digest.
     """
-    name = distribution.metadata["Name"]
-    about: dict[str, Any] = {"used as": "package", "version": distribution.version}
-    if '"editable": true' in (distribution.read_text("direct_url.json") or ""):
+    fields = dict(metadata(distribution))
+    name = fields.get("Name", distribution.name)
+    about: dict[str, Any] = {"used as": "package", "version": fields.get("Version", distribution.version)}
+    if '"editable": true' in _text(distribution, "direct_url.json"):
         return {"name": name, "annotations": about | {"editable": True}}
-    record = (distribution.read_text("RECORD") or "").splitlines()
+    record = _text(distribution, "RECORD").splitlines()
     lines = sorted(line for line in record if _is_of_the_wheel(line.partition(",")[0]))
     digest = {"digest": {"sha256": hashlib.sha256("\n".join(lines).encode()).hexdigest()}} if lines else {}
     return {"name": name, **digest, "annotations": about}
+
+
+def _text(distribution: InfoFolder, name: str) -> str:
+    """Return a file of a distribution's metadata; empty where there is none."""
+    try:
+        return Path(distribution.path, name).read_text("utf-8")
+    except OSError:
+        return ""
 
 
 def _is_of_the_wheel(name: str) -> bool:
