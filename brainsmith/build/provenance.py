@@ -23,9 +23,8 @@ from brainsmith.errors import BuildError
 from brainsmith.plugin.distributions import (
     InfoFolder,
     distribution_key,
-    info_folders,
+    installed,
     metadata,
-    search_folders,
 )
 
 if TYPE_CHECKING:
@@ -237,10 +236,10 @@ def _dependencies(inputs: BuildInputs) -> Iterator[dict[str, Any]]:
         digest = {"digest": _sha256(file)} if file.is_file() else {}
         about = {"used as": "plugin", "version": plugin["version"]}
         yield {"name": plugin["reference"], **digest, "annotations": about}
-    installed = {distribution_key(each.name): each for each in info_folders(search_folders())}
+    found = installed()
     for name in sorted(inputs.packages):
-        if distribution_key(name) in installed:
-            yield _package(installed[distribution_key(name)])
+        if distribution_key(name) in found:
+            yield _package(found[distribution_key(name)])
     for name in sorted(inputs.tools):
         if place := shutil.which(name):
             yield {"name": name, "digest": _sha256(Path(place)), "annotations": {"used as": "tool"}}

@@ -8,8 +8,7 @@ import re
 from brainsmith import TYPE_CHECKING
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import TrustError, UsageError
-from brainsmith.plugin.distributions import distribution_key
-from brainsmith.plugin.packages import installed
+from brainsmith.plugin.distributions import distribution_key, installed
 from brainsmith.plugin.plugin_versions import versions_problem
 from brainsmith.plugin.signed_folder import content_digest, digests_of, read_public_key
 from brainsmith.plugin.trust import distribution_digest

@@ -86,18 +86,24 @@ def metadata_names(folders: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def info_folders(folders: list[str]) -> list[InfoFolder]:
-    """Return the metadata folders in some folders; the first of a name wins, as it does for Python."""
+    """Return the metadata folders in some folders; the first of a name wins, however it is spelled, as for Python."""
     found: dict[str, InfoFolder] = {}
     for folder, names in metadata_names(folders):
         for name in names:
             info = InfoFolder(os.path.join(folder, name))
-            found.setdefault(info.name.lower(), info)
+            found.setdefault(distribution_key(info.name), info)
     return list(found.values())
+
+
+def installed(folders: list[str] | None = None) -> dict[str, InfoFolder]:
+    """Return the distributions in some folders, or else this Python's, by their names as indexes compare them."""
+    found = info_folders(search_folders() if folders is None else folders)
+    return {distribution_key(info.name): info for info in found}
 
 
 def installed_versions() -> dict[str, str]:
     """Return the version of each distribution that Python finds, by its name as package indexes compare them."""
-    return {distribution_key(each.name): version_in(each) for each in info_folders(search_folders())}
+    return {name: version_in(info) for name, info in installed().items()}
 
 
 def version_in(info: InfoFolder) -> str:

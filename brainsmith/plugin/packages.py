@@ -10,9 +10,8 @@ from brainsmith.plugin.distributions import (
     InfoFolder,
     distribution_key,
     environment,
-    info_folders,
+    installed,
     metadata,
-    search_folders,
 )
 from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.precedence import ADAPTED
@@ -41,12 +40,6 @@ _IMPORT = {
 """What shows that a framework can be used: its operators and its base."""
 
 _SECONDS = 180.0
-
-
-def installed(folders: list[str] | None = None) -> dict[str, InfoFolder]:
-    """Return the distributions in some folders, or else this Python's, by their names as indexes compare them."""
-    found = info_folders(search_folders() if folders is None else folders)
-    return {distribution_key(info.name): info for info in found}
 
 
 def check_pairs(cache_dir: str) -> list[dict[str, str]]:

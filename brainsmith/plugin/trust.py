@@ -63,7 +63,7 @@ def why_distribution_not_trusted(name: str, settings: Settings) -> str:
     """
     if settings.trust != LISTED:
         return ""
-    from brainsmith.plugin.packages import installed  # only where what is trusted is listed
+    from brainsmith.plugin.distributions import installed  # only where what is trusted is listed
 
     known = _listed().distributions.get(name)
     version = installed()[name].version if name in installed() else ""
@@ -88,7 +88,7 @@ def distribution_digest(name: str) -> str:
     Raises:
         TrustError: It has no such list, as one that is installed as a link to its sources; or a file cannot be read.
     """
-    from brainsmith.plugin.packages import installed  # only where what is trusted is listed
+    from brainsmith.plugin.distributions import installed  # only where what is trusted is listed
     from brainsmith.plugin.signed_folder import digest_of_files, recorded_files
 
     try:
