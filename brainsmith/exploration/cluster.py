@@ -152,6 +152,8 @@ class ClusterCrew:
             self.present = frozenset(self._client.nthreads())
             self._scheduler_seen = now
         except Exception as error:  # noqa: BLE001  (Dask documents none of those that it raises)
+            if self.connected and now <= self._scheduler_seen + CONNECT:
+                return  # a scheduler that is slow to answer has lost nobody
             self.present = frozenset()
             if now > self._scheduler_seen + CONNECT or self._client.status == "closed":
                 raise ExplorationError(
@@ -286,13 +288,21 @@ class ClusterWorker:
         return {**answer, "outside": Reads(same).plain()}
 
     def _answer(self, future: Future[Any], end: float) -> dict[str, Any]:
+        patience = _LOOK
         while True:
             try:
-                answer: dict[str, Any] = future.result(timeout=_LOOK)
+                answer: dict[str, Any] = future.result(timeout=patience)
                 return answer
-            except Exception as error:  # Dask's or the worker's
-                if future.done() or not isinstance(error, TimeoutError):
+            except (
+                TimeoutError,
+                UnboundLocalError,
+            ) as error:  # the latter if both timers of Dask end at once
+                if future.status == "error":
                     raise self._lost(error) from error
+                if future.done():  # the answer is on its way here, and each look begins to fetch it anew
+                    patience *= 2
+            except Exception as error:  # Dask's or the worker's
+                raise self._lost(error) from error
             why = "does not answer" if time.monotonic() > end else "" if self.usable else "left the cluster"
             if why:
                 with suppress(Exception):  # the scheduler may be gone, too

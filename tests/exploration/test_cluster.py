@@ -155,6 +155,25 @@ def test_two_workers_build_and_what_they_made_is_here(tmp_path):
         assert (folder / "estimates" / "model.onnx").is_file()
 
 
+def answer_of(megabytes):
+    """Return an answer after a while that is none of the looks' length."""
+    time.sleep(0.01 + megabytes / 1000)
+    return {"output": bytes(megabytes << 20)}
+
+
+@pytest.mark.slow
+def test_an_answer_that_comes_between_two_looks_or_is_long_on_its_way_is_not_lost(processes, monkeypatch):
+    processes.worker()
+    crew = ClusterCrew(processes.address)
+    while not (found := list(crew.arrivals())):
+        crew.wait()
+    monkeypatch.setattr(cluster, "_LOOK", 0.002)
+    for megabytes in (0, 1, 30) * 20:
+        future = crew.submit(found[0].address, answer_of, megabytes)
+        assert len(found[0]._answer(future, time.monotonic() + 60)["output"]) == megabytes << 20
+    crew.close()
+
+
 @pytest.mark.slow
 def test_a_worker_that_is_killed_costs_a_try_and_another_one_builds(processes, tmp_path):
     space = space_in(tmp_path / "space", SIX)
@@ -168,12 +187,9 @@ def test_a_worker_that_is_killed_costs_a_try_and_another_one_builds(processes, t
     with first_done(exploration, space.points(), act) as runs:
         ended = list(runs)
     assert {run.state for run in PointJournal(tmp_path / "out").runs()} == {"done"}
-    tried = [run for run in ended if run.state == "waiting"]
-    # On a slow machine the scheduler may lose the new worker's first answer, too: that costs a try as well.
-    assert tried and all(
-        re.fullmatch(r"its worker tcp://\S+ (left the cluster|was lost: .*)", run.reason) for run in tried
-    )
-    assert sum(run.tries - 1 for run in ended if run.state == "done") == len(tried)
+    (tried,) = (run for run in ended if run.state == "waiting")
+    assert re.fullmatch(r"its worker tcp://\S+ (left the cluster|was lost: .*)", tried.reason)
+    assert sorted(run.tries for run in ended if run.state == "done") == [1, 1, 1, 1, 1, 2]
 
 
 @pytest.mark.slow
@@ -299,6 +315,9 @@ class FakeClient:
 class FakeFuture:
     def __init__(self, answer):
         self.answer = answer
+        self.status = (
+            "pending" if answer is None else "error" if isinstance(answer, Exception) else "finished"
+        )
 
     def done(self):
         return self.answer is not None
