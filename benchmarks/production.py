@@ -16,6 +16,7 @@ from catalogue_site import catalogue
 from foreign_environments import foreign_environments
 from locked_builds import locked
 from measure import ROOT, compile_package, environment, row
+from plugin_reloads import reloads
 from shared_caches import shared_discovery
 from watched_saves import watched
 
@@ -90,6 +91,7 @@ ROWS = {
     "shared_discovery": shared_discovery,
     "catalogue": catalogue,
     "watch": watched,
+    "reloads": reloads,
 }
 
 

@@ -38,6 +38,8 @@ class Facts(NamedTuple):
     """And the first argument, of those that import by name."""
     environment: list[tuple[str, int]]
     raised: list[tuple[str, int]]
+    classes: list[str]
+    """Those at module level."""
 
 
 VARIABLES = ("environ", "environb", "getenv", "putenv", "expandvars")
@@ -48,7 +50,7 @@ IMPORTERS = ("__import__", "import_module", "exec_module")
 def facts_of(path):
     """Read a file once for all rules."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    facts = Facts(ast.get_docstring(tree), [], [], set(), [], [], [])
+    facts = Facts(ast.get_docstring(tree), [], [], set(), [], [], [], [])
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             facts.imports.extend((name, node.lineno) for name in imported(node, path))
@@ -62,7 +64,9 @@ def facts_of(path):
             raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
             facts.raised.append((dotted(raised), node.lineno))
     for node in tree.body:
-        if isinstance(node, ast.Import):
+        if isinstance(node, ast.ClassDef):
+            facts.classes.append(node.name)
+        elif isinstance(node, ast.Import):
             facts.imports_at_top.extend((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             facts.imports_at_top.append((node.module or "", node.lineno))
@@ -179,9 +183,8 @@ def classes():
     """The files that define each class, by its name."""
     found = defaultdict(list)
     for path, name in zip(FILES, NAMES, strict=True):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef):
-                found[node.name].append(name)
+        for one in facts_of(path).classes:
+            found[one].append(name)
     return found
 
 

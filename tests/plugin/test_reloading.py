@@ -69,14 +69,15 @@ def resident():
 
 
 @pytest.mark.slow
-def test_ten_thousand_reloads_leave_no_memory_behind(project, manager):
+def test_a_thousand_reloads_leave_no_memory_behind(project, manager):
+    """`benchmarks/production.py --only reloads` does ten times as many."""
     sizes, objects = [], []
-    for number in range(10_000):
+    for number in range(1000):
         assert reloaded(project, manager, number).number == number
-        if number % 1000 == 999:
+        if number % 100 == 99:
             gc.collect()
             sizes.append(resident())
             objects.append(len(gc.get_objects()))
-    # What the first thousand leave is caches that fill once; of each later one nothing may stay.
-    assert objects[-1] - objects[0] < 1000
-    assert sizes[-1] - sizes[0] < 16 << 20
+    # What the first ones leave is caches that fill once; of each later one nothing may stay.
+    assert objects[-1] - objects[2] < 100
+    assert sizes[-1] - sizes[2] < 4 << 20

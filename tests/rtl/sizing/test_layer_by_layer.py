@@ -33,7 +33,7 @@ def test_a_chain_is_gauged_as_a_whole(design, simulations):
 
 @pytest.mark.slow
 @pytest.mark.compiles(tried=2)
-@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
 @given(chain=circuits())
 def test_branches_are_gauged_as_a_whole(tmp_path_factory, simulations, chain):
     assert_alike(stitched(chain, tmp_path_factory.mktemp("circuit")))
