@@ -36,10 +36,10 @@ def cases(draw):
     return case(pe * draw(st.integers(1, 40)), pe, steps, given, start, vectors, draw(st.integers(0, 99)))
 
 
-test_computes_what_finn_computes = law_of_cores(cases(), draws=4, least=8, most=14)
+test_computes_what_finn_computes = law_of_cores(cases(), draws=3, least=8, most=14)
 
 
-test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=4, least=4, most=8)
+test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=3, least=4, most=8)
 
 
 @pytest.mark.slow

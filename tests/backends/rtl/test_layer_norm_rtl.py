@@ -57,7 +57,7 @@ def test_outputs_wider_than_the_products_and_roots_of_0(tmp_path, simulations):
     check_cores(chosen, tmp_path)
 
 
-test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=6, least=4, most=8)
+test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=4, least=4, most=8)
 
 
 @st.composite
@@ -76,7 +76,7 @@ def long_rows(draw):
     return chosen
 
 
-test_beats_move_when_the_schedule_says = law_of_schedules(long_rows(), draws=6, least=4, most=8)
+test_beats_move_when_the_schedule_says = law_of_schedules(long_rows(), draws=4, least=4, most=8)
 
 
 @pytest.mark.parametrize(

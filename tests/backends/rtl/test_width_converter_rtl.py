@@ -60,10 +60,10 @@ def test_any_ratio_at_full_rate(tmp_path, simulations):
     check_cores([*(case(*ratio) for ratio in RATIOS), across], tmp_path)
 
 
-test_computes_what_finn_computes = law_of_cores(cases(), draws=10, least=8, most=16)
+test_computes_what_finn_computes = law_of_cores(cases(), draws=6, least=8, most=16)
 
 
-test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=4, least=4, most=8)
+test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=3, least=4, most=8)
 
 
 def test_a_frame_takes_the_beats_of_the_narrower_side():
