@@ -10,7 +10,8 @@ SITE ?= out/site
 # What pytest makes of the tests' sources is kept, whatever the variable says: without it collecting takes twice as long.
 # A worker takes tests of the other one when its own are done, so a module's fixtures are mostly made once.
 # A test that should be in the other tier is seen at the end. The laws are tried in part by the first, and in full by the second.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal --durations 20 --durations-min 2
+# Those of the second tier wait for other processes in a quarter of the time, so one more worker than cores runs them.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --dist worksteal --durations 20 --durations-min 2
 
 .PHONY: example test test-slow check docs release install clean
 
@@ -18,10 +19,10 @@ example: install
 	$(BIN)/brainsmith build examples/digits/mlp.onnx --blueprint blueprints/digits_mlp_rtl.yaml --output $(OUTPUT)
 
 test: install
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -n 2 -m "not slow"
 
 test-slow: install
-	LAWS=all $(PYTEST) -m "slow or hypothesis"
+	LAWS=all $(PYTEST) -n 3 -m "slow or hypothesis"
 
 check: install
 	$(BIN)/ruff check .

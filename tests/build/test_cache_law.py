@@ -182,7 +182,7 @@ SETTINGS = {"deadline": None, "suppress_health_check": [HealthCheck.function_sco
 
 @pytest.mark.builds
 @given(rounds=edits_of([part for part in PARTS if part != "package"]))
-@settings(max_examples=20, **SETTINGS)
+@settings(max_examples=12, **SETTINGS)
 def test_in_one_process_every_build_gives_what_the_sources_say(project_at, rounds):
     project = project_at()
     for edits in [[], *rounds]:
