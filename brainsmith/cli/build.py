@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.cli.live_line import LiveLine
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 def run(options: Options, terminal: Terminal) -> int:
     """Build; progress and the summary go to standard output, warnings to standard error."""
     begin = time.perf_counter()
-    warnings.formatwarning = one_line
     from brainsmith.build import build
 
     def say(text: str) -> None:
@@ -147,11 +145,3 @@ def _warn(result: Any, strict: bool) -> None:
     for line in warning_lines(result.report):
         if not (strict and line.startswith("shortfall: ")):
             complain(line)
-
-
-def one_line(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
-) -> str:
-    """Return a warning of a framework as one line with its place, without the source that Python shows with it."""
-    place = "/".join(filename.split("/")[-3:])
-    return f"warning: {' '.join(str(message).split())} ({place}:{lineno})\n"

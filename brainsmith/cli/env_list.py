@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brainsmith import TYPE_CHECKING
+from brainsmith.cli.terminal import complain
 from brainsmith.errors import PluginEnvironmentError
 from brainsmith.figures import plural
 from brainsmith.plugin.environments.place import read_environment, root_of
@@ -43,6 +44,15 @@ def _described(name: str, settings: Settings) -> dict[str, Any]:
 
 
 def _show(found: list[dict[str, Any]], terminal: Terminal) -> None:
+    if not found:
+        complain(
+            "the settings name no other environments; name one in `environments` of .brainsmith/config.yaml or of your "
+            "own settings:\n"
+            "  plugin_system:\n"
+            "    environments:\n"
+            "      acme: {python: ../acme-venv}"
+        )
+        return
     rows = [
         (
             one["name"],
@@ -52,5 +62,4 @@ def _show(found: list[dict[str, Any]], terminal: Terminal) -> None:
         )
         for one in found
     ]
-    summary = "" if rows else "the settings name no other environments (setting `environments`)"
-    terminal.table(("name", "python", "version", "state"), rows, summary)
+    terminal.table(("name", "python", "version", "state"), rows)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, TextIO
 
 from brainsmith.cli.command_line import LOG_FILE, LOG_JSON
 from brainsmith.cli.json_lines import JsonLines
-from brainsmith.cli.terminal import copy_to, harmless
+from brainsmith.cli.terminal import copy_to
 from brainsmith.errors import OutputError, UsageError, exit_code
+from brainsmith.log_lines import HarmlessFormatter
 from brainsmith.monitoring.current import BUILD, Current, new_build_id
 
 if TYPE_CHECKING:
@@ -91,24 +92,16 @@ def _opened(name: str) -> TextIO:
 
 def _file_handler(file: TextIO) -> logging.Handler:
     handler = logging.StreamHandler(file)
-    handler.setFormatter(_HarmlessFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(HarmlessFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     return handler
 
 
 def _verbose_handler() -> logging.Handler:
     """Return what writes records to standard error as it is now: in a step, another one stands there."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_HarmlessFormatter("%(name)s: %(message)s"))
+    handler.setFormatter(HarmlessFormatter("%(name)s: %(message)s"))
     handler.addFilter(lambda record: record.name != PRINTED and not getattr(record, "shown", False))
     return handler
-
-
-class _HarmlessFormatter(logging.Formatter):
-    """Writes records as lines that do nothing to a terminal."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return a record as a line."""
-        return harmless(super().format(record))
 
 
 class _LastResort(logging.Handler):

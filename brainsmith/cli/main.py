@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.cli.command_line import HELP
 from brainsmith.cli.terminal import Terminal, complain
+from brainsmith.cli.warning_lines import one_line
 from brainsmith.errors import BrainsmithError, UsageError, exit_code
 from brainsmith.settings import is_completing, trace_exporters
 
@@ -112,6 +114,7 @@ def _run(words: list[str], terminal: Terminal) -> int:
 
         if problem := export_traces():
             complain(f"warning: {problem}")
+    warnings.formatwarning = one_line
     __import__(verb.module)
     run: Callable[[Options, Terminal], int] = sys.modules[verb.module].run
     if options.flag(TRUST_MODEL):

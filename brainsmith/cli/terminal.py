@@ -7,24 +7,14 @@ import sys
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import OutputError
+from brainsmith.harmless import STYLES, harmless
 from brainsmith.settings import wants_colour
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TextIO
 
-_STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "dim": "2"}
 _GAP = "  "
-_ESCAPE = "\x1b"
-_OWN_CODES = tuple(f"[{code}m" for code in (*_STYLES.values(), "0"))
-_TURNS = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
-"""What changes the direction in which a terminal writes."""
-_WRITTEN_OUT = {
-    code: ascii(chr(code))[1:-1]
-    for code in (*range(0x20), *range(0x7F, 0xA0), *_TURNS)
-    if chr(code) not in "\t\n\x1b"
-}
-
 
 _copies: list[Callable[[str], None] | None] = [None]
 
@@ -106,7 +96,7 @@ class Terminal:
 
     def style(self, text: str, style: str) -> str:
         """Return a text in `bold`, `red`, `green`, `yellow` or `dim`, where colour is wanted."""
-        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colour and text else text
+        return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colour and text else text
 
     def table(self, heading: Sequence[str], rows: Sequence[Sequence[str]], summary: str = "") -> None:
         """Print rows in columns, and on a terminal a summary below.
@@ -160,16 +150,6 @@ def complain(text: str, stream: TextIO | None = None) -> None:
             stream.flush()
     except (OSError, ValueError):
         pass
-
-
-def harmless(text: str) -> str:
-    """Return a text in which what would do something to a terminal is written out, but for our own styles.
-
-    Names and messages come out of models, plugins and reports of others: they must not move the cursor, rename the
-    window or change the direction of writing.
-    """
-    first, *others = text.translate(_WRITTEN_OUT).split(_ESCAPE)
-    return first + "".join((_ESCAPE if part.startswith(_OWN_CODES) else r"\x1b") + part for part in others)
 
 
 def _encodable(text: str, stream: TextIO) -> str:

@@ -9,7 +9,7 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import TrustError, UsageError
 from brainsmith.plugin.distributions import distribution_key, installed
-from brainsmith.plugin.plugin_versions import versions_problem
+from brainsmith.plugin.plugin_versions import is_within, versions_problem
 from brainsmith.plugin.signed_folder import content_digest, digests_of, read_public_key
 from brainsmith.plugin.trust import distribution_digest
 from brainsmith.plugin.trust_store import read_trust, write_trust
@@ -71,9 +71,13 @@ def _add_distribution(what: str, by_content: bool, trusted: TrustList) -> str:
         )
     if by_content and versions:
         raise UsageError("--content trusts what is installed now: leave the versions out")
-    trusted.distributions[name] = (
-        distribution_digest(name) if by_content else versions or f"=={known[name].version}"
-    )
+    version = known[name].version
+    if versions and not is_within(version, versions):
+        raise TrustError(
+            f"{name} {version} is installed, so to trust {name} {versions} would have no effect: "
+            f"install such a version first, or trust this one: brainsmith trust add {name}"
+        )
+    trusted.distributions[name] = distribution_digest(name) if by_content else versions or f"=={version}"
     how = _as_it_is(True) if by_content else f" {trusted.distributions[name]}"
     return f"distribution {name}{how} is trusted"
 

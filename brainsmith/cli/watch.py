@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 
 from brainsmith import TYPE_CHECKING
-from brainsmith.cli.build import arguments_of, model_folder, one_line
+from brainsmith.cli.build import arguments_of, model_folder
 from brainsmith.cli.live_line import LiveLine
 from brainsmith.cli.terminal import complain
 from brainsmith.errors import BrainsmithError, NotProvenError
@@ -27,7 +26,6 @@ _GIVEN = ("--verify-inputs", "--verify-labels", "--verify-expected")
 
 def run(options: Options, terminal: Terminal) -> NoReturn:
     """Build until Ctrl-C, which is raised."""
-    warnings.formatwarning = one_line
     from brainsmith.build.build_watch import BuildWatch
 
     model, blueprint = options.required("MODEL"), options.required("BLUEPRINT")

@@ -33,6 +33,8 @@ def write_to_stderr(name: str, handler_name: str, level: str | None) -> None:
     """
     import logging  # nobody may be listening
 
+    from brainsmith.log_lines import HarmlessFormatter
+
     logger = logging.getLogger(name)
     for handler in [handler for handler in logger.handlers if handler.name == handler_name]:
         logger.removeHandler(handler)
@@ -42,7 +44,7 @@ def write_to_stderr(name: str, handler_name: str, level: str | None) -> None:
     if level:
         handler = logging.StreamHandler()
         handler.name = handler_name
-        handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+        handler.setFormatter(HarmlessFormatter("%(name)s: %(message)s"))
         logger.addHandler(handler)
         before = logger.level
         logger.setLevel(level)

@@ -9,7 +9,7 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.errors import PluginLoadError
 from brainsmith.plugin.framework_preparer import prepare_frameworks_of
 from brainsmith.plugin.mounted_folders import FOLDER_PREFIX, folder_module, mount_folder
-from brainsmith.plugin.read_rules import FRAMEWORKS
+from brainsmith.plugin.read_rules import FRAMEWORKS, is_of_framework
 from brainsmith.store.files import read_bytes
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def import_module(module_name: str, info: PluginInfo) -> ModuleType:
         PluginLoadError: The import failed, for whatever reason; a plugin may raise anything. Or the module changed since
             it was imported, and cannot be loaded anew.
     """
-    if info.framework not in FRAMEWORKS and module_name not in sys.modules:
+    if not is_of_framework(info) and module_name not in sys.modules:
         from brainsmith.plugin.trust import refuse_untrusted  # our own plugins are trusted
 
         refuse_untrusted(info)

@@ -18,7 +18,7 @@ from brainsmith.plugin.precedence import (
     precedence,
     split_name,
 )
-from brainsmith.plugin.read_rules import FRAMEWORKS
+from brainsmith.plugin.read_rules import is_of_framework
 from brainsmith.plugin.record_tables import RecordTables, exists
 from brainsmith.plugin.snapshot import DiscoveryLimits, Snapshot
 
@@ -206,7 +206,7 @@ class Registry(RecordTables):
 
             refuse_stale(info)
         self.limits.refuse_unusable(info)
-        if info.framework not in FRAMEWORKS and not self.is_loaded(info):
+        if not is_of_framework(info) and not self.is_loaded(info):
             from brainsmith.plugin.trust import refuse_untrusted  # our own plugins are trusted
 
             refuse_untrusted(info)

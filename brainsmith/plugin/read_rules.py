@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 
+from brainsmith import TYPE_CHECKING
 from brainsmith.settings import cache_dir
 from brainsmith.store.uncounted import Rules
+
+if TYPE_CHECKING:
+    from brainsmith.plugin.info import PluginInfo
 
 FRAMEWORKS = ("brainsmith", "qonnx", "finn")
 """Whose sources count by their versions."""
@@ -14,6 +18,13 @@ _PLACES = frozenset(
     ("PATH", "HOME", "TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
     + ("FINN_ROOT", "FINN_BUILD_DIR", "FINN_HOST_BUILD_DIR", "NO_COLOR", "TERM", "COLUMNS", "LINES")
 )
+
+
+def is_of_framework(info: PluginInfo) -> bool:
+    """Tell whether a plugin is of a framework itself, and not of a distribution or folder that only has its name."""
+    return info.framework in FRAMEWORKS and not any(
+        key in info.extra for key in ("entry_point", "folder", "path")
+    )
 
 
 def read_rules(

@@ -10,7 +10,7 @@ import sys
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import TrustError, UntrustedPluginError
-from brainsmith.plugin.read_rules import FRAMEWORKS
+from brainsmith.plugin.read_rules import is_of_framework
 from brainsmith.settings import cache_dir, load_settings, user_before_sudo
 
 if TYPE_CHECKING:
@@ -39,9 +39,10 @@ def refuse_untrusted(info: PluginInfo, settings: Settings | None = None) -> None
 def why_not_trusted(info: PluginInfo, settings: Settings | None = None) -> str:
     """Return why a plugin may not be imported, and what would change that; nothing if it may.
 
-    What BrainSmith itself is built on, QONNX and FINN, is trusted as it is.
+    What BrainSmith itself is built on, QONNX and FINN, is trusted as it is; a distribution or folder that calls itself so
+    is not.
     """
-    if info.framework in FRAMEWORKS:
+    if is_of_framework(info):
         return ""
     settings = load_settings() if settings is None else settings
     folder = info.extra.get("folder") or os.path.dirname(info.extra.get("path", ""))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from brainsmith.harmless import harmless
 from brainsmith.plugin.log import write_to_stderr
 
 NAME = "brainsmith.targets"
@@ -18,8 +19,8 @@ def note(message: str, *arguments: object) -> None:
 
 
 def warn(message: str, *arguments: object) -> None:
-    """Log at WARNING what did not work and was got around."""
-    _LOGGER.warning("%s", message % arguments)
+    """Log at WARNING what did not work and was got around; without a handler, Python prints it as it is."""
+    _LOGGER.warning("%s", harmless(message % arguments))
 
 
 def is_verbose() -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from brainsmith.build.result import Progress
-from brainsmith.cli.build import one_line, output_of
+from brainsmith.cli.build import output_of
 from brainsmith.cli.command_line import Options
 from brainsmith.web.step_result import StepResult, step_line
 from tests.cli.command import ROOT, brainsmith, in_this_process, on_terminal
@@ -171,11 +171,6 @@ def test_lines_of_steps():
     event = Progress("done", 3, 12, step_line(step, explain=False), step)
     assert str(event) == "[ 3/12] streamline                      1.23 s  reused"
     assert step_line(step, explain=True).endswith("  reused  (same model and step)")
-
-
-def test_a_frameworks_warning_is_one_line():
-    text = one_line("Assuming 2D\n input is NC", UserWarning, "/a/b/qonnx/transformation/layouts.py", 160)
-    assert text == "warning: Assuming 2D input is NC (qonnx/transformation/layouts.py:160)\n"
 
 
 @pytest.mark.parametrize(

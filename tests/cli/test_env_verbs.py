@@ -29,3 +29,18 @@ def test_environments_are_listed_with_what_is_wrong(tmp_path, monkeypatch, capsy
     assert capsys.readouterr().err == (
         f"error: environment 'good' is {good}, which is used as it is; one that states requirements can be made\n"
     )
+
+
+def test_where_there_are_none_it_is_said_how_to_name_one(project, capsys):
+    assert main(["env", "list"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == (
+        "the settings name no other environments; name one in `environments` of .brainsmith/config.yaml or of your "
+        "own settings:\n"
+        "  plugin_system:\n"
+        "    environments:\n"
+        "      acme: {python: ../acme-venv}\n"
+    )
+    assert main(["env", "list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"environments": [], "error": None}

@@ -10,6 +10,7 @@ from brainsmith.plugin.adapters.entry_points import EntryPointAdapter
 from brainsmith.plugin.adapters.finn import FINNAdapter
 from brainsmith.plugin.adapters.project import ProjectAdapter
 from brainsmith.plugin.adapters.qonnx import QONNXAdapter
+from brainsmith.plugin.log import debug
 from brainsmith.plugin.manager import PluginManager
 from brainsmith.plugin.performance_stats import memory_mb
 from brainsmith.plugin.plugin_registry import Registry
@@ -29,6 +30,15 @@ def test_debug_mode_writes_every_step_to_stderr(manager, capfd):
     manager.clear_cache()
     manager.discover_plugins(modes=["full"])
     assert capfd.readouterr().err == ""
+
+
+def test_what_debug_mode_writes_does_nothing_to_a_terminal(manager, capfd):
+    manager.set_debug_mode(True)
+    try:
+        debug("scanning: %s", "/tmp/a\x1b]0;owned\x07\r/plugins")
+    finally:
+        manager.set_debug_mode(False)
+    assert capfd.readouterr().err == "brainsmith.plugin: scanning: /tmp/a\\x1b]0;owned\\x07\\r/plugins\n"
 
 
 def test_when_debug_mode_ends_the_logger_is_as_it_was_before(manager):

@@ -515,48 +515,40 @@ def lazy(model, cfg):
 """
 
 
-@pytest.mark.parametrize("how", ["signed", "listed by content"])
-def test_what_is_imported_after_the_check_is_as_it_was_checked(own, listed, how, capsys):
+@pytest.fixture(params=["signed", "listed by content"])
+def lazy_step(request, own, listed):
+    """A step of a folder that is trusted by its content, and imports another file of it when it runs."""
     pytest.importorskip("cryptography", reason="needs cryptography")
     own.write("plugins/helper.py", "VALUE = 1\n")
     own.write("plugins/lazy.py", LAZY)
-    if how == "signed":
+    if request.param == "signed":
         make_key("team.key", "team")
         sign("plugins", "team.key")
         assert main(["trust", "add", "team.key.pub"]) == 0
     else:
         assert main(["trust", "add", "plugins", "--content"]) == 0
     fresh()
-    step = steps.get_plugin("lazy")
+    return steps.get_plugin("lazy")
+
+
+def test_what_is_imported_after_the_check_is_as_it_was_checked(own, lazy_step):
     own.write("plugins/helper.py", "VALUE = 2\n")
     with pytest.raises(
         ImportError, match=r"helper.py is not as it was when .* was checked, which is trusted"
     ):
-        step(None, None)
+        lazy_step(None, None)
     own.write("plugins/helper.py", "VALUE = 1\n")
-    assert step(None, None) == 1
+    assert lazy_step(None, None) == 1
 
 
-@pytest.mark.parametrize("how", ["signed", "listed by content"])
 @pytest.mark.parametrize("file", ["helper.pyc", "helper/__init__.pyc", "helper.so"])
-def test_compiled_modules_that_come_after_the_check_are_not_imported(own, listed, how, file):
-    pytest.importorskip("cryptography", reason="needs cryptography")
-    own.write("plugins/helper.py", "VALUE = 1\n")
-    own.write("plugins/lazy.py", LAZY)
-    if how == "signed":
-        make_key("team.key", "team")
-        sign("plugins", "team.key")
-        assert main(["trust", "add", "team.key.pub"]) == 0
-    else:
-        assert main(["trust", "add", "plugins", "--content"]) == 0
-    fresh()
-    step = steps.get_plugin("lazy")
+def test_compiled_modules_that_come_after_the_check_are_not_imported(own, lazy_step, file):
     os.unlink("plugins/helper.py")
     own.write("other.py", "VALUE = 2\n")
     os.makedirs(os.path.dirname(f"plugins/{file}"), exist_ok=True)
     py_compile.compile("other.py", cfile=f"plugins/{file}")
     with pytest.raises(ImportError) as caught:
-        step(None, None)
+        lazy_step(None, None)
     folder = os.path.abspath("plugins")
     assert str(caught.value) == (
         f"{folder}/{file} is not as it was when {folder} was checked, which is trusted by its content"
@@ -603,3 +595,21 @@ def test_lists_that_cannot_be_read_end_in_one_message(listed, text, message):
 def test_a_signature_that_is_nested_too_deeply_is_damaged(signed):
     Path("plugins/plugin.sig").write_text("[" * 100_000)
     assert "its plugin.sig is damaged" in refused("own_tidy")
+
+
+@pytest.mark.parametrize("name", ["brainsmith", "qonnx", "finn"])
+def test_a_distribution_that_has_a_frameworks_name_is_trusted_as_any_other(site, marker, listed, name):
+    site.install(
+        name, "9", {"steps": "acme_steps"}, acme_steps=MARKED.format(marker=str(marker), name="posing")
+    )
+    assert refused("posing") == f"{name} 9 is not in the list of what is trusted: brainsmith trust add {name}"
+    assert not marker.exists()
+
+
+def test_versions_that_are_not_installed_are_not_added(acme, listed, capsys):
+    assert main(["trust", "add", "acme==9"]) == 1
+    assert capsys.readouterr().err == (
+        "error: acme 1.5 is installed, so to trust acme ==9 would have no effect: "
+        "install such a version first, or trust this one: brainsmith trust add acme\n"
+    )
+    assert not read_trust().distributions

@@ -11,6 +11,7 @@ import time
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import SettingsError, SharedCacheError
 from brainsmith.forks import lock_of
+from brainsmith.harmless import harmless
 from brainsmith.store.shared.deadline import Deadline
 from brainsmith.store.shared.envelope import LARGEST, DamagedEntryError, opened, sealed
 
@@ -194,6 +195,7 @@ class SharedCache:
         if what in self._warned:
             return
         self._warned.add(what)
+        text = harmless(text)  # of what somebody wrote there
         logging = sys.modules.get("logging")  # importing it takes longer than the server may
         if logging is not None:
             logging.getLogger("brainsmith.store").warning("%s", text)
