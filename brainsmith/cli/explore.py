@@ -140,13 +140,15 @@ def _explore(options: Options, folder: Path, terminal: Terminal) -> int:
         use_cache=not options.flag("--no-cache"),
         listener=show,
         crew=_cluster(options),
+        command=_noted(options),
     )
     if exploration.use_cache:
         _warn_of_cache()
     produce, strategy = options.text("--produce") or "estimates", options.text("--strategy") or "grid"
-    note_command(folder, _noted(options))
     with exploration:
         explored = explore(exploration, produce, strategy, count, options.whole("--seed", 0))
+    if produce == MODELS:  # no point was built, which would have noted it
+        note_command(folder, exploration.command or {})
     document = document_of(explored, exploration)
     try:
         write_page(folder / PAGE, document, explored)

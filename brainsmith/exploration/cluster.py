@@ -32,6 +32,9 @@ CONNECT = 10.0
 PATIENCE = 60.0
 """Seconds without any worker, or without the scheduler, after which an exploration ends."""
 
+OTHERS = 15.0
+"""Seconds in which another worker may come when all that are there were refused: it may just be starting."""
+
 _LOOK = 0.5
 """Seconds between two looks who is there."""
 
@@ -74,7 +77,7 @@ class ClusterCrew:
         self.known: dict[str, ClusterWorker] = {}
         self._refused: dict[str, list[str]] = {}
         self._back: list[PointWorker] = []
-        self._seen = self._scheduler_seen = time.monotonic()
+        self._seen = self._scheduler_seen = self._refused_last = time.monotonic()
         self._looked = -_LOOK
         self.present: frozenset[str] = frozenset()
         self.stopped = False
@@ -97,9 +100,10 @@ class ClusterCrew:
         """Wait a moment for a worker.
 
         Raises:
-            ExplorationError: All that are there were refused, or none has come for some time.
+            ExplorationError: All that are there were refused, or there are none, and none has come for some time.
         """
-        if self._refused and not self._checks and not self.present - set(self._refused):
+        none_fits = self._refused and not self._checks and not self.present - set(self._refused)
+        if none_fits and time.monotonic() > max(self._refused_last, self._seen) + OTHERS:
             raise ExplorationError(
                 f"no worker of {self.address} builds what this machine builds\n"
                 + "".join(f"  {line}\n" for line in self._said())
@@ -179,7 +183,7 @@ class ClusterCrew:
                 del self._checks[address]
                 found = self._differences(future)
                 if found:
-                    self._refused[address] = found
+                    self._refused[address], self._refused_last = found, time.monotonic()
                     self._warn(f"worker {address} is not used: {'; '.join(found)}")
                     continue
                 self._seen = time.monotonic()

@@ -42,6 +42,7 @@ class Exploration:
         use_cache: Whether points share steps, and reuse those of earlier builds.
         listener: Is called with each run that ended, by the thread that called `run`.
         crew: Gives other workers, such as those of a `ClusterCrew`; it is called when a point waits.
+        command: How it was asked for, which the journal keeps: plain values by name.
     """
 
     space: Space
@@ -54,6 +55,7 @@ class Exploration:
     use_cache: bool = True
     listener: Callable[[PointRun], None] | None = None
     crew: Callable[[], Crew] | None = None
+    command: Mapping[str, Any] | None = None
     _stopped: bool = field(default=False, repr=False)
     _crew: Crew | None = field(default=None, repr=False)
     _keeps: bool = field(default=False, repr=False)
@@ -140,15 +142,19 @@ class Exploration:
 
     def _ended(self, asked: _Asked, points: Iterable[Iterable[int]]) -> Generator[PointRun, None, None]:
         """Build, and yield each run when it ends."""
-        with exploring(self.folder), ExitStack() as last:
-            journal = PointJournal(self.folder)
-            last.callback(journal.close)
-            journal.resume()
+        with ExitStack() as last:
             if not self._keeps:
                 last.callback(self._dismiss)
             if self.crew is None:  # workers of this machine get ready while it is found out which points wait
                 self._gathered()
-            asked.begin(journal, map(self.space.point_of, points))
+            named = asked.named(map(self.space.point_of, points))  # one that cannot be built leaves no folder
+            last.enter_context(exploring(self.folder))
+            journal = PointJournal(self.folder)
+            last.callback(journal.close)
+            if self.command is not None:
+                journal.note_command(self.command)
+            journal.resume()
+            asked.begin(journal, named)
             last.callback(asked.end)
             yield from self._built(asked)
 
@@ -239,23 +245,32 @@ class _Asked:
         self._keys: dict[str, None] = {}
         self.known: list[PointRun] = []
 
-    def begin(self, journal: PointJournal, points: Iterable[Mapping[str, int]]) -> None:
-        """Let points wait that are not known yet."""
+    def begin(self, journal: PointJournal, named: Sequence[tuple[str, Mapping[str, int]]]) -> None:
+        """Let points wait that are not known yet, by what `named` gave."""
         self._journal = journal
-        self._add(points)
+        self._add(named)
 
     def end(self) -> None:
         """Note what is known of all points now."""
         known = {one.key: one for one in self._journal.runs(self._fidelity)}
         self.known = [known[key] for key in self._keys]
 
-    def _add(self, points: Iterable[Mapping[str, int]]) -> None:
+    def named(self, points: Iterable[Mapping[str, int]]) -> list[tuple[str, Mapping[str, int]]]:
+        """Return points with their keys; nothing is written yet.
+
+        Raises:
+            ExplorationError: There is no model, or a file cannot be read.
+            BlueprintError: All problems of a point.
+        """
         found = []
         for choices in points:
             files = self._exploration.files(choices)
             key = files.key(self._exploration.environment)
             self._files[key] = files
             found.append((key, choices))
+        return found
+
+    def _add(self, found: Sequence[tuple[str, Mapping[str, int]]]) -> None:
         if not found:
             return
         self._journal.add(found, self._fidelity)
@@ -285,7 +300,7 @@ class _Asked:
             more = list(self._propose(ended))
             if not more:
                 self._propose = None
-            self._add(more)
+            self._add(self.named(more))
         while self._queue:
             key = self._queue.popleft()
             run = self._journal.begin(key, self._fidelity)

@@ -90,6 +90,12 @@ class PointJournal:
         """Close it; what was written stays."""
         self._base.close()
 
+    def note_command(self, command: Mapping[str, Any]) -> None:
+        """Note how the exploration was asked for last: plain values by name."""
+        with self._writing():
+            self._base.execute("DELETE FROM command")
+            self._base.execute("INSERT INTO command VALUES (?)", (json.dumps(dict(command)),))
+
     @contextmanager
     def _writing(self, lasting: bool = True) -> Iterator[None]:
         """Make several changes one, and wait for other writers; they outlast a loss of power only if they are lasting."""
@@ -271,9 +277,8 @@ def note_command(folder: Path, command: Mapping[str, Any]) -> None:
     Raises:
         ExplorationError: Another one runs in the folder, or its journal cannot be written.
     """
-    with exploring(folder), closing(PointJournal(folder)) as journal, journal._writing():
-        journal._base.execute("DELETE FROM command")
-        journal._base.execute("INSERT INTO command VALUES (?)", (json.dumps(dict(command)),))
+    with exploring(folder), closing(PointJournal(folder)) as journal:
+        journal.note_command(command)
 
 
 def noted_command(folder: Path) -> dict[str, Any]:

@@ -232,6 +232,7 @@ def test_what_is_wrong_is_an_error_before_anything_is_built(space, capsys):
         done = in_this_process(capsys, *words, *more)
         assert done.returncode in (1, 2) and done.stderr.startswith("error: "), done.stderr
         assert message.replace(".*", str(space) + "/") in done.stderr
+        assert not (space / "out").exists()
 
 
 def test_an_output_that_is_a_file_or_cannot_be_made_is_an_error(space, capsys):

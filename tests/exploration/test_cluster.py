@@ -237,7 +237,10 @@ def test_one_that_is_left_ends_what_its_workers_build(processes, tmp_path):
 
 
 @pytest.mark.slow
-def test_workers_that_build_with_something_else_are_refused_with_the_difference(processes, tmp_path):
+def test_workers_that_build_with_something_else_are_refused_with_the_difference(
+    processes, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(cluster, "OTHERS", 1.0)
     project = tmp_path / "project"
     (project / ".brainsmith").mkdir(parents=True)
     (project / "plugins").mkdir()
@@ -261,13 +264,10 @@ def test_workers_that_build_with_something_else_are_refused_with_the_difference(
     )
     assert warned == [f"worker {address} is not used: {why}"]
     assert [(run.state, run.tries) for run in PointJournal(tmp_path / "out").runs()] == [("waiting", 0)]
-    processes.worker(cwd=tmp_path)
-    from distributed import Client
-
-    with Client(processes.address.removeprefix("dask://")) as client:  # else the one that is refused is alone
-        client.wait_for_workers(2, timeout=60)
     warned.clear()
-    (run,) = exploration.run(space.points())  # by the other one
+    monkeypatch.setattr(cluster, "OTHERS", 60.0)  # a machine that is busy starts workers slowly
+    processes.worker(cwd=tmp_path)
+    (run,) = exploration.run(space.points())  # by the other one, which has not come yet when the first is refused
     assert run.state == "done" and warned == [f"worker {address} is not used: {why}"]
 
 
@@ -349,7 +349,7 @@ def crew_of(monkeypatch):
     return make
 
 
-def test_only_those_that_build_with_the_same_are_used_and_the_others_have_their_reason(crew_of):
+def test_only_those_that_build_with_the_same_are_used_and_the_others_have_their_reason(crew_of, monkeypatch):
     same = {"environment": {"package": {"onnx": "1"}}, "code": CODE}
     client = FakeClient(
         good=same,
@@ -378,6 +378,8 @@ def test_only_those_that_build_with_the_same_are_used_and_the_others_have_their_
     del client.answers["good"], client.answers["busy"]
     crew.give_back([worker])
     assert list(crew.arrivals()) == [] and not worker.usable
+    crew.wait()  # another one may be starting
+    monkeypatch.setattr(cluster, "OTHERS", -1.0)
     with pytest.raises(ExplorationError) as caught:
         crew.wait()
     text = str(caught.value)

@@ -50,6 +50,12 @@ def test_all_points_are_built_and_a_second_time_none(space, tmp_path):
         Exploration(space, tmp_path / "out", "gone.onnx").run(space.points())
 
 
+def test_an_exploration_that_cannot_begin_leaves_nothing(space, tmp_path):
+    with pytest.raises(ExplorationError, match=r"model gone\.onnx does not exist"):
+        Exploration(space, tmp_path / "out" / "deep", "gone.onnx").run(space.points())
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.slow
 def test_a_point_that_cannot_be_built_has_its_reason_and_the_others_are_built(tmp_path):
     text = SPACE.replace("integer,", "{choice: [integer, qonnx_to_finn], name: way},", 1)
