@@ -9,6 +9,7 @@ import pytest
 
 from brainsmith.build.workspace import Workspace
 from brainsmith.cli.dashboard import HINT
+from brainsmith.web.page import render
 from tests.cli.command import COMMAND, in_this_process
 from tests.dashboard.conftest import report, tree  # noqa: F401  (fixtures)
 from tests.web.catalogue.conftest import Tab, chromium  # noqa: F401  (so too)
@@ -106,3 +107,37 @@ def test_builds_are_compared_in_a_browser_by_keyboard_without_violations(opened,
     page.click(".links a >> nth=0")
     page.wait_for_url("**/-/report.html")
     assert page.title() == "the report"
+
+
+@pytest.mark.slow
+def test_a_report_that_this_version_made_works_under_the_policy_of_the_server(opened, tree, report):  # noqa: F811
+    render(report, tree / "good" / "report.html")
+    page = opened().page
+    page.locator('a[href="/build/good/-/report.html"]').first.click()
+    page.wait_for_url("**/-/report.html")
+    assert [
+        tools.get_attribute("data-tools")
+        for tools in page.locator(".tools").all()
+        if tools.get_attribute("hidden") is None
+    ] == ["before", "after"]
+    page.locator("table.data thead button").first.click()  # the script runs: a click sorts
+    assert page.locator("table.data th[aria-sort]").count() == 1
+
+
+@pytest.mark.slow
+def test_the_script_of_a_report_that_somebody_else_wrote_does_not_run(opened, tree):  # noqa: F811
+    (tree / "good" / "report.html").write_text(
+        '<!doctype html><title>hostile</title><link rel="icon" href="data:,"><form action="/builds"></form>\n'
+        "<script>document.title = 'taken over'; document.forms[0].submit()</script>\n"
+        '<p onmouseover="document.title = 1">move here</p><img src="/builds">\n'
+    )
+    shown = opened()
+    page = shown.page
+    page.goto(page.url.partition("?")[0] + "build/good/-/report.html")
+    page.get_by_text("move here").hover()
+    assert page.title() == "hostile" and page.url.endswith("/-/report.html")
+    refused = [said for said in shown.said if "Content Security Policy directive" in said]
+    assert len(refused) == 3  # the script, what a movement of the mouse would run, and the picture
+    others = [said for said in shown.said if said not in refused]
+    assert others == [f"{page.url.partition('/build/')[0]}/builds cannot be loaded"]
+    shown.said.clear()

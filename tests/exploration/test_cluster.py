@@ -267,7 +267,9 @@ def test_workers_that_build_with_something_else_are_refused_with_the_difference(
     warned.clear()
     monkeypatch.setattr(cluster, "OTHERS", 60.0)  # a machine that is busy starts workers slowly
     processes.worker(cwd=tmp_path)
-    (run,) = exploration.run(space.points())  # by the other one, which has not come yet when the first is refused
+    (run,) = exploration.run(
+        space.points()
+    )  # by the other one, which has not come yet when the first is refused
     assert run.state == "done" and warned == [f"worker {address} is not used: {why}"]
 
 

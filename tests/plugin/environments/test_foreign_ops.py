@@ -17,6 +17,7 @@ from qonnx.custom_op.registry import getCustomOp, is_custom_op
 
 from brainsmith.build import build
 from brainsmith.errors import (
+    AmbiguousPluginError,
     BuildError,
     ForeignPluginError,
     OpError,
@@ -118,7 +119,6 @@ def test_of_several_environments_that_which_has_precedence_is_meant(bare, projec
         return getCustomOp(biased().graph.node[0]).info.environment
 
     name_environments(project, beta=bare[0], alpha=bare[1])
-    assert environment() == "alpha"
     (packages(bare[0]) / "acme_ops" / "__init__.py").write_text(OPS.replace("@op\n", "@op(priority=60)\n"))
     assert environment() == "beta"
     name_environments(project, alpha=bare[1])
@@ -126,6 +126,26 @@ def test_of_several_environments_that_which_has_precedence_is_meant(bare, projec
     name_environments(project, alpha="[numpy]")
     get_plugin_manager().discover_plugins()
     assert (is_custom_op("acme_ops"), is_custom_op("acme_ops", "Bias")) == (False, False)
+
+
+def test_where_only_the_names_of_environments_decide_a_node_must_say_which(bare, project):
+    name_environments(project, beta=bare[0], alpha=bare[1])
+    get_plugin_manager().discover_plugins()
+    with pytest.raises(AmbiguousPluginError) as caught:
+        getCustomOp(biased().graph.node[0])
+    origins = [ops.get_info(f"{name}:Bias").origin for name in ("alpha", "beta")]
+    assert str(caught.value) == (
+        "a node acme_ops.Bias may mean the ops of 2 environments, with one priority and one version:\n"
+        f"  alpha:Bias ({origins[0]})\n  beta:Bias ({origins[1]})\n"
+        "  say which by the node's domain: alpha.acme_ops or beta.acme_ops, or give one of them a higher priority= "
+        "or version"
+    )
+    for environment in ("alpha", "beta"):
+        domain = f"{environment}.acme_ops"
+        assert (domain_fault(domain), is_custom_op(domain, "Bias")) == ("", True)
+        assert getCustomOp(biased(domain=domain).graph.node[0]).info.environment == environment
+        by_name = biased(domain="brainsmith.ops", op_type=f"{environment}:Bias")
+        assert getCustomOp(by_name.graph.node[0]).info.environment == environment
 
 
 def test_what_a_module_here_defines_is_meant_before_all(bare, monkeypatch):
@@ -321,7 +341,7 @@ def test_one_graph_has_ops_of_two_environments(both, new_environment):
     text += "    def verify_node(self):\n        return [Bias.verify_node(self)[0] + ' in newer']\n"
     install_plugins(packages(new_environment), text, "newer_ops")
     get_plugin_manager().discover_plugins()
-    model = biased()
+    model = biased(domain="acme.acme_ops")  # both have it
     node = model.graph.node[1]
     node.CopyFrom(model.graph.node[0])
     node.name, node.domain, node.op_type, node.input[0], node.output[0] = (
