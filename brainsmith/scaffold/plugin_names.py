@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib.util import find_spec
 from keyword import iskeyword
 
 from brainsmith.errors import UsageError
+from brainsmith.plugin.distributions import distribution_key, installed
+from brainsmith.plugin.read_rules import FRAMEWORKS
 from brainsmith.plugin.source_check import snake_case
 
 _CAMEL = re.compile(r"[A-Z][A-Za-z0-9]*\Z")
@@ -59,12 +62,24 @@ def check_plugin_name(kind: str, name: str) -> None:
     stem, reason = file_name(kind, name), ""
     if iskeyword(stem) or iskeyword(name):
         reason = f"{stem!r} is a keyword of Python"
-    elif kind == "package" and (stem in sys.stdlib_module_names or stem in ("brainsmith", "qonnx", "finn")):
-        reason = f"there is a package {stem!r} already"
+    elif kind == "package":
+        reason = _why_taken(name, stem)
     elif kind in ("kernel", "backend") and _kernel_of(kind, name) == "Stream":
         reason = "StreamKernel is the class that kernels are made of"
     if reason:
         raise UsageError(f"{a_kind(kind)} cannot be called {name!r}: {reason}; choose another name")
+
+
+def _why_taken(name: str, module: str) -> str:
+    """Return whose a package's name or module is already: pip would replace the one, Python import the wrong other."""
+    if distribution_key(name) in installed():
+        return f"the distribution {distribution_key(name)!r} is installed"
+    if module in (*sys.stdlib_module_names, *FRAMEWORKS):
+        return f"there is a package {module!r} already"
+    found = find_spec(module)
+    if found is not None and found.origin is not None:  # a mere folder has none
+        return f"there is a module {module!r} already: {found.origin}"
+    return ""
 
 
 def _kernel_of(kind: str, name: str) -> str:

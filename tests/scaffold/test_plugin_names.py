@@ -4,6 +4,7 @@ import keyword
 import re
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,6 +85,12 @@ def test_names_that_others_have():
     )
     assert refusal("package", "json") == (
         "a package cannot be called 'json': there is a package 'json' already; choose another name"
+    )
+    assert refusal("package", "numpy") == (
+        "a package cannot be called 'numpy': the distribution 'numpy' is installed; choose another name"
+    )
+    assert refusal("package", "yaml") == (
+        f"a package cannot be called 'yaml': there is a module 'yaml' already: {yaml.__file__}; choose another name"
     )
     for kind, name in (("kernel", "Stream"), ("backend", "StreamRTL")):
         assert refusal(kind, name) == (

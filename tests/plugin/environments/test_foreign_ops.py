@@ -144,8 +144,6 @@ def test_where_only_the_names_of_environments_decide_a_node_must_say_which(bare,
         domain = f"{environment}.acme_ops"
         assert (domain_fault(domain), is_custom_op(domain, "Bias")) == ("", True)
         assert getCustomOp(biased(domain=domain).graph.node[0]).info.environment == environment
-        by_name = biased(domain="brainsmith.ops", op_type=f"{environment}:Bias")
-        assert getCustomOp(by_name.graph.node[0]).info.environment == environment
 
 
 def test_what_a_module_here_defines_is_meant_before_all(bare, monkeypatch):
