@@ -43,6 +43,8 @@ def checked(name: str, value: object, folder: str) -> object:
     wanted, convert = CHECKS[name]
     try:
         converted = convert(value)
+    except _ParticularError:
+        raise
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be {wanted}, not {_shown(name, value)}") from None
     if name == "environments":
@@ -181,32 +183,71 @@ _RESERVED = ("brainsmith", "project", "qonnx", "finn")
 """Frameworks whose names no environment can have."""
 
 
+class _ParticularError(ValueError):
+    """What is wrong with one value in a table of settings: all of the message."""
+
+
 def as_environments(value: object) -> dict[str, dict[str, Any]]:
     """Return other Python environments by name, each with `python`, `requirements` and `time_limit`.
 
     Raises:
-        TypeError: It is no table of tables or lists.
-        ValueError: A name cannot be that of a framework, or a table has a key that is unknown.
+        TypeError: It is no table.
+        ValueError: A name cannot be that of a framework, or what is stated of it is wrong; the text says what.
     """
     if not isinstance(value, dict):
         raise TypeError
-    found = {}
-    for name, stated in value.items():
-        plain = isinstance(name, str) and name.replace("-", "_").isidentifier() and name == name.lower()
-        if not plain or name in _RESERVED:
-            raise ValueError
-        stated = {"requirements": stated} if isinstance(stated, list | tuple) else stated
-        if not isinstance(stated, dict) or not stated.keys() <= {"python", "requirements", "time_limit"}:
-            raise TypeError
-        if ("python" in stated) == ("requirements" in stated):
-            raise ValueError
-        found[name] = {
-            "python": _as_text(stated["python"]) if "python" in stated else "",
-            "requirements": _as_strings(stated.get("requirements", ())),
-            "time_limit": _as_time_limit(stated["time_limit"]) if "time_limit" in stated else 0.0,
-        }
+    return {name: _as_environment(name, stated) for name, stated in value.items()}
+
+
+def _as_environment(name: object, stated: object) -> dict[str, Any]:
+    plain = isinstance(name, str) and name.replace("-", "_").isidentifier() and name == name.lower()
+    if not plain:
+        raise _ParticularError(
+            f"environments: {name!r} is no name of an environment: these are in lower case, such as acme"
+        )
+    if name in _RESERVED:
+        raise _ParticularError(f"environments: {name!r} is the name of a framework: choose another one")
+    where = f"environments.{name}"
+    stated = {"requirements": stated} if isinstance(stated, list | tuple) else stated
+    if not isinstance(stated, dict):
+        raise _ParticularError(
+            f"{where} must be a table with python, or a list of requirements, not {stated!r}"
+        )
+    unknown = [key for key in stated if key not in _ENVIRONMENT]
+    if unknown:
+        from brainsmith.close_names import did_you_mean
+
+        hint = did_you_mean(str(unknown[0]), _ENVIRONMENT) or f"; there are {', '.join(_ENVIRONMENT)}"
+        raise _ParticularError(f"{where} has no key {unknown[0]!r}{hint}")
+    if ("python" in stated) == ("requirements" in stated):
+        raise _ParticularError(f"{where} must have either python or requirements")
+    for key, one in stated.items():
+        wanted, convert = _ENVIRONMENT[key]
+        try:
+            stated = {**stated, key: convert(one)}
+        except (TypeError, ValueError):
+            raise _ParticularError(f"{where}.{key} must be {wanted}, not {one!r}") from None
+    return {"python": "", "requirements": (), "time_limit": 0.0, **stated}
+
+
+def _as_requirements(value: object) -> tuple[str, ...]:
+    found = _as_strings(value)
+    if any(
+        not one.strip() or one.strip().startswith("-") for one in found
+    ):  # pip would take it for an option
+        raise ValueError
     return found
 
+
+_ENVIRONMENT: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "python": ("the folder of a virtual environment, or an interpreter", _as_text),
+    "requirements": (
+        "a list of requirements such as [numpy==1.26.4, ./acme], without options",
+        _as_requirements,
+    ),
+    "time_limit": ("a number of seconds above 0", _as_time_limit),
+}
+"""What may be stated of an environment."""
 
 CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "cache_ttl": ("a number of seconds, 0 or more", _as_seconds),
@@ -236,7 +277,7 @@ CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "trust_models": ("true or false", _as_boolean),
     "groups": ("a table of lists of plugin names", as_groups),
     "environments": (
-        "a table such as {acme: {python: /path/to/venv}}: names in lower case, each with python or requirements",
+        "a table such as {acme: {python: /path/to/venv}}",
         as_environments,
     ),
 }

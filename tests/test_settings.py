@@ -232,6 +232,50 @@ def test_all_errors_come_at_once_with_their_places(project, monkeypatch):
             "plugin_system: {groups: {a: b}}\n",
             ":1:17: groups must be a table of lists of plugin names, not {'a': 'b'}",
         ),
+        (
+            "plugin_system: {environments: 1}\n",
+            ":1:17: environments must be a table such as {acme: {python: /path/to/venv}}, not 1",
+        ),
+        (
+            "plugin_system: {environments: {finn: [numpy]}}\n",
+            ":1:17: environments: 'finn' is the name of a framework: choose another one",
+        ),
+        (
+            "plugin_system: {environments: {Acme: [numpy]}}\n",
+            ":1:17: environments: 'Acme' is no name of an environment: these are in lower case, such as acme",
+        ),
+        (
+            "plugin_system: {environments: {acme: 5}}\n",
+            ":1:17: environments.acme must be a table with python, or a list of requirements, not 5",
+        ),
+        (
+            "plugin_system: {environments: {acme: {requirments: [numpy]}}}\n",
+            ":1:17: environments.acme has no key 'requirments'. Did you mean 'requirements'?",
+        ),
+        (
+            "plugin_system: {environments: {acme: {x: 1}}}\n",
+            ":1:17: environments.acme has no key 'x'; there are python, requirements, time_limit",
+        ),
+        (
+            "plugin_system: {environments: {acme: {python: a, requirements: [b]}}}\n",
+            ":1:17: environments.acme must have either python or requirements",
+        ),
+        (
+            "plugin_system: {environments: {acme: {time_limit: 1}}}\n",
+            ":1:17: environments.acme must have either python or requirements",
+        ),
+        (
+            "plugin_system: {environments: {acme: {python: ''}}}\n",
+            ":1:17: environments.acme.python must be the folder of a virtual environment, or an interpreter, not ''",
+        ),
+        (
+            "plugin_system: {environments: {acme: {python: a, time_limit: -1}}}\n",
+            ":1:17: environments.acme.time_limit must be a number of seconds above 0, not -1",
+        ),
+        (
+            "plugin_system: {environments: {acme: [--index-url=http://host]}}\n",
+            ":1:17: environments.acme.requirements must be a list of requirements such as [numpy==1.26.4, ./acme], without options, not ['--index-url=http://host']",
+        ),
         ("plugin_system: {debug: 1}\n", ":1:17: debug must be true or false, not 1"),
         (
             "plugin_system: {frameworks: [1]}\n",
