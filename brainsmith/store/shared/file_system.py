@@ -83,7 +83,7 @@ class FileSystem:
             raise
         except Exception as error:  # whatever some file system raises
             text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise SharedCacheError(f"it cannot be used: {text}") from error
+            raise SharedCacheError(text) from error
 
     def _read(self, path: str, moved: Callable[[int], None]) -> bytes | None:
         try:
