@@ -50,11 +50,16 @@ def check_backend(
         What was compared, in one line.
 
     Raises:
+        TypeError: It is no name.
         AssertionError: A value differs, or the cycles do.
         BuildError: Its kernel does not say its streams.
         SimulationError: It cannot be compiled, or reports an error.
     """
     __tracebackhide__ = True
+    if not isinstance(backend, str):
+        raise TypeError(
+            f"check_backend takes the name of a backend, such as 'acme:RectifyRTL', not {backend!r}"
+        )
     info = get_plugin_manager().all_records()[0].resolve("backend", backend)
     case = _case(info, attributes)
     if info.backend_type == "hls":

@@ -54,6 +54,7 @@ def check_transform(
         What the transform made of each model.
 
     Raises:
+        TypeError: It is no transformation.
         AssertionError: A law does not hold, or the transform changed no model at all; the message names model and place.
     """
     __tracebackhide__ = True
@@ -80,6 +81,11 @@ def check_transform(
 
 
 def _instance(transform: type[Transformation] | Transformation) -> Transformation:
+    if not callable(getattr(transform, "apply", None)):
+        raise TypeError(
+            "check_transform takes a transformation or its class, such as brainsmith.plugins.transforms.MyPass, "
+            f"not {transform!r}"
+        )
     if not isinstance(transform, type):
         return transform
     try:

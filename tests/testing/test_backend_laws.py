@@ -109,3 +109,12 @@ def test_hls_is_compiled_and_run(begun):
         AssertionError, match=r"differs: \d+ values of 256, first at .*: 1\.0 by the kernel, 0\.0 by"
     ):
         check_backend("RectifyHLS", attributes=SMALL)
+
+
+@pytest.mark.parametrize("given", [5, None, KernelCheck])
+def test_what_is_no_name_of_a_backend_is_an_error(given):
+    with pytest.raises(TypeError) as caught:
+        check_backend(given)
+    assert str(caught.value) == (
+        f"check_backend takes the name of a backend, such as 'acme:RectifyRTL', not {given!r}"
+    )

@@ -167,3 +167,13 @@ def test_differences_of_arrays():
     assert (
         differences(np.int64([1]), np.int64([2]), rtol=9) == "1 value of 1, first at [0]: 1 before, 2 after"
     )
+
+
+@pytest.mark.parametrize("given", ["MyPass", 5, None, object])
+def test_what_is_no_transformation_is_an_error(given):
+    with pytest.raises(TypeError) as caught:
+        check_transform(given)
+    assert str(caught.value) == (
+        "check_transform takes a transformation or its class, such as brainsmith.plugins.transforms.MyPass, "
+        f"not {given!r}"
+    )
