@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import onnx
 from qonnx.analysis.topology import nodes_topologically_sorted
 from qonnx.core.modelwrapper import ModelWrapper
+from qonnx.transformation.base import Transformation
 
 from brainsmith.errors import BrainsmithError
 from brainsmith.execution.execute import Executor
@@ -24,10 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from onnx import ValueInfoProto
-    from qonnx.transformation.base import Transformation
 
 MOST_NODES = 12
 """A message lists so many nodes."""
+
+MOST_ROUNDS = 1000
+"""So often, or ten times for each node, a transform may be applied in a row."""
 
 
 def check_transform(
@@ -98,6 +102,8 @@ def _instance(transform: type[Transformation] | Transformation) -> Transformatio
 
 
 def _named(models: Sequence[ModelWrapper]) -> list[tuple[str, ModelWrapper]]:
+    if not isinstance(models, list | tuple) or not all(isinstance(model, ModelWrapper) for model in models):
+        raise TypeError("check_transform takes models=[...], each a ModelWrapper of QONNX")
     return [(f"models[{at}] ({_shown(model)})", model) for at, model in enumerate(models)]
 
 
@@ -132,8 +138,8 @@ def _obeys(
         tidied = ModelWrapper(before.model, make_deepcopy=True).cleanup()
     try:
         with _same_names():
-            after = before.transform(transformation)
-        twice = after.transform(transformation)
+            after = before.transform(_Bounded(transformation, before, place))
+        twice = after.transform(_Bounded(transformation, after, place))
     except Exception as error:
         error.add_note(f"while applying {place}: {_shown(before)}")
         raise
@@ -144,10 +150,42 @@ def _obeys(
         _same_results(place, before, after, tolerance, seed)
     if _content(twice) != _content(after):
         raise AssertionError(
-            f"{place}: applying it twice differs from applying it once\n"
+            f"{place}: applying it twice differs from applying it once, {_first_difference(after, twice)}\n"
             f"  once:  {_shown(after)}\n  twice: {_shown(twice)}"
         )
     return after, changed
+
+
+class _Bounded(Transformation):
+    """Applies a transform as often as it says that the model changed, but not for ever."""
+
+    def __init__(self, transformation: Transformation, model: ModelWrapper, place: str) -> None:
+        super().__init__()
+        self._transformation, self._place = transformation, place
+        self._most = max(MOST_ROUNDS, 10 * len(model.graph.node))
+        self._rounds = 0
+
+    def apply(self, model: ModelWrapper) -> tuple[ModelWrapper, bool]:
+        """Apply it once."""
+        self._rounds += 1
+        if self._rounds > self._most:
+            raise AssertionError(
+                f"{self._place}: its apply said {self._most} times in a row that it changed the model: it must return "
+                "(model, False) when nothing is left to do"
+            )
+        found: tuple[ModelWrapper, bool] = self._transformation.apply(model)
+        return found
+
+
+def _first_difference(once: ModelWrapper, twice: ModelWrapper) -> str:
+    """Say where two models first differ in what a transform may change."""
+    for what, one, other in zip(
+        ("node", "constant", "annotation"), _content(once), _content(twice), strict=True
+    ):
+        for at, (mine, its) in enumerate(zip_longest(one, other)):
+            if mine != its:
+                return f"first in {what} {at}"
+    raise ValueError("they are equal")
 
 
 def _still_loads(place: str, before: ModelWrapper, after: ModelWrapper) -> None:

@@ -45,7 +45,7 @@ def test_a_model_whose_output_has_another_name_is_told():
 
 def test_what_grows_each_time_is_told():
     assert failure(broken.GrowEachTime, chain("Relu")) == (
-        "GrowEachTime of models[0] (Relu): applying it twice differs from applying it once\n"
+        "GrowEachTime of models[0] (Relu): applying it twice differs from applying it once, first in node 0\n"
         "  once:  Relu Identity\n  twice: Relu Identity Identity"
     )
 
@@ -177,3 +177,18 @@ def test_what_is_no_transformation_is_an_error(given):
         "check_transform takes a transformation or its class, such as brainsmith.plugins.transforms.MyPass, "
         f"not {given!r}"
     )
+
+
+def test_a_transform_that_never_ends_is_told():
+    assert failure(broken.NeverDone, chain("Relu")) == (
+        "NeverDone of models[0] (Relu): its apply said 1000 times in a row that it changed the model: it must return "
+        "(model, False) when nothing is left to do"
+    )
+
+
+@pytest.mark.parametrize("models", [chain("Relu"), [chain("Relu").model], [5], "model.onnx"])
+def test_what_are_no_models_is_an_error(models):
+    with pytest.raises(
+        TypeError, match=r"^check_transform takes models=\[\.\.\.\], each a ModelWrapper of QONNX$"
+    ):
+        check_transform(broken.DropBias, models)
