@@ -12,7 +12,7 @@ from brainsmith.plugin.distributions import distribution_key, installed
 from brainsmith.plugin.plugin_versions import is_within, versions_problem
 from brainsmith.plugin.signed_folder import content_digest, digests_of, read_public_key
 from brainsmith.plugin.trust import distribution_digest
-from brainsmith.plugin.trust_store import read_trust, write_trust
+from brainsmith.plugin.trust_store import changing_trust
 
 if TYPE_CHECKING:
     from brainsmith.cli.command_line import Options
@@ -25,14 +25,13 @@ _NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)\s*([<>=!~].*)?")
 def run(options: Options, terminal: Terminal) -> int:
     """Add to the list; say what was added."""
     what, by_content = options.required("WHAT"), options.flag("--content")
-    trusted = read_trust()
-    if os.path.isdir(what):
-        said = _add_folder(os.path.realpath(what), by_content, trusted)
-    elif os.path.isfile(what):
-        said = _add_key(what, by_content, trusted)
-    else:
-        said = _add_distribution(what, by_content, trusted)
-    write_trust(trusted)
+    with changing_trust() as trusted:
+        if os.path.isdir(what):
+            said = _add_folder(os.path.realpath(what), by_content, trusted)
+        elif os.path.isfile(what):
+            said = _add_key(what, by_content, trusted)
+        else:
+            said = _add_distribution(what, by_content, trusted)
     terminal.write(said)
     return 0
 

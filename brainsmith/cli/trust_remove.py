@@ -8,16 +8,26 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import TrustError
 from brainsmith.plugin.distributions import distribution_key
-from brainsmith.plugin.trust_store import KINDS, read_trust, write_trust
+from brainsmith.plugin.trust_store import KINDS, changing_trust
 
 if TYPE_CHECKING:
     from brainsmith.cli.command_line import Options
     from brainsmith.cli.terminal import Terminal
+    from brainsmith.plugin.trust_store import TrustList
 
 
 def run(options: Options, terminal: Terminal) -> int:
     """Remove an entry of the list, by its name or the name of a key's owner."""
-    what, trusted = options.required("WHAT"), read_trust()
+    what = options.required("WHAT")
+    with changing_trust() as trusted:
+        found = _remove(what, trusted)
+    for kind, name in found:
+        terminal.write(f"{kind.removesuffix('s')} {name} is no longer trusted")
+    return 0
+
+
+def _remove(what: str, trusted: TrustList) -> list[tuple[str, str]]:
+    """Remove what is called so; return it by its kind and name."""
     named = {what, distribution_key(what), os.path.realpath(what)}
     found = [(kind, name) for kind in KINDS for name in getattr(trusted, kind) if name in named]
     found += [("keys", key) for key, owner in trusted.keys.items() if owner == what]
@@ -26,7 +36,4 @@ def run(options: Options, terminal: Terminal) -> int:
         raise TrustError(f"{what!r} is not in the list of what is trusted{did_you_mean(what, known)}")
     for kind, name in found:
         del getattr(trusted, kind)[name]
-    write_trust(trusted)
-    for kind, name in found:
-        terminal.write(f"{kind.removesuffix('s')} {name} is no longer trusted")
-    return 0
+    return found

@@ -198,7 +198,7 @@ def sign(folder: str, key_file: str) -> str:
         key_file: A private key (PEM), as `make_key` writes it.
 
     Raises:
-        TrustError: The key or the folder cannot be read, or the folder not be written.
+        TrustError: The key or the folder cannot be read, the folder is empty, or it cannot be written.
     """
     key = _private_key(key_file)
     if not os.path.isdir(folder):
@@ -206,6 +206,8 @@ def sign(folder: str, key_file: str) -> str:
     public = _public_text(key)
     try:
         files = digests_of(folder)
+        if not files:
+            raise TrustError(f"{folder} holds no file that could be signed")
         signature = base64.b64encode(key.sign(_SIGNED + _canonical(files))).decode()
         plain = {"plugin signature": FORMAT, "key": public, "signature": signature, "files": files}
         write_atomically(os.path.join(folder, SIGNATURE), (json.dumps(plain, indent=1) + "\n").encode())
@@ -222,13 +224,18 @@ def make_key(path: str, name: str) -> str:
         name: Whose it is.
 
     Raises:
-        TrustError: One of the files exists, or cannot be written.
+        TrustError: One of the files exists, or cannot be written; or the name is no line.
     """
     try:
         from cryptography.hazmat.primitives import serialization  # an extra
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     except ImportError as error:
         raise _no_cryptography() from error
+    if not name.isprintable():
+        raise TrustError(f"the name of a key must be one line of plain characters, not {name!r}")
+    taken = [file for file in (path, f"{path}.pub") if os.path.lexists(file)]
+    if taken:  # before the private key is there without its public one
+        raise TrustError(f"{taken[0]} exists: keys are not overwritten; name another file")
     key = Ed25519PrivateKey.generate()
     pem = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import TrustError
 from brainsmith.settings import user_folder
+from brainsmith.store.file_lock import FileLock
 from brainsmith.store.files import read_bytes, write_atomically
 from brainsmith.structs import Struct
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
+
+_PATIENCE = 10.0
+"""Seconds to wait for another process that changes the list."""
 
 KINDS = ("distributions", "folders", "keys")
 FORMAT = 1
@@ -77,6 +83,24 @@ def _read(path: str, data: bytes) -> TrustList:
             if problem := versions_problem(versions):
                 raise TrustError(f"{path} is damaged: the {problem}, of {name}")
     return TrustList(*tables)
+
+
+@contextmanager
+def changing_trust() -> Iterator[TrustList]:
+    """Give the list to be changed, which is written then; another process that changes it waits.
+
+    Raises:
+        TrustError: It cannot be read or written; or another process holds it.
+    """
+    path = f"{trust_file()}.lock"
+    with FileLock(path, _PATIENCE) as held:
+        if not held and os.path.exists(
+            path
+        ):  # else the folder cannot be written, which `write_trust` says better
+            raise TrustError(f"another process changes {trust_file()}: try again when it has ended")
+        trusted = read_trust()
+        yield trusted
+        write_trust(trusted)
 
 
 def write_trust(trusted: TrustList) -> None:

@@ -156,7 +156,7 @@ def _obeys(
     return after, changed
 
 
-class _Bounded(Transformation):
+class _Bounded(Transformation):  # type: ignore[misc]
     """Applies a transform as often as it says that the model changed, but not for ever."""
 
     def __init__(self, transformation: Transformation, model: ModelWrapper, place: str) -> None:

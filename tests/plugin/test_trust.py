@@ -5,6 +5,7 @@ import json
 import os
 import py_compile
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -14,12 +15,14 @@ import pytest
 from brainsmith.blueprint.resolve import check_blueprint
 from brainsmith.cli.main import main
 from brainsmith.errors import BlueprintError, PluginLoadError, SettingsError, TrustError, UntrustedPluginError
+from brainsmith.plugin import trust_store
 from brainsmith.plugin.manager import get_plugin_manager, reset_plugin_system
 from brainsmith.plugin.mounted_folders import FOLDER_PREFIX
 from brainsmith.plugin.signed_folder import digests_of, make_key, sign, why_not_signed
 from brainsmith.plugin.trust_store import TrustList, read_trust, trust_file, write_trust
 from brainsmith.plugins import steps
 from brainsmith.settings import load_settings
+from brainsmith.store.file_lock import FileLock
 
 pytestmark = pytest.mark.usefixtures("no_frameworks")
 
@@ -613,3 +616,47 @@ def test_versions_that_are_not_installed_are_not_added(acme, listed, capsys):
         "install such a version first, or trust this one: brainsmith trust add acme\n"
     )
     assert not read_trust().distributions
+
+
+def test_processes_that_add_at_once_lose_nothing(tmp_path):
+    folders = [tmp_path / f"plugins{at}" for at in range(6)]
+    for folder in folders:
+        folder.mkdir()
+    adding = [
+        subprocess.Popen(
+            [sys.executable, "-m", "brainsmith", "trust", "add", str(one)], stdout=subprocess.DEVNULL
+        )
+        for one in folders
+    ]
+    assert [process.wait(60) for process in adding] == [0] * 6
+    assert set(read_trust().folders) == {os.path.realpath(folder) for folder in folders}
+
+
+def test_a_list_that_another_process_holds_is_not_changed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(trust_store, "_PATIENCE", 0.0)
+    with FileLock(f"{trust_file()}.lock", 1.0) as held:
+        assert held and main(["trust", "add", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == (
+        f"error: another process changes {trust_file()}: try again when it has ended\n"
+    )
+    assert main(["trust", "add", str(tmp_path)]) == 0
+
+
+def test_what_cannot_be_a_key_or_be_signed_leaves_nothing(tmp_path):
+    pytest.importorskip("cryptography", reason="needs cryptography")
+    key = str(tmp_path / "team.key")
+    with pytest.raises(TrustError) as caught:
+        make_key(key, "a\x1b[2J\nb")
+    assert str(caught.value) == (
+        "the name of a key must be one line of plain characters, not 'a\\x1b[2J\\nb'"
+    )
+    (tmp_path / "team.key.pub").write_text("somebody's")
+    with pytest.raises(TrustError) as caught:
+        make_key(key, "team")
+    assert str(caught.value) == f"{key}.pub exists: keys are not overwritten; name another file"
+    assert not os.path.exists(key)
+    make_key(f"{key}2", "team")
+    (tmp_path / "plugins").mkdir()
+    with pytest.raises(TrustError) as caught:
+        sign(str(tmp_path / "plugins"), f"{key}2")
+    assert str(caught.value) == f"{tmp_path}/plugins holds no file that could be signed"
