@@ -28,12 +28,13 @@ class JsonLines(logging.Handler):
     """
 
     def __init__(self, name: str, build: str = "") -> None:
+        # Before logging knows of it, which closes all handlers at the end, this one too if there is no file.
+        self._file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o666)
         super().__init__()
         self._name, self._build = name, build
         self._errors = (
             sys.stderr
         )  # another one stands there while a step runs, which keeps what it gets with the result
-        self._file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o666)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record; a file that takes no more ends the log, with one warning, and not the command."""

@@ -17,7 +17,7 @@ from brainsmith.build.messages import BuildLog
 from brainsmith.cli.json_lines import JsonLines, json_line
 from brainsmith.cli.main import main
 from brainsmith.monitoring.current import BUILD, STEP, Current
-from tests.cli.command import COMMAND
+from tests.cli.command import COMMAND, brainsmith
 from tests.cli.test_build import job  # noqa: F401  (a fixture)
 from tests.cli.test_log_options import saying  # noqa: F401  (a fixture)
 from tests.cli.test_target_verbs import MODEL, x  # noqa: F401  (a fixture)
@@ -178,6 +178,15 @@ def test_mistakes_are_one_message_before_anything_is_built(words, code, message,
     assert main([*job, *words]) == code
     assert capsys.readouterr() == ("", f"error: {message}\n")
     assert not (elsewhere / "out").exists()
+
+
+def test_the_end_of_a_process_whose_log_could_not_be_opened_says_nothing_more(elsewhere):
+    done = brainsmith("targets", "--log-json", "no/it", cwd=elsewhere)
+    assert (done.returncode, done.stdout, done.stderr) == (
+        1,
+        "",
+        "error: --log-json: no/it cannot be written: No such file or directory\n",
+    )
 
 
 @pytest.mark.slow
