@@ -181,7 +181,7 @@ def test_mistakes_are_one_message_before_anything_is_built(words, code, message,
 
 
 def test_the_end_of_a_process_whose_log_could_not_be_opened_says_nothing_more(elsewhere):
-    done = brainsmith("targets", "--log-json", "no/it", cwd=elsewhere)
+    done = brainsmith("blueprint", "check", "good.yaml", "--log-json", "no/it", cwd=elsewhere)
     assert (done.returncode, done.stdout, done.stderr) == (
         1,
         "",
