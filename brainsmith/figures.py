@@ -27,6 +27,11 @@ def number(value: object) -> float | None:
     return result if math.isfinite(result) else None
 
 
+def as_stated(value: object) -> float | None:
+    """Give a number as it is, whole or not; None for anything else, as `number` has it, and for a text."""
+    return value if isinstance(value, int | float) and number(value) is not None else None
+
+
 def count(value: float | None) -> str:
     """Write a count with separators: `1,234`; fractions keep one decimal place below 100."""
     if value is None:

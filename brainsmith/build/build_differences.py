@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from brainsmith.build.report_figures import figures_of
+from brainsmith.figures import as_stated
+from brainsmith.report_fields import fields, items, text
 
 SECTIONS = ("model", "blueprint", "plugins", "steps", "layers", "figures", "verification")
 """In the order in which one follows from the others."""
 
-_NOTHING: Mapping[str, Any] = {}
 _UNTOLD = ("file", "files", "seconds", "name")
 """What two builds may differ in without being different."""
 
@@ -59,15 +60,14 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _model(report: Mapping[str, Any]) -> dict[str, Any]:
-    model = report.get("model") or _NOTHING
-    return {name: value for name, value in _flat(dict(model)) if name not in _UNTOLD}
+    return {name: value for name, value in _flat(fields(report.get("model"))) if name not in _UNTOLD}
 
 
 def _blueprint(report: Mapping[str, Any]) -> dict[str, Any]:
-    blueprint = report.get("blueprint") or _NOTHING
+    blueprint = fields(report.get("blueprint"))
     whole = {name: value for name, value in blueprint.items() if name != "stated"}
     found = {name: value for name, value in _flat(whole) if name not in _UNTOLD}
-    for name, value in _flat(blueprint.get("stated") or {}):
+    for name, value in _flat(fields(blueprint.get("stated"))):
         if isinstance(value, list):  # its order is that of the steps
             found |= {f"{name}: {each}": True for each in value}
         elif name not in found:
@@ -77,16 +77,16 @@ def _blueprint(report: Mapping[str, Any]) -> dict[str, Any]:
 
 def _plugins(report: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        f"{one['type']} {one['framework']}:{one['name']}": one["version"]
-        for one in report.get("plugins") or ()
+        f"{one.get('type')} {one.get('framework')}:{one.get('name')}": one.get("version")
+        for one in map(fields, items(report.get("plugins")))
     }
 
 
 def _steps(report: Mapping[str, Any]) -> dict[str, Any]:
     """Return the place of each step; one that runs several times counts each time."""
     found: dict[str, Any] = {}
-    for place, step in enumerate(report.get("steps") or (), start=1):
-        name = f"{step['framework']}:{step['name']}"
+    for place, step in enumerate(map(fields, items(report.get("steps"))), start=1):
+        name = f"{step.get('framework')}:{step.get('name')}"
         again = sum(other == name or other.startswith(f"{name} (") for other in found)
         found[f"{name} ({again + 1})" if again else name] = place
     return found
@@ -95,32 +95,32 @@ def _steps(report: Mapping[str, Any]) -> dict[str, Any]:
 def _layers(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[BuildDifference]:
     """Yield what differs in layers of one name, and each layer that one build has alone, as one difference."""
     first, second = (
-        {layer["name"]: layer for layer in report.get("layers") or ()} for report in (before, after)
+        {text(layer.get("name")): layer for layer in map(fields, items(report.get("layers")))}
+        for report in (before, after)
     )
     for name in dict.fromkeys([*first, *second]):
         one, other = first.get(name), second.get(name)
         if one is None or other is None:
             yield BuildDifference(name, _in_short(one), _in_short(other))
             continue
-        fields = [{key: value for key, value in _flat(layer) if key not in _UNTOLD} for layer in (one, other)]
-        for each in _between(*fields):
+        known = [{key: value for key, value in _flat(layer) if key not in _UNTOLD} for layer in (one, other)]
+        for each in _between(*known):
             yield each._replace(what=f"{name}: {each.what.removeprefix('attributes.')}")
 
 
 def _in_short(layer: Mapping[str, Any] | None) -> str | None:
     if layer is None:
         return None
-    said = (f"{layer[name]:,} {unit}" for name, unit in _COUNTS.items() if layer.get(name))
+    said = (f"{layer[name]:,} {unit}" for name, unit in _COUNTS.items() if as_stated(layer.get(name)))
     return ", ".join([str(layer.get("op_type")), *said])
 
 
 def _verification(report: Mapping[str, Any]) -> dict[str, Any]:
-    circuit = report.get("rtl") or _NOTHING
-    golden = report.get("golden") or _NOTHING
-    shortfalls = {one["text"]: True for one in report.get("shortfalls") or ()}
+    circuit, golden = fields(report.get("rtl")), fields(report.get("golden"))
+    shortfalls = {text(one.get("text")): True for one in map(fields, items(report.get("shortfalls")))}
     return {
         **{f"golden {name}": golden.get(name) for name in ("samples", "random", "generated")},
         **{f"circuit {name}": circuit.get(name) for name in ("frames", "mismatches", "stalled_mismatches")},
         "error": report.get("error"),
-        **{f"shortfall: {text}": True for text in shortfalls},
+        **{f"shortfall: {said}": True for said in shortfalls},
     }

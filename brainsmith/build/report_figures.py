@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brainsmith.blueprint.schema import FIGURES
-from brainsmith.figures import number
+from brainsmith.figures import as_stated, number
 from brainsmith.report_fields import Fields, fields
 
 _COSTED = ("lut", "bram18", "dsp")
@@ -14,7 +14,9 @@ _COSTED = ("lut", "bram18", "dsp")
 
 def figures_of(report: Mapping[str, Any]) -> dict[str, float | None]:
     """Return each of `FIGURES`; None for what the build does not know, or does not state as a number."""
-    estimate, rtl, synthesis, rate = (fields(report.get(key)) for key in ("estimate", "rtl", "synthesis", "rate"))
+    estimate, rtl, synthesis, rate = (
+        fields(report.get(key)) for key in ("estimate", "rtl", "synthesis", "rate")
+    )
     resources = synthesis or estimate
     found: dict[str, object] = {
         "fps": rate.get("fps", estimate.get("fps")),
@@ -25,12 +27,7 @@ def figures_of(report: Mapping[str, Any]) -> dict[str, float | None]:
         "fmax_mhz": fields(synthesis.get("place")).get("fmax_mhz"),
         "accuracy": fields(report.get("accuracy")).get("after"),
     }
-    return {name: _known(found[name]) for name in FIGURES}
-
-
-def _known(value: object) -> float | None:
-    """Return a number as it is, and None for anything else."""
-    return value if isinstance(value, int | float) and number(value) is not None else None
+    return {name: as_stated(found[name]) for name in FIGURES}
 
 
 def _cost(resources: Fields) -> float | None:

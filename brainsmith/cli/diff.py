@@ -8,7 +8,7 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.build.build_differences import differences
 from brainsmith.cli.terminal import in_columns
 from brainsmith.errors import UsageError
-from brainsmith.figures import plural
+from brainsmith.figures import as_stated, plural
 from brainsmith.steps.step_reports import read_report
 
 if TYPE_CHECKING:
@@ -70,7 +70,5 @@ def _said(value: Any) -> str:
 
 
 def _change(one: BuildDifference) -> str:
-    numbers = [
-        isinstance(value, int | float) and not isinstance(value, bool) for value in (one.before, one.after)
-    ]
-    return f"{one.after / one.before - 1:+.1%}" if all(numbers) and one.before else ""
+    before, after = as_stated(one.before), as_stated(one.after)
+    return f"{after / before - 1:+.1%}" if before and after is not None else ""

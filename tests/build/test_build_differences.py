@@ -4,6 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brainsmith.build.build_differences import SECTIONS, BuildDifference, differences
+from tests.web.conftest import report  # noqa: F401  (a fixture)
+from tests.web.pages import spoiled
 
 REPORT = {
     "model": {"file": "a.onnx", "name": "a", "digest": "d1", "nodes": 5},
@@ -40,7 +42,7 @@ def only(section, *found):
 
 
 def test_each_section_says_what_is_not_the_same():
-    for report, expected in (
+    for other, expected in (
         (
             changed(model={**REPORT["model"], "digest": "d2"}),
             only("model", BuildDifference("digest", "d1", "d2")),
@@ -98,7 +100,7 @@ def test_each_section_says_what_is_not_the_same():
             ),
         ),
     ):
-        assert differences(REPORT, report) == expected
+        assert differences(REPORT, other) == expected
 
 
 @given(st.sampled_from(sorted(REPORT)), st.sampled_from(sorted(REPORT)))
@@ -109,3 +111,8 @@ def test_it_is_the_same_both_ways_round_and_a_build_does_not_differ_from_itself(
     for section in SECTIONS:
         assert {(each.what, each.after, each.before) for each in there[section]} == set(back[section])
     assert not any(differences(first, first).values())
+
+
+def test_a_field_of_another_kind_in_a_report_is_a_difference_and_no_more(report):  # noqa: F811
+    for place, spoilt in spoiled(report):
+        assert set(differences(report, spoilt)) == set(differences(spoilt, report)) == set(SECTIONS), place

@@ -5,8 +5,10 @@ import shutil
 
 from brainsmith.build.workspace import Workspace, running_builds
 from brainsmith.dashboard import build_tree
-from brainsmith.dashboard.build_tree import BuildTree
+from brainsmith.dashboard.build_tree import BuildTree, FoundBuild
+from brainsmith.dashboard.comparison_page import comparison_page
 from brainsmith.dashboard.overview_page import overview_parts
+from tests.web.pages import spoiled
 
 
 def found(tree):
@@ -80,3 +82,11 @@ def test_no_path_leads_out_of_the_folder(tree, tmp_path):
         assert looked.build(path) is None, path
     assert looked.build("good").path == "good"
     assert BuildTree(tree / "good").build(".").state == "done"
+
+
+def test_a_field_of_another_kind_in_one_report_leaves_all_builds_on_the_pages(report):
+    good = FoundBuild("good", "done", report, 0.0)
+    for place, spoilt in spoiled(report):
+        odd = FoundBuild("odd", "done", spoilt, 0.0)
+        assert "Compare good" in str(overview_parts([odd, good], 1.0, False)), place
+        assert "good" in comparison_page([odd, good]), place

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
@@ -83,3 +85,28 @@ def graph(*nodes: tuple[str, str]) -> dict[str, Any]:
         ],
         "edges": [[a, b, f"tensor_{b}", [1, 64], "INT4"] for a, b in pairwise(ends)],
     }
+
+
+def spoiled(report: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
+    """Yield a report with a value of another kind in place of one field at a time, and where that is."""
+    for place in _places(report, ()):
+        for value in (None, 5, "text", float("nan"), True, [], [1], [[{}]], {}, {"a": 1}, 10**400):
+            spoilt: Any = copy.deepcopy(report)
+            inner = spoilt
+            for key in place[:-1]:
+                inner = inner[key]
+            inner[place[-1]] = value
+            yield place, spoilt
+
+
+def _places(value: Any, place: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    keys = (
+        list(value)
+        if isinstance(value, dict)
+        else range(min(len(value), 1))
+        if isinstance(value, list)
+        else ()
+    )
+    for key in keys:
+        yield (*place, key)
+        yield from _places(value[key], (*place, key))
