@@ -209,10 +209,14 @@ def read_statement(file: Path) -> dict[str, Any]:
     try:
         if (statement["_type"], statement["predicateType"]) != (STATEMENT, PREDICATE):
             raise KeyError
-        found = [str(one["name"]) for one in statement["subject"] if one["digest"]["sha256"]]
+        found = [one["name"] for one in statement["subject"]]
         described = statement["predicate"]
+        texts = [*found, *(one["digest"]["sha256"] for one in statement["subject"])]
         for one in described["buildDefinition"]["resolvedDependencies"]:
-            one["name"], one.get("digest", {}).get("sha256"), one.get("annotations", {}).get("used as")
+            texts += [one["name"], one.get("digest", {}).get("sha256", "")]
+            texts += [one.get("annotations", {}).get("used as", "")]
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError
         described["runDetails"]["builder"].get("version", {}).get("brainsmith")
     except (KeyError, TypeError, AttributeError) as error:
         raise BuildError(

@@ -38,6 +38,8 @@ def test_damaged_statements_are_refused(tmp_path):
         (("predicate", "runDetails"), None),
         (("predicate",), []),
         (("subject",), [{"name": "a"}]),
+        (("subject",), [{"name": "a", "digest": {"sha256": [1]}}]),
+        (("subject",), [{"name": 5, "digest": {"sha256": "ab"}}]),
     ):
         damaged = json.loads(json.dumps(whole))
         at = damaged
