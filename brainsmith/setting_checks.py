@@ -217,7 +217,7 @@ def _as_environment(name: object, stated: object) -> dict[str, Any]:
     if unknown:
         from brainsmith.close_names import did_you_mean
 
-        hint = did_you_mean(str(unknown[0]), _ENVIRONMENT) or f"; there are {', '.join(_ENVIRONMENT)}"
+        hint = did_you_mean(str(unknown[0]), _ENVIRONMENT) or f"; the keys are {', '.join(_ENVIRONMENT)}"
         raise _ParticularError(f"{where} has no key {unknown[0]!r}{hint}")
     if ("python" in stated) == ("requirements" in stated):
         raise _ParticularError(f"{where} must have either python or requirements")

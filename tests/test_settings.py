@@ -254,7 +254,7 @@ def test_all_errors_come_at_once_with_their_places(project, monkeypatch):
         ),
         (
             "plugin_system: {environments: {acme: {x: 1}}}\n",
-            ":1:17: environments.acme has no key 'x'; there are python, requirements, time_limit",
+            ":1:17: environments.acme has no key 'x'; the keys are python, requirements, time_limit",
         ),
         (
             "plugin_system: {environments: {acme: {python: a, requirements: [b]}}}\n",
