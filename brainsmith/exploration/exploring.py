@@ -356,5 +356,4 @@ class _Asked:
                 and "figures" in done.result()
             ):
                 self.note(begun, done)
-            else:
-                self._journal.release(begun.run)
+        self._journal.release_all()  # the others, and one that Ctrl-C met before a worker had it

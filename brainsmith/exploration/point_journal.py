@@ -174,6 +174,13 @@ class PointJournal:
                 (run.key, run.fidelity),
             )
 
+    def release_all(self) -> int:
+        """Let all wait again that were begun: who holds the folder has nobody else's among them. Return how many."""
+        with self._writing():
+            return self._base.execute(
+                "UPDATE runs SET state = 'waiting', tries = tries - 1 WHERE state = 'running'"
+            ).rowcount
+
     def _end(
         self,
         run: PointRun,
@@ -207,15 +214,13 @@ class PointJournal:
             if Reads.from_plain(json.loads(outside)).has_changed()
             for run in runs
         ]
+        waiting = self.release_all()
         with self._writing():
-            waiting = self._base.execute(
-                "UPDATE runs SET state = 'waiting', tries = tries - 1 WHERE state = 'running'"
-            ).rowcount
             self._base.executemany(
                 "UPDATE runs SET state = 'waiting', tries = 0, figures = NULL WHERE key = ? AND fidelity = ?",
                 changed,
             )
-        return int(waiting) + len(changed)
+        return waiting + len(changed)
 
     def run(self, key: str, fidelity: str) -> PointRun | None:
         """Return one run; None if it is not known."""

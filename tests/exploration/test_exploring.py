@@ -139,3 +139,22 @@ def test_a_coordinator_that_is_killed_goes_on_where_it_was(tmp_path):
     runs = Exploration(space, tmp_path / "out", str(MODEL)).run(space.points())
     assert {run.state for run in runs} == {"done"} and len(runs) == 4
     assert {run.key: run.figures for run in runs if run.key in before} == before
+
+
+def test_an_interrupt_before_a_worker_has_a_point_lets_it_wait(space, tmp_path, monkeypatch):
+    exploration = Exploration(space, tmp_path / "out", str(MODEL))
+    text = type(space).text
+    given = []
+
+    def interrupted(self, point, named=None):
+        if named is None:  # the file of a point that was begun
+            given.append(point)
+            raise KeyboardInterrupt
+        return text(self, point, named)
+
+    monkeypatch.setattr(type(space), "text", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        exploration.run(space.points())
+    assert len(given) == 1
+    runs = PointJournal(tmp_path / "out").runs()
+    assert [(run.state, run.tries) for run in runs] == [("waiting", 0), ("waiting", 0)]
