@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import yaml
 from yaml.nodes import MappingNode, Node, SequenceNode
@@ -78,6 +79,11 @@ def read_document(path: str | os.PathLike[str], what: str) -> bytes | Problem:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         return Problem(file, 0, 0, f"cannot be read: {reason}")
+
+
+def packaged_table(text: str) -> Any:
+    """Return what a YAML text of this package holds, read by libyaml where there is one: it is ten times as fast."""
+    return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def _similar_file(path: Path) -> str:

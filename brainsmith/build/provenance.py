@@ -39,6 +39,9 @@ BUILD_TYPE, BUILDER = "urn:brainsmith:build:v1", "urn:brainsmith:builder"
 _NOT_MADE = frozenset((FILE, LOG, ".build.json"))
 """Files of the output folder that are no result: the statement itself, what was printed, which entries are a build's."""
 
+_SMALL = 1 << 15
+"""The bytes of a file that are read at once."""
+
 _RECORDED = ("METADATA", "WHEEL")
 """What of a distribution's own folder is the same wherever it is installed."""
 
@@ -177,8 +180,14 @@ def _made(folder: Path) -> Iterator[str]:
 
 
 def _sha256(path: Path) -> dict[str, str]:
-    with path.open("rb") as stream:
-        return {"sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
+    with path.open("rb", 0) as stream:
+        start = stream.read(_SMALL)
+        whole = hashlib.sha256(start)
+        if (
+            len(start) == _SMALL
+        ):  # most files are small, and the memory to read a large one takes longer than to read one
+            whole = hashlib.file_digest(stream, lambda: whole)
+        return {"sha256": whole.hexdigest()}
 
 
 def _subjects(file: Path) -> dict[str, str]:
@@ -263,7 +272,7 @@ def _package(distribution: InfoFolder) -> dict[str, Any]:
     if '"editable": true' in _text(distribution, "direct_url.json"):
         return {"name": name, "annotations": about | {"editable": True}}
     record = _text(distribution, "RECORD").splitlines()
-    lines = sorted(line for line in record if _is_of_the_wheel(line.partition(",")[0]))
+    lines = sorted(filter(_is_of_the_wheel, record))
     digest = {"digest": {"sha256": hashlib.sha256("\n".join(lines).encode()).hexdigest()}} if lines else {}
     return {"name": name, **digest, "annotations": about}
 
@@ -276,8 +285,10 @@ def _text(distribution: InfoFolder, name: str) -> str:
         return ""
 
 
-def _is_of_the_wheel(name: str) -> bool:
-    own, _, last = name.rpartition("/")
-    if own.endswith(".dist-info"):
-        return last in _RECORDED
+def _is_of_the_wheel(line: str) -> bool:
+    name = line.partition(",")[0]
+    if ".dist-info/" in name:
+        own, _, last = name.rpartition("/")
+        if own.endswith(".dist-info"):
+            return last in _RECORDED
     return not name.startswith("../") and not name.endswith(".pyc")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from brainsmith.build.messages import LOG
-from brainsmith.store.files import is_racy
+from brainsmith.store.files import is_racy, read_bytes
 from brainsmith.store.fingerprint import digest
 
 HIDDEN = ("checkpoints", LOG)
@@ -85,31 +85,32 @@ class SideFiles:
     def state(self) -> State:
         """Return what is there now, by content: neither size nor time can hide a change."""
         found = {}
-        for folder, folders, names in os.walk(self._folder):
-            here = Path(folder).relative_to(self._folder)
-            if not here.parts:
+        top = str(self._folder)
+        for folder, folders, names in os.walk(top):
+            here = folder[len(top) + 1 :]
+            if not here:
                 folders[:] = [name for name in folders if name not in HIDDEN]
                 names = [name for name in names if name not in HIDDEN]
             for name in (*folders, *names):
-                path = str(here / name)
+                path = f"{here}{os.sep}{name}" if here else name
                 found[path] = self._kind(path)
         return dict(sorted(found.items()))
 
     def _kind(self, path: str) -> str:
         now = time.time_ns()
-        whole = self._folder / path
-        status = whole.lstat()
+        whole = f"{self._folder}{os.sep}{path}"
+        status = os.lstat(whole)
         if stat.S_ISDIR(status.st_mode):
             return _FOLDER
         if stat.S_ISLNK(status.st_mode):
-            return _LINK + str(whole.readlink()).replace(str(self._folder), _PLACE)
+            return _LINK + os.readlink(whole).replace(str(self._folder), _PLACE)  # noqa: PTH115  (a Path costs more)
         if not stat.S_ISREG(status.st_mode):
             return _SPECIAL
         executable = _EXECUTABLE if status.st_mode & stat.S_IXUSR else ""
         stamp = _stamp(status)
         known = self._written.get(path) or self._known.get(path)
         if known is None or known[0] != stamp:
-            known = (stamp, digest(self._portable(path, whole.read_bytes())))
+            known = (stamp, digest(self._portable(path, Path(whole).read_bytes())))
             if not is_racy((status.st_mtime_ns, status.st_ctime_ns), now):
                 self._known[path] = known
         return known[1] + executable
@@ -173,7 +174,7 @@ def restore(
         changed.
     """
     try:
-        contents = {name: (entry / name).read_bytes() for name in side["files"]}
+        contents = {name: read_bytes(f"{entry}{os.sep}{name}") for name in side["files"]}
     except OSError:
         return None
     for name in sorted(side["removed"], reverse=True):  # what is in a folder before the folder

@@ -5,9 +5,8 @@ from __future__ import annotations
 import gc
 
 from brainsmith import TYPE_CHECKING
-from brainsmith.plugin.log import debug
 from brainsmith.plugin.shared_places import Places
-from brainsmith.plugin.shared_snapshot import of_text, to_text
+from brainsmith.plugin.shared_snapshot import of_text
 from brainsmith.store.shared.envelope import content_digest
 from brainsmith.store.shared.shared_cache import shared_cache
 
@@ -57,6 +56,8 @@ class SharedDiscovery:
             if collects:
                 gc.enable()
         if found is None:
+            from brainsmith.plugin.log import debug  # all is read now
+
             debug("the shared discovery is of other files")
         return found
 
@@ -64,5 +65,7 @@ class SharedDiscovery:
         """Write what was found, for other machines; return whether it was."""
         if self._cache.read_only or self._cache.is_resting:
             return False
+        from brainsmith.plugin.shared_writing import to_text  # only where everything was read
+
         text = to_text(snapshot, self._places)
         return text is not None and self._cache.put(KIND, self.key, text.encode("utf-8"))

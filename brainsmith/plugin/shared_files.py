@@ -23,6 +23,8 @@ _DIGITS = 16
 """Of the digest of one content."""
 
 _ABSENT = b"\0absent\0"
+_BETWEEN, _ITSELF = "//", "."
+"""What stands between the paths in a place, in none of which it can be; and the path there of the folder itself."""
 _HUB = ("plugin", os.path.join("plugin", "adapters"))
 """The folders of this package whose code discovers."""
 
@@ -62,7 +64,7 @@ def described(paths: Iterable[str], racy: Iterable[str], places: Places) -> list
     by_place: dict[str, list[str]] = {}
     for path in paths:
         name, inside = place_of(path, places)
-        by_place.setdefault(name, []).append(inside)
+        by_place.setdefault(name, []).append(inside or _ITSELF)
     unsure = frozenset(racy)
     found: list[list[Any]] = []
     for name, inner in by_place.items():
@@ -71,7 +73,7 @@ def described(paths: Iterable[str], racy: Iterable[str], places: Places) -> list
         now = stamps(whole)
         young = [at for at, path in enumerate(whole) if path in unsure or is_racy(now[at], begin)]
         digests = "".join(_content(path).hex() for path in whole)
-        found.append([name, inner, _sum(now), digests, young])
+        found.append([name, _BETWEEN.join(inner), _sum(now), digests, young])
     return found
 
 
@@ -90,10 +92,11 @@ class Known:
     """
 
     def __init__(self, plain: list[Any], places: Places) -> None:
-        self.place, self.inner, self._sum, self._digests, self._young = plain
+        self.place, inner, self._sum, self._digests, self._young = plain
+        self.inner: list[str] = inner.split(_BETWEEN)
         if self.place not in places.folders or len(self._digests) != _DIGITS * len(self.inner):
             raise UnfitError("its files and their digests do not agree")
-        _refuse_outside(self.inner)
+        _refuse_outside(inner)
         self.paths = _whole(places.folders[self.place], self.inner)
         self._begin = time.time_ns()
         self.stamps: list[Stamp] = stamps(self.paths)
@@ -124,15 +127,13 @@ def code_of_hub(places: Places) -> Iterator[str]:
 
 def _whole(folder: str, inner: list[str]) -> list[str]:
     start = f"{folder}{os.sep}"
-    return [start + path if path else folder for path in inner]
+    return [folder if path == _ITSELF else start + path for path in inner]
 
 
-def _refuse_outside(inner: list[str]) -> None:
+def _refuse_outside(inner: str) -> None:
     """Refuse paths that lead out of their folder; one look at all of them."""
-    text = "\n" + "\n".join(inner) + "\n"
-    if text.count("\n") != len(inner) + 1 or any(
-        part in text for part in ("\n/", "/../", "\n../", "/..\n", "\n..\n", "\0")
-    ):
+    text = f"{_BETWEEN}{inner}{_BETWEEN}"
+    if "///" in text or "/../" in text or "\0" in text:
         raise UnfitError("it names a file outside of the places that machines have in common")
 
 

@@ -7,13 +7,12 @@ import sys
 
 from brainsmith import TYPE_CHECKING, __version__
 from brainsmith.plugin.distributions import GROUP, metadata_names, offers, search_folders
-from brainsmith.plugin.mounted_folders import folder_module
 from brainsmith.plugin.precedence import ADAPTED
 
 if TYPE_CHECKING:
     from brainsmith.settings import Settings
 
-_FORM = 1
+_FORM = 2
 
 OWN = "own"
 """The name of this package's folder."""
@@ -37,6 +36,8 @@ class Places:
         plugin_folders = [os.path.join(settings.project, "plugins")] if settings.project else []
         plugin_folders += settings.plugin_folders
         for at, folder in enumerate((*plugin_folders, *settings.overlooked_folders)):
+            from brainsmith.plugin.mounted_folders import folder_module  # many have no such folder
+
             self.folders[f"plugins{at}"] = folder
             self._modules[f"plugins{at}"] = folder_module(folder)
         for at, (folder, _) in enumerate(found):
@@ -81,27 +82,37 @@ def _names_in(folder: str) -> tuple[str, ...]:
 
 def _distributions() -> list[tuple[str, tuple[str, ...]]]:
     """Return the folders with what discovery reads of distributions: the frameworks, and whatever offers plugins."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, set[str]] = {}
     folders = search_folders()
     for folder, names in metadata_names(folders):
-        counted = [
-            name for name in names if name.lower().startswith(ADAPTED) or _offers(f"{folder}{os.sep}{name}")
-        ]
+        framework = [name for name in names if name.lower().startswith(ADAPTED)]
+        offering = [name for name in _with_entry_points(folder, names) if _offers(f"{folder}{os.sep}{name}")]
+        counted = {*framework, *offering}
         if counted:
             found[folder] = counted
     for package in ADAPTED:
         for folder in folders:
             if os.path.exists(os.path.join(folder, package, "__init__.py")):
-                found.setdefault(folder, []).append(package)
+                found.setdefault(folder, set()).add(package)
                 break
     return [(folder, tuple(sorted(found[folder]))) for folder in folders if folder in found]
 
 
+def _with_entry_points(folder: str, names: list[str]) -> list[str]:
+    """Return the metadata folders that have entry points: most have none, and this is the fastest way to know."""
+    if not names:
+        return []
+    try:
+        here = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return names
+    try:
+        return [name for name in names if os.access(f"{name}{os.sep}entry_points.txt", os.F_OK, dir_fd=here)]
+    finally:
+        os.close(here)
+
+
 def _offers(info: str) -> bool:
-    if not os.access(
-        f"{info}{os.sep}entry_points.txt", os.F_OK
-    ):  # most have none, and this is the fastest way to know
-        return False
     try:
         return offers(info, GROUP)
     except OSError:  # discovery reports it, and then shares nothing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
+from brainsmith.yaml_file import packaged_table
 
 
 class Conversion(NamedTuple):
@@ -19,7 +19,7 @@ def _conversions(entries: list[dict[str, Any]]) -> tuple[Conversion, ...]:
     return tuple(Conversion(tuple(entry["op_types"]), entry["transform"]) for entry in entries)
 
 
-_TABLE = yaml.safe_load(Path(__file__).with_name("conversions.yaml").read_text(encoding="utf-8"))
+_TABLE = packaged_table(Path(__file__).with_name("conversions.yaml").read_text(encoding="utf-8"))
 
 THRESHOLDS, PRODUCTS, STREAMS, OTHERS = (
     _conversions(_TABLE[name]) for name in ("thresholds", "products", "streams", "others")

@@ -10,7 +10,8 @@ from brainsmith.plugin.distributions import environment
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.precedence import ADAPTED
 from brainsmith.plugin.shared_places import Places
-from brainsmith.plugin.shared_snapshot import of_text, to_text
+from brainsmith.plugin.shared_snapshot import of_text
+from brainsmith.plugin.shared_writing import to_text
 from brainsmith.settings import load_settings
 from tests.plugin.installed import step_file, transform_file
 
@@ -122,16 +123,20 @@ def changed(text, change):
 
 
 def name(plain, value):
-    plain["fields"][-1][0] = value
+    column(plain, -1, value)
 
 
 def into_file(plain, place, path):
     plain["files"][0][0] = place
-    plain["files"][0][1][0] = path
+    plain["files"][0][1] = "//".join([path, *plain["files"][0][1].split("//")[1:]])
 
 
-def column(plain, at, value):
-    plain["fields"][at][0] = value
+def column(plain, at, value, table="records"):
+    plain[table][at][0] = value
+
+
+def kind(plain, at, value):
+    column(plain, at, value, "kinds")
 
 
 HOSTILE = {
@@ -141,20 +146,31 @@ HOSTILE = {
     "a file by its whole path": lambda plain: into_file(plain, "own", "/etc/passwd"),
     "a file above": lambda plain: into_file(plain, "own", "../../x.py"),
     "a file in no place": lambda plain: into_file(plain, "nowhere", "x.py"),
-    "two files in one name": lambda plain: into_file(plain, "own", "a.py\n/etc/passwd"),
+    "a file above, behind others": lambda plain: into_file(plain, "own", "a/../../x.py"),
+    "the folder above": lambda plain: into_file(plain, "own", ".."),
+    "a file in a name that ends it": lambda plain: into_file(plain, "own", "x.py\0"),
+    "a file without a name": lambda plain: into_file(plain, "own", ""),
+    "two files in one name": lambda plain: into_file(plain, "own", "a.py//etc/passwd"),
     "a file behind the last": lambda plain: column(plain, -3, 1 << 40),
     "a file before the first": lambda plain: column(plain, -3, -1),
     "a line that is a text": lambda plain: column(plain, -2, "1"),
-    "another type": lambda plain: column(plain, 1, "shell"),
-    "a record's name that is a list": lambda plain: column(plain, 0, ["x"]),
-    "tags that are not there": lambda plain: column(plain, -4, 1 << 40),
-    "a column too few": lambda plain: plain["fields"].pop(),
-    "a record too few": lambda plain: plain["fields"][0].pop(),
+    "another type": lambda plain: kind(plain, 0, "shell"),
+    "a record's name that is a list": lambda plain: column(plain, 1, ["x"]),
+    "tags that are not there": lambda plain: kind(plain, -2, 1 << 40),
+    "tags before the first": lambda plain: kind(plain, -2, -1),
+    "a kind that is not there": lambda plain: column(plain, 0, 1 << 40),
+    "a kind before the first": lambda plain: column(plain, 0, -1),
+    "a kind that is a text": lambda plain: column(plain, 0, "0"),
+    "a column too few": lambda plain: plain["records"].pop(),
+    "a column too few in the kinds": lambda plain: plain["kinds"].pop(),
+    "a record too few": lambda plain: plain["records"][0].pop(),
+    "a name too few": lambda plain: plain["records"][1].pop(),
+    "a kernel that is a number": lambda plain: column(plain, 3, 1),
     "tables that hold objects": lambda plain: plain["tables"].append({"x": {"y": {"z": 1}}}),
     "tables that hold numbers": lambda plain: plain["tables"].append([1]),
     "groups that are numbers": lambda plain: plain["groups"].update(x=7),
     "adapters that are texts": lambda plain: plain.update(adapters=["x"]),
-    "a description that controls a terminal": lambda plain: column(plain, 4, "\x1b[2J"),
+    "a description that controls a terminal": lambda plain: column(plain, 2, "\x1b[2J"),
     "no files": lambda plain: plain.pop("files"),
     "files that are numbers": lambda plain: plain.update(files=[1]),
     "no code": lambda plain: plain.update(code=None),
@@ -168,6 +184,12 @@ def test_a_hostile_text_is_refused(found, change):
         here(changed(found, change))
 
 
+@pytest.mark.parametrize("written", [r"\u001b", r"\u001B", r"\u009b", r"\u009B", r"\\\u001b", "\x9b"])
+def test_what_controls_a_terminal_is_refused_however_it_is_written(found, written):
+    with pytest.raises(ValueError, match=r"^it holds characters that control a terminal$"):
+        here(found.replace("Keep all", f"Keep {written}[2J"))
+
+
 @pytest.mark.parametrize("text", ["", "[]", "7", "{}", "null", '"x"', "[" * 50_000, '{"files": []'])
 def test_what_is_no_snapshot_is_refused(project, no_frameworks, text):
     with pytest.raises(ValueError):
@@ -176,7 +198,7 @@ def test_what_is_no_snapshot_is_refused(project, no_frameworks, text):
 
 def test_a_record_of_a_file_that_cannot_be_imported_is_refused(found):
     def change(plain):
-        flat = [path for one in plain["files"] for path in one[1]]
+        flat = [path for one in plain["files"] for path in one[1].split("//")]
         column(plain, -3, next(at for at, path in enumerate(flat) if not path.endswith(".py")))
 
     with pytest.raises(ValueError, match=r"^a record lies in a file that cannot be imported$"):

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from brainsmith.errors import RtlSourceError
+from brainsmith.yaml_file import packaged_table
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def _rules(entries: list[dict[str, Any]]) -> tuple[Rule, ...]:
     return tuple(Rule(**{**entry, "files": tuple(entry["files"])}) for entry in entries)
 
 
-_TABLE = yaml.safe_load(Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8"))
+_TABLE = packaged_table(Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8"))
 
 RULES = _rules(_TABLE["simulation"])
 """The rules for the modules that are simulated."""

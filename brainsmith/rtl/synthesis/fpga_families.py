@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from brainsmith.errors import BuildError
 from brainsmith.rtl.synthesis.cell_timing import Delays
+from brainsmith.yaml_file import packaged_table
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def _family(entry: dict[str, Any]) -> Family:
     return Family(**{**entry, **lists, "memories": memories, "delays": Delays(**entry["delays"])})
 
 
-_TABLE = yaml.safe_load(Path(__file__).with_name("fpga_families.yaml").read_text(encoding="utf-8"))
+_TABLE = packaged_table(Path(__file__).with_name("fpga_families.yaml").read_text(encoding="utf-8"))
 
 FAMILIES = tuple(map(_family, _TABLE["families"]))
 """The first whose pattern a part's name begins with."""
