@@ -63,6 +63,7 @@ def test_layers_and_estimate(built):
     assert in_graph == [name for name in names if name is not None]
 
 
+@pytest.mark.slow
 def test_the_second_build_reuses_all_and_gives_the_same(built):
     _, first, second = built
     assert [step.name for step in second.steps if not step.reused] == [], second.explanations

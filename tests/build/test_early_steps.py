@@ -164,6 +164,7 @@ def test_what_has_no_backend_is_refused_before_any_step(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_network_that_is_kept_is_not_read_again(tmp_path):
     steps = ["cleanup", "integer"]
     build(graphs.quant_mlp(), None, tmp_path / "out", steps=steps)

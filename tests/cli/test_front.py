@@ -11,6 +11,7 @@ from tests.cli.command import ROOT, in_this_process
 MODEL = ROOT / "examples" / "digits" / "cnn.onnx"
 
 
+@pytest.mark.slow
 def test_a_picture_and_its_data(elsewhere, capsys):
     shutil.copy(MODEL, elsewhere / "cnn.onnx")
     done = in_this_process(capsys, "front", "cnn.onnx", "--part", "pynq-z2", "--output", "cnn.svg")

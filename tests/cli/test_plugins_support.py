@@ -7,6 +7,7 @@ import pytest
 from tests.cli.command import in_this_process
 
 
+@pytest.mark.slow
 def test_columns_into_a_pipe(capsys):
     done = in_this_process(capsys, "plugins", "support")
     assert (done.returncode, done.stderr) == (0, "")
@@ -16,6 +17,7 @@ def test_columns_into_a_pipe(capsys):
     assert [row[0] for row in rows] == sorted(row[0] for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--limits",)])
 def test_json(words, capsys):
     found = json.loads(in_this_process(capsys, "plugins", "support", "--json", *words).stdout)

@@ -3,6 +3,8 @@
 import os
 import shutil
 
+import pytest
+
 from brainsmith.build.workspace import Workspace, running_builds
 from brainsmith.dashboard import build_tree
 from brainsmith.dashboard.build_tree import BuildTree, FoundBuild
@@ -84,6 +86,7 @@ def test_no_path_leads_out_of_the_folder(tree, tmp_path):
     assert BuildTree(tree / "good").build(".").state == "done"
 
 
+@pytest.mark.slow
 def test_a_field_of_another_kind_in_one_report_leaves_all_builds_on_the_pages(report):
     good = FoundBuild("good", "done", report, 0.0)
     for place, spoilt in spoiled(report):

@@ -220,6 +220,7 @@ def trained(network, graph):
     return network
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*NETWORKS, "binary_mlp"])
 def test_the_committed_graph_is_what_the_tape_of_the_trained_network_gives(name, training, tmp_path):
     import train

@@ -80,6 +80,7 @@ def test_the_kernel_of_an_installed_distribution_runs_batched_as_well():
     assert_rewritten_right(sum_pairs(), x=X)
 
 
+@pytest.mark.slow
 def test_a_kernel_without_semantics_runs_as_its_python_model(project):
     project(MODEL)
     assert_runs_right(sum_pairs(), foreign=True)

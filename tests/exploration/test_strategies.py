@@ -61,6 +61,7 @@ def figures_of(space, point):
     return {"fps": rate, "lut": rate // 200 + 100 * clock + (50 if values["unit"] == "rtl" else 0)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["tpe", "nsga2"])
 def test_a_sampler_proposes_new_points_within_its_budget_seeds_first(space, strategy):
     sampler = Sampler(space, strategy, 30, seeds=[{"clock": 1, "rate": 6, "unit": 1}])

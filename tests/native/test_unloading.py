@@ -47,6 +47,7 @@ class TestUnloading:
                 use()
             assert str(caught.value) == gone
 
+    @pytest.mark.slow
     def test_pitfall_33_an_op_alone_keeps_the_library(self, good):
         """The code of an op must not be unmapped while it can be called."""
         op = open_library(good).ops[0]

@@ -82,6 +82,7 @@ def test_what_an_adapter_lacks_is_said_with_what_to_do(tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_tools_do_not_change_it(manager, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     health = check(manager)

@@ -71,6 +71,7 @@ def test_inner_tensors_are_those_of_qonnx(manager, model, images):
     assert np.array_equal(some["fc1"], whole["fc1"])
 
 
+@pytest.mark.slow
 def test_the_weights_are_not_held_once_for_each_run(manager, model, images):
     weights = sum(4 * np.prod(tensor.dims) for tensor in onnx.load(model).graph.initializer)
     many = np.concatenate([images] * 10)

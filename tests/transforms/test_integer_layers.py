@@ -89,6 +89,7 @@ def test_ties_go_where_the_rounding_mode_says(mode):
     assert op_types(made) == ["MatMul", "MultiThreshold", "Mul"]
 
 
+@pytest.mark.slow
 def test_what_is_between_a_product_and_a_quantiser_is_evaluated_not_moved():
     """Factors of either sign and 0, a normalisation and a ReLU are no layers; those of falling channels turn weights."""
     graph = Graph(1, 2)

@@ -34,6 +34,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 def test_models_give_what_float32_does_not_hold():
     model = make_model(CASES)
     golden = golden_tensors(model, CASES, 3, 0)

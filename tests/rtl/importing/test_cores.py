@@ -32,6 +32,7 @@ def test_what_is_written_simulates_and_is_right(project):
     assert done.stdout.splitlines()[-1].startswith("8 passed"), done.stdout
 
 
+@pytest.mark.slow
 def test_every_import_is_a_kernel_and_a_backend(project, capsys):
     capsys.readouterr()
     assert main(["plugins", "list", "--framework", "project"]) == 0

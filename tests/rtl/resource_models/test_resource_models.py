@@ -60,6 +60,7 @@ def synthesised(kernel):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", LOGIC)
 def test_block_rams_and_slices_are_exact_and_logic_is_near(kernel):
     layers = [each for each in synthesised(kernel) if has_model(kernel, each[1])]
@@ -85,6 +86,7 @@ FOLDED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", FOLDED)
 def test_foldings_together_are_as_each_alone(kernel):
     parameters, family, _ = next(

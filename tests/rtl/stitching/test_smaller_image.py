@@ -92,6 +92,7 @@ def network(size):
     return layers.padding(half, 1).window(half + 2, 3, 2).total(quarter, 18, "UINT4")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "smallest"),
     [(224, 4), (32, 4), (30, 2), (7, 3), (225, 1)],  # what the last window of a row leaves out stays the same

@@ -38,6 +38,7 @@ def changed(text, word, flip):
     return "\n".join(words) + "\n"
 
 
+@pytest.mark.slow
 def test_a_design_without_a_fault_is_right(diagnose, mlp):
     found = diagnose()
     assert str(found) == "every link of the design carries what the golden model computes, for 6 frames"

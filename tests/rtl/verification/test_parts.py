@@ -31,6 +31,7 @@ def test_layers_that_are_cut_out_have_the_links_between_them_and_ends_for_all_ot
     assert all(any(memory.name.startswith(f"{name}_") for name in names) for memory in section.memories)
 
 
+@pytest.mark.slow
 def test_equal_layers_of_a_network_are_one_simulation(cnn):
     """What tells them apart are the names of tensors, and the contents of memories."""
 

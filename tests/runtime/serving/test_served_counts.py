@@ -34,6 +34,7 @@ def requests(found, name=REQUESTS):
     }
 
 
+@pytest.mark.slow
 def test_requests_are_counted_by_route_and_status(monkeypatch):
     with served("numpy") as server:
         monkeypatch.setenv("BRAINSMITH_REMOTE_URL", server.url)

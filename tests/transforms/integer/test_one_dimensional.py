@@ -43,6 +43,7 @@ def behind(graph, channels, length):
     return graph.model(1, 3, length - 1, datatype="INT4").transform(InferShapes())
 
 
+@pytest.mark.slow
 def test_joined_along_their_channels():
     graph, first = two_branches()
     graph.node("Concat", first, axis=1)
@@ -50,18 +51,21 @@ def test_joined_along_their_channels():
     assert op_types(made).count("Transpose") == 2  # of the input and of the output
 
 
+@pytest.mark.slow
 def test_joined_along_their_length():
     graph, first = two_branches(((0.5, 0.75), (0.5, 0.75)))
     graph.node("Concat", first, axis=2)
     same(behind(graph, 2, 12), SAMPLES)
 
 
+@pytest.mark.slow
 def test_added_to_one_another():
     graph, first = two_branches()
     graph.node("Add", first).quant(5, 0.6)
     same(behind(graph, 2, 6), SAMPLES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axis", [1, 2])
 def test_cut(axis):
     graph = Graph(1, 2, 6)
@@ -72,6 +76,7 @@ def test_cut(axis):
     same(behind(graph, channels, length), SAMPLES)
 
 
+@pytest.mark.slow
 def test_padded():
     graph = Graph(1, 2, 6)
     convolved(graph, (0.31, 0.77))
@@ -79,6 +84,7 @@ def test_padded():
     same(behind(graph, 2, 9), SAMPLES)
 
 
+@pytest.mark.slow
 def test_an_input_of_three_axes_whose_parts_get_other_scales():
     graph = Graph(1, 2, 6)
     parts = []
