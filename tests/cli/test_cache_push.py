@@ -63,7 +63,7 @@ def test_a_discovery_is_copied_there_and_back(project, tmp_path, monkeypatch, ca
     monkeypatch.setenv("BRAINSMITH_SHARED_CACHE", url)
     assert run(capsys, "push") == f"discovery: pushed 1 entry to {url}\nbuilds: pushed 0 entries to {url}\n"
     assert run(capsys, "push", "discovery") == (
-        f"discovery: pushed 0 entries to {url}\n  left 1 entry: it is there already\n"
+        f"discovery: pushed 0 entries to {url}\n  left 1 entry: already there\n"
     )
     another_home()
     assert run(capsys, "pull", "discovery") == f"discovery: pulled 1 entry from {url}\n"
@@ -71,7 +71,7 @@ def test_a_discovery_is_copied_there_and_back(project, tmp_path, monkeypatch, ca
     assert json.loads(run(capsys, "pull", "--json")) == {
         "shared_cache": url,
         "kinds": [
-            {"kind": "discovery", "pulled": 0, "left": [{"reason": "it is here already", "entries": 1}]},
+            {"kind": "discovery", "pulled": 0, "left": [{"reason": "already here", "entries": 1}]},
             {"kind": "builds", "pulled": 0, "left": []},
         ],
     }

@@ -106,10 +106,11 @@ def test_without_the_package_an_error_says_what_to_install(monkeypatch):
 
 
 LIMITED = """
-import resource, sys
+import resource, sys, time
 from brainsmith.store.file_watch import FileWatch
 import watchfiles._rust_notify
 path = sys.argv[1]
+time.sleep(0.1)  # a file that was written just now would be read, which the limit does not let
 watch = FileWatch()
 watch.follow([path])
 resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))

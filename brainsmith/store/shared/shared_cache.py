@@ -53,7 +53,7 @@ REST = 60.0
 PATIENCE = 10.0
 """Seconds that one answer may take where the user asks for it (`cache push`, `cache pull`)."""
 
-HERE, THERE = "it is here already", "it is there already"
+HERE, THERE = "already here", "already there"
 """Why an entry is not copied from a shared cache, or to it."""
 
 _KNOWN: dict[tuple[str, bool, float], SharedCache] = {}
