@@ -71,10 +71,7 @@ def run(
     except subprocess.TimeoutExpired as error:
         raise ToolError(f"{name} did not end within {timeout:g} seconds") from error
     finally:  # a compiler's own children too, where this is interrupted or takes too long
-        child.end()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream is not None:
-                stream.close()
+        _discard(process)
     if process.returncode != 0:
         last = (errors or output).strip().splitlines()
         failure = ToolError(
@@ -269,4 +266,12 @@ def _started(command: list[str], **options: Any) -> subprocess.Popen[Any]:
     """Start a process in a thread of its own: Ctrl-C in the midst of a start would leave one of which nobody knows."""
     import subprocess  # costs as much as a cached discovery
 
-    return in_own_thread(lambda: subprocess.Popen(command, **options), lambda process: Child(process).end())
+    return in_own_thread(lambda: subprocess.Popen(command, **options), _discard)
+
+
+def _discard(process: subprocess.Popen[Any]) -> None:
+    """End a process and all that it started, and close its pipes, which nobody reads any more."""
+    Child(process).end()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()

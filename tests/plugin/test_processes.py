@@ -191,6 +191,29 @@ def test_an_interrupted_wait_ends_the_command_and_what_it_started(tmp_path):
     assert_gone(grandchild(file))
 
 
+def test_one_that_is_interrupted_as_it_starts_is_ended_and_its_pipes_are_closed(tmp_path, monkeypatch):
+    file, started, start = tmp_path / "pid", [], subprocess.Popen
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+
+    def interrupted(*words, **options):
+        started.append(start(*words, **options))
+        grandchild(file)
+        signal.setitimer(signal.ITIMER_REAL, 0.001)
+        time.sleep(0.1)  # so it is still waited for
+        return started[0]
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run([sys.executable, "-c", FAMILY, str(file)], timeout=60, input_text="")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert_gone(grandchild(file))
+    assert [stream.closed for stream in (started[0].stdin, started[0].stdout, started[0].stderr)] == [
+        True
+    ] * 3
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ToolError("another failed")])
 def test_whatever_ends_the_wait_for_workers_ends_their_commands(tmp_path, error):
     files = [tmp_path / "1", tmp_path / "2"]

@@ -4,6 +4,7 @@ import base64
 import fcntl
 import json
 import os
+import re
 import select
 import subprocess
 import time
@@ -13,6 +14,10 @@ from tests.web.test_browser import CHROMIUM, FLAGS
 
 PATIENCE = 30
 """Seconds until a browser that does not get there counts as stuck."""
+
+
+class RefusedCallError(Exception):
+    """The browser refused a call."""
 
 
 class Tab:
@@ -45,12 +50,18 @@ class Tab:
         return answer["result"].get("value")
 
     def until(self, expression):
-        """Return the value of an expression as soon as it counts as true."""
+        """Return the value of an expression as soon as it counts as true; a page that is just left has none."""
         end = time.monotonic() + PATIENCE
-        while not (value := self.evaluate(expression)):
+        while True:
+            try:
+                if value := self.evaluate(expression):
+                    return value
+            except RefusedCallError as error:
+                if not re.search("navigated|context", str(error)):
+                    raise
+                value = error
             assert time.monotonic() < end, f"still {value!r}: {expression}"
             time.sleep(0.05)
-        return value
 
     def screenshot(self, file):
         """Write what the window shows as PNG."""
@@ -64,7 +75,8 @@ class Tab:
         os.write(self._send, json.dumps(message).encode() + b"\0")
         while (answer := self._read()).get("id") != self._number:
             pass
-        assert "error" not in answer, f"{method}: {answer['error']}"
+        if "error" in answer:
+            raise RefusedCallError(f"{method}: {answer['error']}")
         return answer["result"]
 
     def _read(self):
