@@ -41,6 +41,9 @@ _LOOK = 0.5
 _GRACE = 30.0
 """Seconds beyond a point's own in which a worker that is there must answer."""
 
+_FETCH = 300.0
+"""Seconds in which an answer must come over, once it is there."""
+
 _MOST = 4096
 _LOGGER = logging.getLogger("distributed.client")
 _ADDRESS = re.compile(r"dask://(\[[0-9a-fA-F:]+\]|[\w.-]+):(\d+)")
@@ -292,33 +295,41 @@ class ClusterWorker:
         return {**answer, "outside": Reads(same).plain()}
 
     def _answer(self, future: Future[Any], end: float) -> dict[str, Any]:
-        patience = _LOOK
-        while True:
-            try:
-                answer: dict[str, Any] = future.result(timeout=patience)
-                return answer
-            except (
-                TimeoutError,
-                UnboundLocalError,
-            ) as error:  # the latter if both timers of Dask end at once
-                if future.status == "error":
-                    raise self._lost(error) from error
-                if future.done():  # the answer is on its way here, and each look begins to fetch it anew
-                    patience *= 2
-            except Exception as error:  # Dask's or the worker's
-                raise self._lost(error) from error
-            why = "does not answer" if time.monotonic() > end else "" if self.usable else "left the cluster"
-            if why:
-                with suppress(Exception):  # the scheduler may be gone, too
-                    future.cancel()
-                said = f"its worker {self.address} {why}"
-                raise WorkerLostError(said, blameless=not self._crew.connected)
+        try:
+            while not _has_ended(future, _LOOK):
+                why = (
+                    "does not answer" if time.monotonic() > end else "" if self.usable else "left the cluster"
+                )
+                if why:
+                    with suppress(Exception):  # the scheduler may be gone, too
+                        future.cancel()
+                    said = f"its worker {self.address} {why}"
+                    raise WorkerLostError(said, blameless=not self._crew.connected)
+            # In one piece: Dask can fetch nothing any more after a look that ended in the midst of it.
+            answer: dict[str, Any] = future.result(timeout=_FETCH)
+            return answer
+        except WorkerLostError:
+            raise
+        except Exception as error:  # Dask's or the worker's
+            raise self._lost(error) from error
 
     def _lost(self, error: Exception) -> WorkerLostError:
         """Return what it means that Dask does not answer: the worker was killed, or the scheduler is gone."""
         time.sleep(_LOOK)  # the client takes a moment to find out
         said = f"its worker {self.address} was lost: {str(error) or type(error).__name__}"
         return WorkerLostError(said, blameless=not self._crew.connected)
+
+
+def _has_ended(future: Future[Any], seconds: float) -> bool:
+    """Wait some seconds for an outcome, which is not fetched; tell whether there is one."""
+    from distributed import wait
+
+    try:
+        with future.client.as_current():
+            wait(future, timeout=seconds)
+    except TimeoutError:
+        return False
+    return True
 
 
 def _unpack(archive: bytes, folder: Path, places: Mapping[str, str]) -> None:

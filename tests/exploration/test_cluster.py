@@ -317,9 +317,6 @@ class FakeClient:
 class FakeFuture:
     def __init__(self, answer):
         self.answer = answer
-        self.status = (
-            "pending" if answer is None else "error" if isinstance(answer, Exception) else "finished"
-        )
 
     def done(self):
         return self.answer is not None
@@ -339,6 +336,7 @@ class FakeFuture:
 def crew_of(monkeypatch):
     """Make a crew of a client, without a pause."""
     monkeypatch.setattr(cluster, "_LOOK", 0.0)
+    monkeypatch.setattr(cluster, "_has_ended", lambda future, seconds: future.done())
     monkeypatch.setattr(cluster, "environment", lambda: {"package": {"onnx": "1"}})
     made = []
 
