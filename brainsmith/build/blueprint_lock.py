@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ FORMAT = 1
 _ANEW = "brainsmith lock writes it anew"
 _RTL_KEYS = frozenset(f"step:{name}" for name in RTL_STEPS)
 _KINDS = ("plugin", "plugin file", "package", "tool")
+_FILE_DIGEST = re.compile(r"\(([0-9a-f]{40})\)$")
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,8 @@ def _unequal(
 def upgraded(before: Environment, now: Environment, names: Sequence[str]) -> Environment:
     """Return a lock in which some names are as they are here, and all others as they were.
 
+    A plugin is taken over with its file, and a file with the plugins in it: a build that uses one uses the other.
+
     Args:
         before: The lock.
         now: What is here.
@@ -160,33 +164,58 @@ def upgraded(before: Environment, now: Environment, names: Sequence[str]) -> Env
     Raises:
         LockError: Neither has one of the names.
     """
-    made = {kind: dict(before[kind]) for kind in _KINDS}
+    entries = [(kind, name) for kind in _KINDS for name in {*before[kind], *now[kind]}]
+    named = set[tuple[str, str]]()
     for wanted in names:
-        found = [
-            (kind, name)
-            for kind in _KINDS
-            for name in {*before[kind], *now[kind]}
-            if _is_named(kind, name, wanted)
-        ]
+        found = {entry for entry in entries if wanted in _names(*entry)}
         if not found:
-            known = {
-                part for kind in _KINDS for name in {*before[kind], *now[kind]} for part in _names(kind, name)
-            }
+            known = {part for entry in entries for part in _names(*entry)}
             raise LockError(f"neither the lock nor what is here has {wanted!r}{did_you_mean(wanted, known)}")
-        for kind, name in found:
-            made[kind].pop(name, None)
-            if name in now[kind]:
-                made[kind][name] = now[kind][name]
+        named |= found
+    made = {kind: dict(before[kind]) for kind in _KINDS}
+    for kind, name in _with_their_files(named, entries, before, now):
+        made[kind].pop(name, None)
+        if name in now[kind]:
+            made[kind][name] = now[kind][name]
     return made
+
+
+def _with_their_files(
+    named: set[tuple[str, str]], entries: Sequence[tuple[str, str]], before: Environment, now: Environment
+) -> set[tuple[str, str]]:
+    """Return entries, the plugins in files among them, and the files of those plugins with all plugins in them."""
+    taken = set(named)
+    for kind in ("plugin", "plugin file", "plugin"):
+        contents = {(_content(before, *each), _content(now, *each)) for each in taken}
+        taken |= {
+            each
+            for each in entries
+            if each[0] == kind
+            and any(
+                _is_one_file((_content(before, *each), _content(now, *each)), other) for other in contents
+            )
+        }
+    return taken
+
+
+def _content(of: Environment, kind: str, name: str) -> str | None:
+    """Return the digest of a plugin's file, or of a file; None if there is none."""
+    found = of[kind].get(name)
+    if found is None or kind == "plugin file":
+        return found
+    digest = _FILE_DIGEST.search(found) if kind == "plugin" else None
+    return digest[1] if digest else None
+
+
+def _is_one_file(one: tuple[str | None, str | None], other: tuple[str | None, str | None]) -> bool:
+    """Whether contents before and now can be those of one file: one of the two is shared, and neither is contradicted."""
+    pairs = [(mine, theirs) for mine, theirs in zip(one, other, strict=True) if mine and theirs]
+    return bool(pairs) and all(mine == theirs for mine, theirs in pairs)
 
 
 def _names(kind: str, name: str) -> tuple[str, ...]:
     """Return what a user may call an entry."""
     return (name, name.partition(":")[2], name.rpartition(":")[2]) if kind == "plugin" else (name,)
-
-
-def _is_named(kind: str, name: str, wanted: str) -> bool:
-    return wanted in _names(kind, name)
 
 
 def hold_to_lock(

@@ -1,6 +1,7 @@
 """Locks: what builds use, by version and content; what differs is refused, and named with old and new."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from brainsmith.build.blueprint_lock import (
 )
 from brainsmith.errors import LockError
 from brainsmith.plugin.manager import get_plugin_manager, reset_plugin_system
+from brainsmith.store.fingerprint import digest
 from tests.build import graphs
 from tests.plugin.installed import Site, step_file
 
@@ -200,6 +202,33 @@ def test_what_is_taken_over_is_as_it_is_here_and_all_else_as_it_was(before, here
         assert all(made[one.kind].get(one.name) == one.before for one in left)
     assert upgraded(before, here, [each.name for each in found]) == here
     assert changes(before, before) == []
+
+
+contents = st.sampled_from([None, "1", "2"])
+
+
+@given(st.lists(st.tuples(contents, contents, st.integers(0, 3)), min_size=1), st.data())
+def test_a_plugin_and_its_file_are_taken_over_together(files, data):
+    """Of no file but its own: each is (content before, content now, number of plugins in it)."""
+    states = [], []
+    for which, state in enumerate(states):
+        for number, (*versions, plugins) in enumerate(files):
+            if versions[which] is not None:
+                content = digest(f"{number} {versions[which]}")
+                state.append(("plugin file", f"plugins/f{number}.py", content))
+                state.extend(
+                    ("plugin", f"step:project:s{number}_{plugin}", f"1.0 ({content})")
+                    for plugin in range(plugins)
+                )
+    before, here = (
+        {kind: {name: value for of, name, value in state if of == kind} for kind in KINDS} for state in states
+    )
+    found = changes(before, here)
+    if found:
+        taken = data.draw(st.sampled_from(found))
+        own = re.search(r"[fs](\d+)[._]", taken.name)[1]
+        left = changes(upgraded(before, here, [taken.name]), here)
+        assert left == [each for each in found if re.search(r"[fs](\d+)[._]", each.name)[1] != own]
 
 
 def test_names_of_what_is_taken_over():

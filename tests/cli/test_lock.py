@@ -40,7 +40,7 @@ def test_a_lock_is_written_checked_and_changed(project, capsys):
         "b.lock does not hold here: 4 changes",
     ]
     assert Path("b.lock").read_text() == written
-    done = run(capsys, "--upgrade", "tidy", "--upgrade", "plugins/tidy.py")
+    done = run(capsys, "--upgrade", "tidy")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert lines[0].startswith("plugin step:project:tidy was (")
