@@ -81,7 +81,7 @@ class AlignedModel:
         if not result.mismatches or (self.gives_classes and any_class):
             return result
         # A batch may round differently from single runs; only what differs one by one is a difference.
-        for at in np.unique(np.flatnonzero(result.wrong) // batch):
+        for at in result.wrong_runs(batch):
             for name, stack in self.run(chosen[at : at + 1]).items():
                 outputs[name][at * batch : (at + 1) * batch] = stack
         return compare(expected, outputs, tolerance, self.gives_classes, by_class)
@@ -104,4 +104,5 @@ class AlignedModel:
 
 def chosen_runs(base: Baseline, count: int) -> Array:
     """Return evenly spread numbers of runs: the same ones after every step."""
-    return np.unique(np.linspace(0, base.runs - 1, min(count, base.runs)).astype(int))
+    few = min(count, base.runs)
+    return np.arange(few) * (base.runs - 1) // max(few - 1, 1)

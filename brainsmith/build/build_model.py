@@ -20,6 +20,7 @@ from brainsmith.figures import plural
 from brainsmith.monitoring.current import BUILD, Current, new_build_id
 from brainsmith.monitoring.work_span import WorkSpan
 from brainsmith.steps.unsupported_nodes import unsupported_nodes
+from brainsmith.store.computed import each_source_looked_at_once
 from brainsmith.store.imported_sources import note_imports
 
 if TYPE_CHECKING:
@@ -106,7 +107,8 @@ def build(
     )
     build_id = BUILD.get() or new_build_id()
     about = {"brainsmith.build.id": build_id, "brainsmith.model.name": model_name(model)}
-    with Current(BUILD, build_id), WorkSpan("build", f"{__name__}.build", {**about}) as span:
+    span = WorkSpan("build", f"{__name__}.build", {**about})
+    with Current(BUILD, build_id), span, each_source_looked_at_once():
         result = _built(model, arguments, output, verify, report, progress, explain, use_cache)
         span.set("brainsmith.build.proven", result.proven)
         return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from brainsmith.build.baseline import Baseline
     from brainsmith.execution.align import Alignment
 
+_ARITHMETIC_ROOTS = (__name__, "brainsmith.comparison.float_ties.float_network")
 _LEVELS_BYTES = 1 << 26
 """What the levels of the runs that are compared side by side take at most."""
 
@@ -46,6 +47,18 @@ class TieVerdict:
     wrong: str = ""
 
 
+class _Arithmetic(NamedTuple):
+    """What is known of a network's floats.
+
+    Attributes:
+        rounds: Whether its arithmetic is not exact, so that there may be float ties.
+        has_exact_outputs: Whether it rounds nothing up to the outputs either.
+    """
+
+    rounds: bool
+    has_exact_outputs: bool
+
+
 class NotedNetwork:
     """A network of floats as it was when it was noted, whatever becomes of its model.
 
@@ -60,11 +73,23 @@ class NotedNetwork:
         from qonnx.core.modelwrapper import ModelWrapper
 
         self.model = with_batch_of_one(ModelWrapper(noted.model, make_deepcopy=True))[0]
+        self._arithmetic: _Arithmetic | None = None
 
     @cached_property
     def network(self) -> FloatNetwork:
         """The network, read at the first use."""
         return FloatNetwork(self.model)
+
+    def arithmetic(self, device: VerificationDevice) -> _Arithmetic:
+        """Return what is known of its floats; reading the network for it takes longer than an unchanged step."""
+        if self._arithmetic is None:
+            self._arithmetic = _Arithmetic(*device.fact(self.model, _ARITHMETIC_ROOTS, self._read_arithmetic))
+        return self._arithmetic
+
+    def _read_arithmetic(self) -> tuple[bool, bool]:
+        network = self.network
+        rounds = bool(network.rounded)
+        return rounds, not rounds and all(network.grids[name].is_exact for name in network.outputs)
 
 
 class FloatTieCheck:
@@ -107,15 +132,12 @@ class FloatTieCheck:
     @property
     def rounds(self) -> bool:
         """Whether the network's arithmetic is not exact, so that there may be float ties."""
-        return self.network is not None and bool(self.network.rounded)
+        return self._noted is not None and self._noted.arithmetic(self._device).rounds
 
     @property
     def has_exact_outputs(self) -> bool:
         """Whether floats round nothing up to the outputs, which are then the same bits for every way to compute them."""
-        network = self.network
-        return network is None or (
-            not self.rounds and all(network.grids[name].is_exact for name in network.outputs)
-        )
+        return self._noted is None or self._noted.arithmetic(self._device).has_exact_outputs
 
     def judge(
         self, base: Baseline, made: ModelWrapper, chosen: Array, wrong: Array, tolerance: float | None
@@ -138,10 +160,11 @@ class FloatTieCheck:
         pair = self._pair(base, made)
         if pair is None or not (noted or self.rounds):
             return TieVerdict() if len(wrong) else None
-        few = chosen_runs(base, STEP_SAMPLES)
-        runs = np.union1d(wrong, pair.differing_inside(np.setdiff1d(few, wrong))).astype(int)
-        looked_at = np.union1d(wrong, few) if pair.levels.names else chosen
-        if not len(runs):
+        differing, few = set(wrong.tolist()), chosen_runs(base, STEP_SAMPLES).tolist()
+        looked_at = len(differing.union(few)) if pair.levels.names else len(chosen)
+        others = [run for run in few if run not in differing]
+        runs = sorted(differing.union(pair.differing_inside(np.array(others, int))))
+        if not runs:
             return None
         assert self.network is not None
         found: list[Explanation] = []
@@ -152,7 +175,7 @@ class FloatTieCheck:
                 if each.wrong:
                     return TieVerdict(wrong=f"in run {run}, {each.wrong}")
                 found.append(each)
-        return TieVerdict(_counted(found, len(looked_at) * base.batch))
+        return TieVerdict(_counted(found, looked_at * base.batch))
 
     def of_outputs(
         self, base: Baseline, expected: Array, samples: Iterable[int], tolerance: float | None

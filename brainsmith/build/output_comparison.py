@@ -40,6 +40,10 @@ class OutputComparison:
         """Count the samples that differ."""
         return int(self.wrong.sum())
 
+    def wrong_runs(self, batch: int) -> Array:
+        """Return which runs, of so many samples each, have one that differs."""
+        return np.flatnonzero(self.wrong.reshape(-1, batch).any(axis=1))
+
     def text(self, sample: int) -> str:
         """Return how many samples differ, and which most, by the number of that sample among all."""
         return (

@@ -15,12 +15,14 @@ from brainsmith.build.once_per_model import OncePerModel
 from brainsmith.build.relocate import relocated
 from brainsmith.errors import BuildError, TargetError, UnsupportedResourceError
 from brainsmith.execution.execute import Executor
+from brainsmith.execution.kept import kept
 from brainsmith.execution.kept_results import KeptResults
 from brainsmith.runtime.default import chosen_manager
 from brainsmith.steps.host_ends import PARTITION
+from brainsmith.store.fingerprint import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -101,13 +103,37 @@ class VerificationDevice:
 
     def _made(self, model: ModelWrapper, inner: ModelWrapper | None) -> Executor:
         models = [one for one in (model, inner) if one is not None]
-        if self._results is None or not all(has_lasting_operators(one.graph) for one in models):
-            return Executor(model, inner)
-        content = [one.model.SerializeToString(deterministic=True) for one in models]
-        if sum(map(len, content)) > _MOST_BYTES:
+        content = self._content(models)
+        if self._results is None or content is None:
             return Executor(model, inner)
         self._results.append(KeptResults(content, self._portable(content)))
         return Executor(model, inner, self._results[-1])
+
+    def fact(self, model: ModelWrapper, roots: tuple[str, ...], make: Callable[[], Any]) -> Any:
+        """Return a plain value that is made of a model: that of an earlier build, or else now.
+
+        Args:
+            model: Not changed.
+            roots: The modules that make it, beside the model's operators.
+            make: Makes it; never None.
+        """
+        content = self._content([model])
+        if content is None:
+            return make()
+
+        def made() -> tuple[Any, Any, frozenset[str]]:
+            value, program = make(), self.program(model).program
+            return value, value if program.files == {} else None, program.modules
+
+        (portable,) = self._portable(content)
+        return kept("facts", digest(portable), roots).obtain(lambda plain: plain, made)
+
+    def _content(self, models: Sequence[ModelWrapper]) -> list[bytes] | None:
+        """Return models as bytes; None if what is made of them may not be kept, or they are too large for it."""
+        if self._results is None or not all(has_lasting_operators(one.graph) for one in models):
+            return None
+        content = [one.model.SerializeToString(deterministic=True) for one in models]
+        return content if sum(map(len, content)) <= _MOST_BYTES else None
 
     def _portable(self, models: Sequence[bytes]) -> list[bytes]:
         """Return models without the name of the folder in which they were made."""

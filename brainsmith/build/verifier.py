@@ -247,7 +247,7 @@ class Verifier:
             VerificationError: They do not explain all of it.
         """
         base, step = self.baseline, result.step
-        runs = chosen[np.unique(np.flatnonzero(comparison.wrong) // base.batch)]
+        runs = chosen[comparison.wrong_runs(base.batch)]
         found = None
         # A partition's levels are those of its own inputs, which are not the network's.
         if step not in self.approximations and not result.partitions:

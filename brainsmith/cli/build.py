@@ -7,6 +7,7 @@ import time
 from brainsmith import TYPE_CHECKING
 from brainsmith.cli.live_line import LiveLine
 from brainsmith.cli.terminal import complain
+from brainsmith.collector import collector_seldom
 from brainsmith.errors import NotProvenError, UsageError
 
 if TYPE_CHECKING:
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 def run(options: Options, terminal: Terminal) -> int:
     """Build; progress and the summary go to standard output, warnings to standard error."""
+    with collector_seldom():
+        return _run(options, terminal)
+
+
+def _run(options: Options, terminal: Terminal) -> int:
     begin = time.perf_counter()
     from brainsmith.build import build
 

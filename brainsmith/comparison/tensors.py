@@ -73,7 +73,10 @@ def is_on_grid(array: Array) -> bool:
     Args:
         array: Values of a computation in float32.
     """
-    values = np.unique(np.abs(array[np.isfinite(array)]).astype(np.float32))
+    values = np.sort(np.abs(array[np.isfinite(array)]).astype(np.float32))
+    values = values[
+        np.append(True, values[1:] != values[:-1])[: len(values)]
+    ]  # `np.unique` takes 10 ms at first
     fractions, exponents = np.frexp(values[values != 0].astype(np.float64))
     if not len(fractions):
         return True

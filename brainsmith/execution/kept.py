@@ -17,15 +17,16 @@ ROOTS = ("brainsmith.execution.*",)
 """What lowers and rewrites, beside the operators of a model."""
 
 
-def kept(kind: str, content: str) -> Computed:
+def kept(kind: str, content: str, roots: tuple[str, ...] = ROOTS) -> Computed:
     """Return the place of what is made of a model.
 
     Args:
         kind: `programs` or `onnxruntime`: the folder in the cache folder.
         content: Stands for the model and for how it is made into something else.
+        roots: The modules that make it.
     """
     key = "|".join((content, *qonnx_rounding(), foreign_code()))
-    return Computed(cache_dir(), kind, key, ROOTS)
+    return Computed(cache_dir(), kind, key, roots)
 
 
 def plain_program(program: Program) -> Plain | None:

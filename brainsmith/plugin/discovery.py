@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import time
-from contextlib import contextmanager
 
 from brainsmith import TYPE_CHECKING
+from brainsmith.collector import collector_at_rest
 from brainsmith.errors import Problem
 from brainsmith.monitoring.work_span import WorkSpan
 from brainsmith.plugin.adapter_result import AdapterResult, SnapshotSources
@@ -30,8 +29,6 @@ from brainsmith.shown import error_text
 from brainsmith.store.files import is_racy, stamps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from brainsmith.plugin.adapters.adapter import Adapter
     from brainsmith.plugin.request import Request
     from brainsmith.settings import Settings
@@ -60,7 +57,7 @@ def discover(request: Request, settings: Settings, kept: CachedDiscovery) -> Sna
         "brainsmith.discovery.source": "scan" if kept.earlier is None else "update",
         "brainsmith.discovery.reason": kept.source,
     }
-    with WorkSpan("discovery", f"{__name__}.discover", {**known}) as span, _collector_at_rest():
+    with WorkSpan("discovery", f"{__name__}.discover", {**known}) as span, collector_at_rest():
         try:
             snapshot = _discover(request.read_frameworks, settings, kept)
         except ChangedWhileReadError:  # then all is read anew
@@ -152,18 +149,6 @@ def _stamps(
     racy.update((path, definitions.digest(path)) for path, times in fresh.items() if is_racy(times, begin))
     known.update(fresh)
     return [known[path] for path in watched], racy
-
-
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Keep the garbage collector still: a scan makes thousands of objects that all live on, and it would visit each."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _unknown_frameworks(settings: Settings) -> list[Problem]:

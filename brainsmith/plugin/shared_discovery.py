@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gc
-
 from brainsmith import TYPE_CHECKING
+from brainsmith.collector import collector_at_rest
 from brainsmith.plugin.shared_places import Places
 from brainsmith.plugin.shared_snapshot import of_text
 from brainsmith.store.shared.envelope import content_digest
@@ -45,16 +44,12 @@ class SharedDiscovery:
         content = self._cache.get(KIND, self.key)
         if content is None:
             return None
-        collects = gc.isenabled()
-        gc.disable()  # thousands of objects are made that all live on, and it would visit each
         try:
-            found = of_text(content.decode("utf-8"), self._places, self._environment)
+            with collector_at_rest():
+                found = of_text(content.decode("utf-8"), self._places, self._environment)
         except ValueError as error:
             self._cache.refuse(KIND, self.key, str(error))
             return None
-        finally:
-            if collects:
-                gc.enable()
         if found is None:
             from brainsmith.plugin.log import debug  # all is read now
 

@@ -4,21 +4,39 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib.machinery import PathFinder
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from brainsmith.store.code_dependencies import Sources, sources_of
-from brainsmith.store.imported_sources import facts_of, is_file_imported, is_settled, note_imports
+from brainsmith.store.imported_sources import facts_of, is_file_imported, is_older, note_imports
 from brainsmith.store.values import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import TypeVar
 
     from brainsmith.store.about import About
 
     T = TypeVar("T")
+
+_LOOKED_AT: ContextVar[dict[str, os.stat_result] | None] = ContextVar("brainsmith_looked_at", default=None)
+
+
+@contextmanager
+def each_source_looked_at_once() -> Iterator[None]:
+    """Let what is looked up inside ask for each file's status once: a build uses the sources that it began with.
+
+    What is imported meanwhile, of another source, is still noticed.
+    """
+    token = _LOOKED_AT.set({})
+    try:
+        yield
+    finally:
+        _LOOKED_AT.reset(token)
 
 
 class Computed:
@@ -118,9 +136,11 @@ def kept_sources(
     plain = kept.load(None)
     if plain is not None and (found := _still_true(*plain)) is not None:
         return found
+    before = time.time_ns()
     found = sources_of(roots, folders)
     statuses = _statuses(found.files)
-    if statuses is not None and all(map(is_settled, statuses.values())) and _are_of_files(found, statuses):
+    are_of_before = statuses is not None and all(is_older(status, before) for status in statuses.values())
+    if statuses is not None and are_of_before and _are_of_files(found, statuses):
         facts = {path: facts_of(status) for path, status in statuses.items()}
         about: About = {"of": ", ".join(roots), "files": found.of_files(), "origin": {}}
         kept.save(None, (found.digests, found.files, facts), about)
@@ -140,9 +160,12 @@ def _still_true(
 
 def _statuses(files: Mapping[str, str]) -> dict[str, os.stat_result] | None:
     """Return the status of each file, and of the folders that they lie in: one that is added there may count too."""
+    known = _LOOKED_AT.get()
+    if known is None:
+        known = {}
     try:
-        folders = {os.path.dirname(path) for path in files.values()}
-        return {path: os.stat(path) for path in (*files.values(), *folders)}
+        paths = (*files.values(), *{os.path.dirname(path) for path in files.values()})
+        return {path: known.get(path) or known.setdefault(path, os.stat(path)) for path in paths}
     except OSError:
         return None
 

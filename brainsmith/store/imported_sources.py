@@ -47,7 +47,7 @@ class Imported:
         self.path = path
         self.data = data
         self.digest = digest(data)
-        self.status = facts_of(status) if status is not None and is_settled(status) else None
+        self.status = facts_of(status) if status is not None and is_older(status, time.time_ns()) else None
 
 
 SOURCE_CHECKS: list[Callable[[str, bytes], None]] = []
@@ -141,9 +141,12 @@ def is_file_imported(name: str, path: str, status: os.stat_result, source: str) 
     return getattr(module, "__file__", None) == path and _is_settled_before(module, status)
 
 
-def is_settled(status: os.stat_result) -> bool:
-    """Tell whether a file that changes after now will have another status."""
-    return _is_older(status, time.time_ns())
+def is_older(status: os.stat_result, moment: int) -> bool:
+    """Tell whether a file surely changed last before a moment: so one that changes after it will have another status.
+
+    Renaming one into its place is a change.
+    """
+    return not is_racy((status.st_mtime_ns, status.st_ctime_ns), moment)
 
 
 def is_installed(path: str) -> bool:
@@ -299,15 +302,10 @@ def _is_settled_before(module: Any, status: os.stat_result, with_status: bool = 
     return max(status.st_mtime_ns, status.st_ctime_ns if with_status else 0) < moment
 
 
-def _is_older(status: os.stat_result, moment: int) -> bool:
-    """Tell whether a file surely changed last before a moment; renaming one into its place is a change."""
-    return not is_racy((status.st_mtime_ns, status.st_ctime_ns), moment)
-
-
 def _is_bytecode_younger(path: str, source: os.stat_result) -> bool:
     """Tell whether the bytecode that is kept of a source was surely written after the source changed last."""
     try:
-        return _is_older(source, os.stat(cache_from_source(path)).st_mtime_ns)
+        return is_older(source, os.stat(cache_from_source(path)).st_mtime_ns)
     except (OSError, NotImplementedError):
         return False
 

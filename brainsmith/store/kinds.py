@@ -42,6 +42,7 @@ KINDS = (
     Kind("models", "onnxruntime", "models as standard ONNX, of the target onnxruntime"),
     Kind("inputs", "inputs", "inputs that builds generate"),
     Kind("results", "results", "what models gave for the inputs of verification"),
+    Kind("facts", "facts", "what verification knows of the floats of models"),
     Kind("comparisons", "comparisons", "comparisons of targets in reports"),
     Kind("waves", "waves", "pictures of handshakes in reports"),
     Kind("discovery", "discovery", "which plugins there are", is_shared=True),

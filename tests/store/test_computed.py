@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from brainsmith.store.code_dependencies import sources_of
-from brainsmith.store.computed import Computed, kept_sources
+from brainsmith.store.computed import Computed, each_source_looked_at_once, kept_sources
 from brainsmith.store.imported_sources import note_imports
 from brainsmith.store.values import Kept
 
@@ -123,6 +123,35 @@ def test_sources_are_read_once(package, tmp_path, monkeypatch):
     kept_sources(["computing.*"], str(tmp_path / "cache"))
     monkeypatch.setattr("brainsmith.store.computed.sources_of", None)
     assert "computing.constant" in kept_sources(["computing.*"], str(tmp_path / "cache")).digests
+
+
+def test_a_source_that_changes_while_sources_are_read_is_not_kept_as_it_was(package, tmp_path, monkeypatch):
+    def read_and_change(*arguments):
+        found = sources_of(*arguments)
+        (package / "constant.py").write_text("value = 2\n")  # of the same size
+        time.sleep(0.06)
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr("brainsmith.store.computed.sources_of", read_and_change)
+        kept_sources(["computing.*"], str(tmp_path / "cache"))
+    assert kept_is_true(tmp_path, ["computing.*"])
+
+
+def test_a_build_looks_at_each_source_once(package, tmp_path):
+    computed(tmp_path).save(1, [])
+    with each_source_looked_at_once():
+        assert computed(tmp_path).load() == 1
+        (package / "constant.py").write_text("value = 2\n")
+        assert computed(tmp_path).load() == 1  # as when the build began
+        importlib.import_module("computing.constant")
+        assert computed(tmp_path).load() is None
+        assert computed(tmp_path).save(2, []) and computed(tmp_path).load() == 2
+    assert computed(tmp_path).load() == 2
+    with each_source_looked_at_once():
+        (package / "constant.py").write_text("value = 3\n")
+    del sys.modules["computing.constant"]
+    assert computed(tmp_path).load() is None
 
 
 def test_another_values_file_in_its_place_is_not_believed(tmp_path):
