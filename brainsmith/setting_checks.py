@@ -123,6 +123,8 @@ def _as_shared_cache(value: object) -> str:
         from brainsmith.store.shared.redis_server import RedisServer
 
         RedisServer(text)
+    if scheme in ("file", "local") and not place.startswith(("/", "~")):
+        raise ValueError  # fsspec would begin it in the current folder, so that each command had another one
     return text
 
 
@@ -266,8 +268,8 @@ CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "remote_timeout": ("a number of seconds above 0", _as_time_limit),
     "remote_verify": ("true, false or the path of a file", _as_text_or_boolean),
     "shared_cache": (
-        "redis://HOST:PORT, or an address of fsspec with ://, such as file:///mnt/cache or s3://bucket/folder; "
-        "rediss:// (TLS) is not supported",
+        "redis://HOST:PORT, or an address of fsspec with ://, such as file:///mnt/cache (three slashes) or "
+        "s3://bucket/folder; rediss:// (TLS) is not supported",
         _as_shared_cache,
     ),
     "shared_cache_mode": (" or ".join(CACHE_MODES), _as_cache_mode),

@@ -445,6 +445,7 @@ def test_a_shared_cache_is_named_by_its_address(monkeypatch):
     ("address", "shown"),
     [
         ("/mnt/cache", "'/mnt/cache'"),
+        ("file://mnt/cache", "'file://mnt/cache'"),  # it would begin in whatever folder is the current one
         ("rediss://host", "'rediss://host'"),
         ("redis://", "'redis://'"),
         ("redis://me:secret@host:0", "'redis://***@host:0'"),
@@ -455,7 +456,7 @@ def test_another_address_is_refused_without_its_password(address, shown):
         load_settings(shared_cache=address)
     assert str(caught.value) == (
         "argument shared_cache: shared_cache must be redis://HOST:PORT, or an address of fsspec with ://, such as "
-        f"file:///mnt/cache or s3://bucket/folder; rediss:// (TLS) is not supported, not {shown}"
+        f"file:///mnt/cache (three slashes) or s3://bucket/folder; rediss:// (TLS) is not supported, not {shown}"
     )
 
 
