@@ -44,7 +44,7 @@ def test_what_is_wrong_with_them(files):
     text = "requires:\n  finn-plus: 1.6\n  numpy: '=2'\n  qonnx: ''\n  'a:b:c:d': '>=1'\n  'no name': '>=1'\n  onnx: [1]"
     assert files.body_errors(text) == [
         f"x.yaml:3:16: requires.finn-plus must be {VERSIONS}, not 1.6",
-        f"x.yaml:4:12: requires.numpy must be {VERSIONS}, not '=2'",
+        f"x.yaml:4:12: requires.numpy must be {VERSIONS}, not '=2'; equal is written '=='",
         f"x.yaml:5:12: requires.qonnx must be {VERSIONS}, not ''",
         "x.yaml:6:5: requires: a key with a colon must be [type:][framework:]Name, and perhaps versions, such as"
         " 'kernel:acme:MatMul >=2,<3', not 'a:b:c:d'",
