@@ -167,7 +167,7 @@ class SharedCache:
         self._warn("refused", f"{self.shown}: the entry {kind}/{key[:12]} is not used: {reason}")
 
     def wait_for_it(self) -> None:
-        """Give it time from now on, for a user who asked for it: a failure is then no warning, since `failure` is an error."""
+        """Give it time from now on, for a user who asked for it; a failure is then no warning, but that command's error."""
         self.limit, self.failure, self._rests_until, self._is_waited_for = PATIENCE, None, 0.0, True
 
     def close(self) -> None:
@@ -231,7 +231,7 @@ def shared_cache(settings: Named) -> SharedCache:
 
 
 def patient_cache(settings: Named) -> SharedCache:
-    """Return the shared cache that the settings name, from now on with patience: for a command that copies, and all it does.
+    """Return the shared cache that the settings name, from now on with patience, for a command that copies.
 
     Raises:
         SettingsError: They name none.
