@@ -186,7 +186,15 @@ _RESERVED = ("brainsmith", "project", "qonnx", "finn")
 
 
 class _ParticularError(ValueError):
-    """What is wrong with one value in a table of settings: all of the message."""
+    """What is wrong with values in a table of settings.
+
+    Attributes:
+        texts: All of a message for each.
+    """
+
+    def __init__(self, *texts: str) -> None:
+        super().__init__("; ".join(texts))
+        self.texts = texts
 
 
 def as_environments(value: object) -> dict[str, dict[str, Any]]:
@@ -198,7 +206,15 @@ def as_environments(value: object) -> dict[str, dict[str, Any]]:
     """
     if not isinstance(value, dict):
         raise TypeError
-    return {name: _as_environment(name, stated) for name, stated in value.items()}
+    found, wrong = {}, []
+    for name, stated in value.items():
+        try:
+            found[name] = _as_environment(name, stated)
+        except _ParticularError as error:
+            wrong += error.texts
+    if wrong:
+        raise _ParticularError(*wrong)
+    return found
 
 
 def _as_environment(name: object, stated: object) -> dict[str, Any]:

@@ -419,6 +419,20 @@ def test_other_names_of_a_cache_folder_are_taken(tmp_path, monkeypatch, name):
     assert load_settings(str(tmp_path)).cache_dir == str(tmp_path / name / "brainsmith")
 
 
+def test_all_environments_that_are_wrong_are_reported_at_once(project):
+    path = project_config(
+        project, "plugin_system: {environments: {Acme: [a], good: [b], finn: [c], d: 5}, debug: 1}\n"
+    )
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert str(caught.value).splitlines() == [
+        f"{path}:1:17: environments: 'Acme' is no name of an environment: these are in lower case, such as acme",
+        f"{path}:1:17: environments: 'finn' is the name of a framework: choose another one",
+        f"{path}:1:17: environments.d must be a table with python, or a list of requirements, not 5",
+        f"{path}:1:72: debug must be true or false, not 1",
+    ]
+
+
 def test_defaults_need_no_checks(tmp_path):
     code = """
     import json, sys

@@ -174,7 +174,7 @@ def _host_problems(plugin_type: str, values: dict[str, Any]) -> Iterator[str]:
 def _requirement_problems(plugin_type: str, requirements: Any) -> Iterator[str]:
     for text in requirements if fits(requirements, _MANY) else ():
         if not text.replace("-", "_").isidentifier():  # most are bare names
-            from brainsmith.plugin.packages import requirement_problem
+            from brainsmith.plugin.packages import requirement_problem  # for versions, which few state
 
             problem = requirement_problem(text)
             if problem:

@@ -25,7 +25,7 @@ def describe_end(code: int) -> str:
 
 
 def describe_failure(code: int) -> str:
-    """Say how a command ended that should have ended with 0; what the system does where memory runs out is said, too."""
+    """Say how a command failed; a kill is perhaps the system's, where memory runs out."""
     if code >= 0:
         return f"failed with exit code {code}"
     short = ", perhaps because the machine has too little memory" if code == -signal.SIGKILL else ""

@@ -90,6 +90,28 @@ def test_a_conflict_names_all_who_ask(files):
     ]
 
 
+def test_plugins_that_ask_for_what_excludes_each_other_are_all_that_is_reported(files):
+    registry = registry_of(
+        *TIDY, step("one", "acme", "1.0", "tidy >=2"), step("two", "acme", "1.0", "tidy <2")
+    )
+    lines = files.resolve_errors("steps: [one, two]", registry)
+    assert [line.partition(" (acme.py")[0] for line in lines if line.startswith("x.yaml")] == [
+        "x.yaml:2:11: step 'acme:one'",
+        "x.yaml:2:16: step 'acme:two'",
+    ]
+    assert lines[-2:] == ["  step acme:one asks for step:tidy >=2", "  step acme:two asks for step:tidy <2"]
+
+
+def test_a_plugin_that_is_named_as_a_distribution_is_not_advised_to_be_installed_alone(files):
+    assert files.resolve_errors("steps: [tidy]\nrequires: {tidy: '<2', '': '1'}", registry_of(*TIDY)) == [
+        "x.yaml:3:26: a key in requires is empty"
+    ]
+    assert files.resolve_errors("steps: [tidy]\nrequires: {tidy: '<2'}", registry_of(*TIDY)) == [
+        "x.yaml:3:14: the blueprint requires tidy<2, which is not installed: pip install 'tidy<2'",
+        "  if the plugin is meant, its key has a colon: step:tidy",
+    ]
+
+
 def test_what_a_plugin_asks_counts_and_what_it_requires_is_needed_before_it(files):
     needing = step("last", "acme", "1.0", "tidy <2", "kernel:Deep")
     registry = registry_of(

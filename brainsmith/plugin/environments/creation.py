@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 3600.0
 _LONGEST_LINE = 300
-_NO_NAME = ("/", os.sep, "\\")
+_ARCHIVES = (".whl", ".gz", ".zip")
 
 
 def create(name: str, settings: Settings) -> tuple[str, bool]:
@@ -29,8 +29,8 @@ def create(name: str, settings: Settings) -> tuple[str, bool]:
     Another process that makes it is waited for.
 
     Raises:
-        PluginEnvironmentError: The settings have no such environment, or take it as it is; a requirement is none; an
-            installer failed; or another process makes it for too long.
+        PluginEnvironmentError: The settings have no such environment, or take it as it is; a requirement is not of the
+            form of PEP 508; an installer failed; or another process makes it for too long.
     """
     stated = _stated(name, settings)
     root = root_of(name, stated)
@@ -55,11 +55,12 @@ def _is_ready(root: str) -> bool:
 
 def _check(name: str, requirements: tuple[str, ...]) -> None:
     """Refuse what an installer would refuse after a while, in its own words. Paths and addresses are its own business."""
-    problems = [
-        requirement_problem(text)
-        for text in requirements
-        if not any(sign in text.partition(";")[0] for sign in _NO_NAME) and not text.endswith((".whl", ".gz", ".zip"))
+    named = [
+        text
+        for text in map(str.strip, requirements)
+        if not text.startswith(".") and "/" not in text.partition(";")[0] and not text.endswith(_ARCHIVES)
     ]
+    problems = [requirement_problem(text) for text in named]
     wrong = [problem for problem in problems if problem]
     if wrong:
         raise PluginEnvironmentError(

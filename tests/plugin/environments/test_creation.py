@@ -68,7 +68,10 @@ def test_two_that_make_one_at_once_do_not_remove_each_others_files(project, data
 
 
 def test_what_is_no_requirement_is_refused_before_anything_is_installed(project, data_folder):
-    name_environments(project, acme="['numpy~=9', numpy=1.2, 'numpy => 1', './no =here', 'x; python_version>3']")
+    name_environments(
+        project,
+        acme="['numpy~=9', numpy=1.2, 'numpy => 1', './no =here', ., .., a=1.whl, 'x; python_version>3']",
+    )
     with pytest.raises(PluginEnvironmentError) as caught:
         create("acme", load_settings())
     none = "which is not a PEP 508 requirement"
