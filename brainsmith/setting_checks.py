@@ -206,7 +206,8 @@ def as_environments(value: object) -> dict[str, dict[str, Any]]:
     """
     if not isinstance(value, dict):
         raise TypeError
-    found, wrong = {}, []
+    found: dict[str, dict[str, Any]] = {}
+    wrong: list[str] = []
     for name, stated in value.items():
         try:
             found[name] = _as_environment(name, stated)

@@ -216,7 +216,7 @@ def _need(name: str, fidelity: str) -> str:
 
 
 def said(space: Space, one: PointRun) -> str:
-    """Return what is said of a point: its choices, and its figures or why it has none."""
+    """Describe a point: its choices, and its figures or why it has none."""
     choices = (f"{name}={value}" for name, value in choices_of(space, one.choices).items())
     where = ", ".join(choices) or "the only point"
     if one.state == "done" and one.fidelity == MODELS and "points" in (one.figures or {}):
