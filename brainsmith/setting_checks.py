@@ -123,6 +123,8 @@ def _as_shared_cache(value: object) -> str:
         from brainsmith.store.shared.redis_server import RedisServer
 
         RedisServer(text)
+    if scheme in ("file", "local") and not place.startswith(("/", "~")):
+        raise ValueError  # fsspec would begin it in the current folder, so that each command had another one
     return text
 
 
@@ -184,7 +186,15 @@ _RESERVED = ("brainsmith", "project", "qonnx", "finn")
 
 
 class _ParticularError(ValueError):
-    """What is wrong with one value in a table of settings: all of the message."""
+    """What is wrong with values in a table of settings.
+
+    Attributes:
+        texts: All of a message for each.
+    """
+
+    def __init__(self, *texts: str) -> None:
+        super().__init__("; ".join(texts))
+        self.texts = texts
 
 
 def as_environments(value: object) -> dict[str, dict[str, Any]]:
@@ -196,7 +206,16 @@ def as_environments(value: object) -> dict[str, dict[str, Any]]:
     """
     if not isinstance(value, dict):
         raise TypeError
-    return {name: _as_environment(name, stated) for name, stated in value.items()}
+    found: dict[str, dict[str, Any]] = {}
+    wrong: list[str] = []
+    for name, stated in value.items():
+        try:
+            found[name] = _as_environment(name, stated)
+        except _ParticularError as error:
+            wrong += error.texts
+    if wrong:
+        raise _ParticularError(*wrong)
+    return found
 
 
 def _as_environment(name: object, stated: object) -> dict[str, Any]:
@@ -266,8 +285,8 @@ CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "remote_timeout": ("a number of seconds above 0", _as_time_limit),
     "remote_verify": ("true, false or the path of a file", _as_text_or_boolean),
     "shared_cache": (
-        "redis://HOST:PORT, or an address of fsspec with ://, such as file:///mnt/cache or s3://bucket/folder; "
-        "rediss:// (TLS) is not supported",
+        "redis://HOST:PORT, or an address of fsspec with ://, such as file:///mnt/cache (three slashes) or "
+        "s3://bucket/folder; rediss:// (TLS) is not supported",
         _as_shared_cache,
     ),
     "shared_cache_mode": (" or ".join(CACHE_MODES), _as_cache_mode),

@@ -342,8 +342,8 @@ def _set(
         return
     try:
         setattr(settings, name, checked(name, value, _base_folder(place[0], settings)))
-    except ValueError as error:
-        problems.append(Problem(*place, str(error)))
+    except ValueError as error:  # of a table it may be several
+        problems.extend(Problem(*place, text) for text in getattr(error, "texts", (str(error),)))
     else:
         settings.sources[name] = place[0]
 

@@ -24,4 +24,9 @@ def cut(text: str) -> str:
 
 def error_text(error: BaseException) -> str:
     """Return what an error says; of one that is not ours, its type too."""
-    return str(error) if isinstance(error, BrainsmithError) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, BrainsmithError) else typed_text(error)
+
+
+def typed_text(error: BaseException) -> str:
+    """Return an error's type and what it says; many say nothing, such as `MemoryError` and a bare `assert`."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

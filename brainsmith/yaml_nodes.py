@@ -123,8 +123,10 @@ class YamlDocument:
         for key, value in node.value:
             if key.tag == _TAG + "merge":
                 self.report(key, f"{label} has a merge key (<<), unknown here: write the keys out")
-            elif not is_text(key) or not key.value:
+            elif not is_text(key):
                 self.report(key, f"a key in {label} must be a string, not {describe(key)}")
+            elif not key.value:
+                self.report(key, f"a key in {label} is empty")
             elif key.value in pairs:
                 file, line, column = self.place(pairs[key.value][0])
                 first = f"first at {file}:{line}:{column}"

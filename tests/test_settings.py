@@ -419,6 +419,20 @@ def test_other_names_of_a_cache_folder_are_taken(tmp_path, monkeypatch, name):
     assert load_settings(str(tmp_path)).cache_dir == str(tmp_path / name / "brainsmith")
 
 
+def test_all_environments_that_are_wrong_are_reported_at_once(project):
+    path = project_config(
+        project, "plugin_system: {environments: {Acme: [a], good: [b], finn: [c], d: 5}, debug: 1}\n"
+    )
+    with pytest.raises(SettingsError) as caught:
+        load_settings()
+    assert str(caught.value).splitlines() == [
+        f"{path}:1:17: environments: 'Acme' is no name of an environment: these are in lower case, such as acme",
+        f"{path}:1:17: environments: 'finn' is the name of a framework: choose another one",
+        f"{path}:1:17: environments.d must be a table with python, or a list of requirements, not 5",
+        f"{path}:1:72: debug must be true or false, not 1",
+    ]
+
+
 def test_defaults_need_no_checks(tmp_path):
     code = """
     import json, sys
@@ -445,6 +459,7 @@ def test_a_shared_cache_is_named_by_its_address(monkeypatch):
     ("address", "shown"),
     [
         ("/mnt/cache", "'/mnt/cache'"),
+        ("file://mnt/cache", "'file://mnt/cache'"),  # it would begin in whatever folder is the current one
         ("rediss://host", "'rediss://host'"),
         ("redis://", "'redis://'"),
         ("redis://me:secret@host:0", "'redis://***@host:0'"),
@@ -455,7 +470,7 @@ def test_another_address_is_refused_without_its_password(address, shown):
         load_settings(shared_cache=address)
     assert str(caught.value) == (
         "argument shared_cache: shared_cache must be redis://HOST:PORT, or an address of fsspec with ://, such as "
-        f"file:///mnt/cache or s3://bucket/folder; rediss:// (TLS) is not supported, not {shown}"
+        f"file:///mnt/cache (three slashes) or s3://bucket/folder; rediss:// (TLS) is not supported, not {shown}"
     )
 
 

@@ -13,6 +13,7 @@ from brainsmith.autodiff.calls import as_arrays, as_op, call_op
 from brainsmith.autodiff.op import Array, Arrays, Op
 from brainsmith.errors import NativeLibraryError, OpError
 from brainsmith.figures import plural
+from brainsmith.shown import typed_text
 
 
 def split_batch(
@@ -80,7 +81,7 @@ class _Part:
         except (OpError, NativeLibraryError) as error:
             raise type(error)(f"{self}: {error}") from error
         except Exception as error:  # the runner is the user's code: whatever it raises names the part
-            raise OpError(f"{self} failed: {type(error).__name__}: {error}") from error
+            raise OpError(f"{self} failed: {typed_text(error)}") from error
 
     def __str__(self) -> str:
         return f"part {self.number} of the batch (samples {self.begin}:{self.end})"

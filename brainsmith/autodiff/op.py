@@ -24,6 +24,7 @@ import numpy as np
 
 from brainsmith.errors import BrainsmithError, GradientError, OpError
 from brainsmith.figures import plural
+from brainsmith.shown import typed_text
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
@@ -252,7 +253,7 @@ def backward_error(op: Op, text: str) -> GradientError:
 
 def failure(shapes: Iterable[Shape], error: Exception) -> str:
     """Return how the message ends of an error in an op's own code: `failed on shapes (2, 3): ValueError: ...`."""
-    return f"failed on shapes {', '.join(map(str, shapes))}: {type(error).__name__}: {error}"
+    return f"failed on shapes {', '.join(map(str, shapes))}: {typed_text(error)}"
 
 
 @lru_cache(maxsize=1024)

@@ -219,7 +219,7 @@ class Lookup:
             return (
                 f"no plugin of framework {name.framework!r} is registered{hint}\n"
                 "  what each framework's discovery found: brainsmith health"
-                f"{perhaps_because(self.registry, (kind,), name.name)}"
+                f"{perhaps_because(self.registry, (kind,), f'{name.framework}:{name.name}')}"
             )
         groups = self._group_names(kind)
         words = PHASES if kind == "step" else ()

@@ -25,16 +25,24 @@ def needs_stated(requires: Iterable[Requirement]) -> list[Need]:
     ]
 
 
-def unmet_distributions(requires: Iterable[Requirement]) -> list[Problem]:
+def unmet_distributions(requires: Iterable[Requirement], records: Iterable[PluginInfo]) -> list[Problem]:
     """Say which of the distributions that a blueprint names are not installed, or in another version."""
     from brainsmith.plugin.packages import unmet_requirements  # most blueprints name none
 
+    known = list(records)
     return [
-        each.position.problem(f"the blueprint {text}")
+        each.position.problem(f"the blueprint {text}{_perhaps_a_plugin(each, known)}")
         for each in requires
         if ":" not in each.name
         for text in unmet_requirements([f"{each.name}{each.versions}"])
     ]
+
+
+def _perhaps_a_plugin(stated: Requirement, known: list[PluginInfo]) -> str:
+    """Say how a plugin is named, where one is called so: what an index has under that name is somebody else's."""
+    types = dict.fromkeys(info.type for info in known if info.name == stated.name)
+    keys = " or ".join(f"{one}:{stated.name}" for one in types)
+    return f"\n  if the plugin is meant, its key has a colon: {keys}" if keys else ""
 
 
 def unknown_plugins(

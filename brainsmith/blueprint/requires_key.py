@@ -7,7 +7,7 @@ from yaml.nodes import Node
 from brainsmith.blueprint.nodes import Document
 from brainsmith.blueprint.schema import Requirement
 from brainsmith.plugin.plugin_needs import read_need
-from brainsmith.plugin.plugin_versions import versions_problem
+from brainsmith.plugin.plugin_versions import comparison_hint, versions_problem
 from brainsmith.yaml_nodes import describe, is_text
 
 
@@ -23,7 +23,8 @@ def read_requires(doc: Document, node: Node) -> tuple[Requirement, ...]:
         versions = str(value.value).strip()
         problem = versions_problem(versions or None)
         if problem:
-            doc.report(value, f"requires.{name} must be {what}, not {describe(value)}")
+            hint = comparison_hint(versions)
+            doc.report(value, f"requires.{name} must be {what}, not {describe(value)}{hint}")
         elif ":" in name:
             try:
                 stated = read_need(name, "", "")

@@ -119,8 +119,9 @@ def resolve_parts(
             break
     else:
         text = "what the plugins ask of each other's versions does not settle: say in requires which versions are meant"
-        lookup.problems.append(Problem(blueprint.file, 0, 0, text))
-    lookup.problems += unmet_distributions(blueprint.requires)
+        if not lookup.problems:  # else these name all who ask
+            lookup.problems.append(Problem(blueprint.file, 0, 0, text))
+    lookup.problems += unmet_distributions(blueprint.requires, registry.known())
     for position, text in unknown_plugins(blueprint.requires, registry.known()):
         selection = replace(selection, skipped=(*selection.skipped, str(position.problem(text))))
     return selection, in_order(blueprint.file, lookup.problems)

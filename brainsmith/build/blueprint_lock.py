@@ -7,6 +7,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from brainsmith.blueprint.outputs import RTL_STEPS
@@ -99,9 +100,7 @@ def read_lock(file: Path) -> Environment:
     try:
         plain = json.loads(file.read_text("utf-8"))
     except FileNotFoundError as error:
-        raise LockError(
-            f"there is no {file}: brainsmith lock {file.with_suffix('.yaml')} writes it"
-        ) from error
+        raise LockError(f"there is no {file}: brainsmith lock {_blueprint_of(file)} writes it") from error
     except OSError as error:
         raise LockError(f"{file} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
@@ -239,5 +238,10 @@ def hold_to_lock(
     ]
     if not found:
         return
-    one = f"to take one of these over: brainsmith lock {file.with_suffix('.yaml')} --upgrade NAME; without --upgrade all"
+    one = f"to take one of these over: brainsmith lock {_blueprint_of(file)} --upgrade NAME; without --upgrade all"
     raise LockError("\n  ".join([f"{file} does not hold here:", *map(str, found), one]))
+
+
+def _blueprint_of(lock: Path) -> str:
+    """Return the blueprint of a lock as a shell takes it."""
+    return quote(str(lock.with_suffix(".yaml")))

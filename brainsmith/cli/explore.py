@@ -121,7 +121,7 @@ def _explore(options: Options, folder: Path, terminal: Terminal) -> int:
     def show(one: PointRun) -> None:
         nonlocal written
         ended.append(one)
-        terminal.write(f"[{len(ended)}] {one.fidelity}: {_said(space, one)}")
+        terminal.write(f"[{len(ended)}] {one.fidelity}: {said(space, one)}")
         terminal.flush()
         if time.monotonic() > written + _LIVE:
             with suppress(OSError):  # what is written at the end says so
@@ -215,8 +215,10 @@ def _need(name: str, fidelity: str) -> str:
     return "it needs a device, target: {part: ...}; it is left out"
 
 
-def _said(space: Space, one: PointRun) -> str:
-    where = ", ".join(f"{name}={value}" for name, value in choices_of(space, one.choices).items())
+def said(space: Space, one: PointRun) -> str:
+    """Describe a point: its choices, and its figures or why it has none."""
+    choices = (f"{name}={value}" for name, value in choices_of(space, one.choices).items())
+    where = ", ".join(choices) or "the only point"
     if one.state == "done" and one.fidelity == MODELS and "points" in (one.figures or {}):
         return f"{where}: a front of {plural(len((one.figures or {})['points']), 'circuit')}"
     if one.state == "done":
@@ -234,7 +236,7 @@ def _show(explored: Explored, folder: Path, terminal: Terminal) -> None:
     space = explored.space
     failed = [run for run in explored.runs if run.state == "failed"]
     waiting = [run for run in explored.runs if run.state == "waiting"]
-    reasons = [_said(space, run) for run in failed[:_MOST_REASONS]]
+    reasons = [said(space, run) for run in failed[:_MOST_REASONS]]
     if len(failed) > _MOST_REASONS:
         reasons.append(f"... {len(failed) - _MOST_REASONS} more, in {folder / TABLE}")
     waits = f"{plural(len(waiting), 'point')}: the budget is used up, and the same command with more goes on"
@@ -273,7 +275,7 @@ def _front(explored: Explored, folder: Path) -> Sequence[str]:
     lines = []
     for run in explored.best[:_MOST_BEST]:
         where = f"\n  {folder / folder_of(run.key) / 'blueprint.yaml'}" if run.key else ""
-        lines.append(f"{_said(explored.space, run)}{where}")
+        lines.append(f"{said(explored.space, run)}{where}")
     if len(explored.best) > _MOST_BEST:
         lines.append(f"... {len(explored.best) - _MOST_BEST} more, in {folder / TABLE}")
     return lines

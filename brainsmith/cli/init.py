@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from shlex import quote
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.errors import ProjectError
@@ -42,6 +43,6 @@ def run(options: Options, terminal: Terminal) -> int:
             "a circuit",
         ),
     ]
-    enter = [] if os.path.samefile(folder, ".") else [(f"cd {given}", "")]
+    enter = [] if os.path.samefile(folder, ".") else [(f"cd {quote(str(given))}", "")]
     terminal.pairs([*enter, *steps], "  ")
     return 0

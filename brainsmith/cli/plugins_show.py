@@ -9,6 +9,7 @@ from brainsmith.plugin.facts import details_or_reason, facts_of
 from brainsmith.plugin.info import PLUGIN_TYPES
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.precedence import ADAPTED, framework_identifier, split_name
+from brainsmith.plugin.requirements import why_unusable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -75,6 +76,8 @@ def _print(info: PluginInfo, registry: Registry, terminal: Terminal) -> None:
     terminal.write(f"{info.type} {terminal.style(info.qualified, 'bold')}")
     details, missing = details_or_reason(info)
     pairs = [(name, value) for name, value in facts_of(info, registry) if value]
+    if unusable := why_unusable(info):
+        pairs.append(("cannot be used", f"it {unusable}"))
     if details is None:
         pairs.append(("parameters", f"unknown: {missing}"))
     else:

@@ -66,7 +66,7 @@ def _add_distribution(what: str, by_content: bool, trusted: TrustList) -> str:
     if name not in known:
         hint = did_you_mean(name, known)
         raise TrustError(
-            f"no folder, no file of a key and no installed distribution is called {name!r}{hint}"
+            f"no folder, no file of a key and no installed distribution is called {named[1]!r}{hint}"
         )
     if by_content and versions:
         raise UsageError("--content trusts what is installed now: leave the versions out")

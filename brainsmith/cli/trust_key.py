@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.signed_folder import make_key
 
@@ -16,6 +18,6 @@ def run(options: Options, terminal: Terminal) -> int:
     make_key(file, options.text("--name") or "")
     terminal.write(f"{file} is the private key: keep it to yourself")
     terminal.write(
-        f"{file}.pub is the public one: brainsmith trust add {file}.pub, on each machine that is to trust it"
+        f"{file}.pub is the public one: brainsmith trust add {quote(f'{file}.pub')}, on each machine that is to trust it"
     )
     return 0

@@ -8,6 +8,7 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.close_names import did_you_mean
 from brainsmith.errors import TrustError
 from brainsmith.plugin.distributions import distribution_key
+from brainsmith.plugin.signed_folder import read_public_key
 from brainsmith.plugin.trust_store import KINDS, changing_trust
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(options: Options, terminal: Terminal) -> int:
-    """Remove an entry of the list, by its name or the name of a key's owner."""
+    """Remove an entry of the list, by its name, the name of a key's owner, or the file that the key was added from."""
     what = options.required("WHAT")
     with changing_trust() as trusted:
         found = _remove(what, trusted)
@@ -31,9 +32,13 @@ def _remove(what: str, trusted: TrustList) -> list[tuple[str, str]]:
     named = {what, distribution_key(what), os.path.realpath(what)}
     found = [(kind, name) for kind in KINDS for name in getattr(trusted, kind) if name in named]
     found += [("keys", key) for key, owner in trusted.keys.items() if owner == what]
+    if not found and os.path.isfile(what):
+        key = read_public_key(what)[0]
+        found = [("keys", key)] if key in trusted.keys else []
     if not found:
         known = [name for kind in KINDS for name in getattr(trusted, kind)] + list(trusted.keys.values())
-        raise TrustError(f"{what!r} is not in the list of what is trusted{did_you_mean(what, known)}")
+        hint = did_you_mean(what, known) or "; brainsmith trust list shows it"
+        raise TrustError(f"{what!r} is not in the list of what is trusted{hint}")
     for kind, name in found:
         del getattr(trusted, kind)[name]
     return found

@@ -55,6 +55,23 @@ def load_proto(path: Path) -> ModelProto:
     Raises:
         ModelError: It is no ONNX model, or cannot be read; the message says what it is and what to do.
     """
+    data = model_bytes(path)
+    import onnx
+
+    proto = _parsed(data, path)
+    try:
+        onnx.load_external_data_for_model(proto, str(path.parent))
+    except (OSError, ValueError, onnx.checker.ValidationError) as error:
+        raise ModelError(f"{path} keeps weights in another file that cannot be read: {error}") from error
+    return proto
+
+
+def model_bytes(path: Path) -> bytes:
+    """Read the bytes of a model's file, which may yet be no model.
+
+    Raises:
+        ModelError: There is no such file, or it cannot be read or is empty; the message says what to do.
+    """
     try:
         if is_endless(path):
             raise ModelError(
@@ -71,14 +88,7 @@ def load_proto(path: Path) -> ModelProto:
         raise ModelError(f"model {path} cannot be read: {error.strerror}") from error
     if not data:
         raise ModelError(f"{path} is empty; an ONNX file was expected")
-    import onnx
-
-    proto = _parsed(data, path)
-    try:
-        onnx.load_external_data_for_model(proto, str(path.parent))
-    except (OSError, ValueError, onnx.checker.ValidationError) as error:
-        raise ModelError(f"{path} keeps weights in another file that cannot be read: {error}") from error
-    return proto
+    return data
 
 
 def _nearby(path: Path) -> str:

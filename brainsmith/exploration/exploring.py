@@ -14,7 +14,8 @@ from types import TracebackType
 from typing import Any
 
 from brainsmith.blueprint.space.space import Space
-from brainsmith.errors import ExplorationError
+from brainsmith.errors import ExplorationError, ModelError
+from brainsmith.execution.read_model import model_bytes
 from brainsmith.exploration.point_crew import Crew, LocalCrew, PointWorker
 from brainsmith.exploration.point_journal import PointJournal, PointRun, exploring
 from brainsmith.exploration.point_process import WorkerLostError
@@ -137,7 +138,10 @@ class Exploration:
                 f"{self.space.file} names no model: give one, or write explore: {{model: FILE.onnx}} into the blueprint"
             )
         if not Path(model).is_file():
-            raise ExplorationError(f"{self.space.file}: model {model} does not exist")
+            try:
+                model_bytes(Path(model))
+            except ModelError as error:
+                raise ExplorationError(f"{self.space.file}: {error}") from error
         return model
 
     def _ended(self, asked: _Asked, points: Iterable[Iterable[int]]) -> Generator[PointRun, None, None]:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from brainsmith.errors import ExplorationError
 from brainsmith.exploration.point_worker import HEARTBEAT
 from brainsmith.forks import lock_of
+from brainsmith.plugin.process_ends import signal_name
 from brainsmith.plugin.processes import Child, start_python
 
 SILENCE = 15 * HEARTBEAT
@@ -178,4 +179,8 @@ def _ended(child: Child) -> str:
     code = child.end()
     if code == _KILLED:
         return "its worker was killed, perhaps because the machine has too little memory"
-    return f"its worker ended with signal {-code}" if code < 0 else f"its worker ended with exit code {code}"
+    return (
+        f"its worker was ended by {signal_name(-code)}"
+        if code < 0
+        else f"its worker ended with exit code {code}"
+    )

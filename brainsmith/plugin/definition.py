@@ -133,6 +133,9 @@ def _problems(plugin_type: str, values: dict[str, Any], object_name: str) -> Ite
         yield f"name= of @op cannot be {FUSED!r}: BrainSmith's own fused nodes have this type; choose another name"
     if plugin_type == "transform":
         yield from _transform_problems(values.get("stage"), values.get("kernel"))
+    yield from _host_problems(plugin_type, values)
+    if values.get("requires"):
+        yield from _requirement_problems(plugin_type, values["requires"])
     if values.get("requires_plugins"):
         yield from _need_problems(plugin_type, values["requires_plugins"])
     if plugin_type == "backend":
@@ -155,6 +158,27 @@ def _transform_problems(stage: Any, kernel: Any) -> Iterator[str]:
         yield f"stage= of @transform must be a snake_case name such as 'topology_opt', not {stage!r}"
     if kernel is not None and (not isinstance(kernel, str) or not kernel):
         yield f"kernel= of @transform must be a kernel's name, not {kernel!r}"
+
+
+def _host_problems(plugin_type: str, values: dict[str, Any]) -> Iterator[str]:
+    for key in ("min_brainsmith", "max_brainsmith"):
+        if values.get(key) and isinstance(values[key], str):
+            from brainsmith.plugin.version import Version  # hardly any plugin states one
+
+            try:
+                Version.parse(values[key])
+            except ValueError as error:
+                yield f"{key}= of @{plugin_type}: {error}"
+
+
+def _requirement_problems(plugin_type: str, requirements: Any) -> Iterator[str]:
+    for text in requirements if fits(requirements, _MANY) else ():
+        if not text.replace("-", "_").isidentifier():  # most are bare names
+            from brainsmith.plugin.packages import requirement_problem  # for versions, which few state
+
+            problem = requirement_problem(text)
+            if problem:
+                yield f"requires= of @{plugin_type} names {problem}"
 
 
 def _need_problems(plugin_type: str, needs: Any) -> Iterator[str]:

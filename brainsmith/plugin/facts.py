@@ -69,7 +69,7 @@ def node_of(info: PluginInfo) -> str:
 def extra_facts(info: PluginInfo) -> Iterable[tuple[str, str]]:
     """Yield what only the framework or the type knows, but for what has a line of its own."""
     for name, value in info.extra.items():
-        if name not in ("domain", "op_type", "license"):
+        if name not in ("domain", "op_type", "license") and (name, value) != ("time_limit", 0.0):
             yield (
                 name.replace("_", " "),
                 ", ".join(map(str, value)) if isinstance(value, tuple) else str(value),

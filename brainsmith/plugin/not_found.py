@@ -104,6 +104,10 @@ def _reasons(registry: Registry, types: tuple[str, ...], name: str) -> Iterator[
     if registry.limits.restriction:
         yield registry.limits.restriction
     problems = registry.limits.problems
+    of_environment = list(_of_environment(registry, framework or bare))
+    if of_environment:
+        yield from of_environment
+        return
     naming = [problem for problem in problems if _names(problem, bare)]
     if naming:
         yield "a file that contains this name has a problem:"
@@ -127,6 +131,14 @@ def _elsewhere(registry: Registry, name: str) -> Iterator[str]:
     found = not_used_elsewhere(registry, name)
     if found:
         yield found
+
+
+def _of_environment(registry: Registry, name: str) -> Iterator[str]:
+    """Say of another Python environment why it has no plugins here; nothing if the settings name none that is called so."""
+    start = f"environment {name!r}"
+    yield from (line for line in map(str, registry.limits.problems) if start in line)
+    if f"; {name}: Python " in f"; {registry.limits.elsewhere}" and not registry.records(None, name):
+        yield f"{start} offers no plugins: brainsmith env list"
 
 
 def _names(problem: Problem, name: str) -> bool:

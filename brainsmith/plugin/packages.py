@@ -148,7 +148,7 @@ def unmet_requirements(requirements: Iterable[str], folders: list[str] | None = 
         try:
             parsed = _requirement(text)
         except ValueError:
-            unmet.append(f"requires {text!r}, which is not a PEP 508 requirement")
+            unmet.append(f"requires {requirement_problem(text)}")
             continue
         if parsed is None:
             continue
@@ -163,6 +163,17 @@ def unmet_requirements(requirements: Iterable[str], folders: list[str] | None = 
             version = found[name].version
             unmet.append(f"requires {name}{wanted}, and {version} is installed: pip install '{name}{wanted}'")
     return unmet
+
+
+def requirement_problem(text: str) -> str:
+    """Return what is wrong with a text that should be a PEP 508 requirement; nothing if it is one."""
+    try:
+        _requirement(text)
+    except ValueError:
+        from brainsmith.plugin.plugin_versions import comparison_hint  # only where one is wrong
+
+        return f"{text!r}, which is not a PEP 508 requirement{comparison_hint(text)}"
+    return ""
 
 
 _FORKS = {"finn-plus": ("finn",)}

@@ -10,6 +10,7 @@ from brainsmith.errors import PluginLoadError
 from brainsmith.plugin.framework_preparer import prepare_frameworks_of
 from brainsmith.plugin.mounted_folders import FOLDER_PREFIX, folder_module, mount_folder
 from brainsmith.plugin.read_rules import FRAMEWORKS, is_of_framework
+from brainsmith.shown import typed_text
 from brainsmith.store.files import read_bytes
 
 if TYPE_CHECKING:
@@ -163,9 +164,7 @@ def set_module(name: str, module: ModuleType | None) -> None:
 
 def describe_error(error: BaseException) -> str:
     """Return an error's class and text, and the line that raised it."""
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    place = _innermost(error)
-    return f"{text}{place}"
+    return f"{typed_text(error)}{_innermost(error)}"
 
 
 def _innermost(error: BaseException) -> str:

@@ -193,13 +193,13 @@ def need_tree(info: PluginInfo, find: Callable[[Need], PluginInfo]) -> Iterator[
         find: Returns the record that a need means.
     """
     yield f"{info.type} {info.qualified}"
-    yield from _branches(info, find, "", {info})
+    yield from _branches((info,), find, "", {info})
 
 
 def _branches(
-    info: PluginInfo, find: Callable[[Need], PluginInfo], indent: str, seen: set[PluginInfo]
+    way: tuple[PluginInfo, ...], find: Callable[[Need], PluginInfo], indent: str, seen: set[PluginInfo]
 ) -> Iterator[str]:
-    needs = needs_of(info)
+    needs = needs_of(way[-1])
     for need in needs:
         last = need is needs[-1]
         line = f"{indent}{'└─' if last else '├─'} {need}"
@@ -209,12 +209,14 @@ def _branches(
             yield f"{line}: {str(error).partition(chr(10))[0]}"
             continue
         there = f"{needed.qualified} {version_of(needed)}".rstrip()
-        repeated = bool(needed.requires_plugins) and needed in seen
+        repeated = " (see above)" if needed.requires_plugins and needed in seen else ""
+        if needed in way:
+            repeated = ", which requires this: plugins that require each other cannot be used"
         met = "" if need.is_met(needed) else ", which is another version"
-        yield f"{line}: {there}{met}{' (see above)' if repeated else ''}"
+        yield f"{line}: {there}{met}{repeated}"
         if needed not in seen:
             seen.add(needed)
-            yield from _branches(needed, find, f"{indent}{'   ' if last else '│  '}", seen)
+            yield from _branches((*way, needed), find, f"{indent}{'   ' if last else '│  '}", seen)
 
 
 def _shown(way: Iterable[PluginInfo]) -> str:

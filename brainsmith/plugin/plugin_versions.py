@@ -66,5 +66,24 @@ def versions_problem(versions: object) -> str:
     try:
         SpecifierSet(versions if isinstance(versions, str) else "?")
     except InvalidSpecifier:
-        return f"versions must be comparisons such as '>=2,<3' or '~=1.6', not {versions!r}"
+        hint = comparison_hint(versions) if isinstance(versions, str) else ""
+        return f"versions must be comparisons such as '>=2,<3' or '~=1.6', not {versions!r}{hint}"
+    return ""
+
+
+def comparison_hint(text: str) -> str:
+    """Return how a comparison that is nearly one is written; nothing if it is near to none.
+
+    Args:
+        text: Comparisons, or a requirement with some: `numpy~=9` gives `; '~=' needs two numbers or more: '~=9.0'`.
+    """
+    import re  # only where a comparison is wrong
+
+    for one in text.partition(";")[0].split(","):
+        if found := re.search(r"~=\s*(\d+)\s*$", one):
+            return f"; '~=' needs two numbers or more (PEP 440): '~={found[1]}.0' is '>={found[1]}.0,<{int(found[1]) + 1}'"
+        if found := re.search(r"=([<>])", one):
+            return f"; '={found[1]}' is written '{found[1]}='"
+        if re.search(r"(?<![<>=!~])=(?!=)", one):
+            return "; equal is written '=='"
     return ""

@@ -24,6 +24,14 @@ def describe_end(code: int) -> str:
     return f"ended its process by {signal_name(-code)}"
 
 
+def describe_failure(code: int) -> str:
+    """Say how a command failed; a kill is perhaps the system's, where memory runs out."""
+    if code >= 0:
+        return f"failed with exit code {code}"
+    short = ", perhaps because the machine has too little memory" if code == -signal.SIGKILL else ""
+    return f"was ended by {signal_name(-code)}{short}"
+
+
 def signal_name(number: int) -> str:
     """Return a signal's name, such as SIGSEGV."""
     try:

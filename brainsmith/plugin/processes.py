@@ -73,10 +73,11 @@ def run(
     finally:  # a compiler's own children too, where this is interrupted or takes too long
         _discard(process)
     if process.returncode != 0:
+        from brainsmith.plugin.process_ends import describe_failure  # hardly any fails
+
         last = (errors or output).strip().splitlines()
-        failure = ToolError(
-            f"{name} failed with exit code {process.returncode}: {last[-1] if last else 'it printed nothing'}"
-        )
+        how = describe_failure(process.returncode)
+        failure = ToolError(f"{name} {how}: {last[-1] if last else 'it printed nothing'}")
         failure.output = output + errors
         raise failure
     return str(output)

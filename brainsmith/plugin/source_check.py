@@ -7,7 +7,14 @@ import re
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.close_names import did_you_mean
-from brainsmith.errors import BrainsmithError, PluginLoadError, Problem, UsageError
+from brainsmith.errors import (
+    BrainsmithError,
+    PluginLoadError,
+    PluginNotFoundError,
+    PluginUnavailableError,
+    Problem,
+    UsageError,
+)
 from brainsmith.plugin.adapters.adapter import Reading
 from brainsmith.plugin.adapters.plugin_json import FILE_NAME, parse_manifest
 from brainsmith.plugin.isolation import isolated
@@ -16,6 +23,7 @@ from brainsmith.plugin.mounted_folders import folder_module
 from brainsmith.plugin.node_claims import claim_message, claims
 from brainsmith.plugin.package_files import package_folders
 from brainsmith.plugin.plugin_loading import import_object
+from brainsmith.plugin.plugin_needs import required_by
 from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.precedence import ADAPTED, clashes, duplicate_message, split_name
 from brainsmith.plugin.python_source import PythonSource
@@ -28,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from brainsmith.plugin.info import PluginInfo
+    from brainsmith.plugin.plugin_needs import Need
 
 
 class Checked:
@@ -89,6 +98,7 @@ def check_sources(path: str, registry: Registry) -> Checked:
     names = _CheckedNames(checked.records, registry)
     checked.problems.extend(names.unknown_kernels(checked.records))
     checked.problems.extend(names.unknown_members(sources, groups))
+    checked.problems.extend(_unmet_needs(checked.records, registry))
     checked.hints.extend(_hidden(checked.records, registry))
     checked.problems.sort(key=lambda problem: (problem.file, problem.line))
     return checked
@@ -180,6 +190,28 @@ def _clashes(records: list[PluginInfo], registry: Registry) -> Iterator[Problem]
         last = next((info for info in reversed(claimants) if info.origin in own), None)
         if len(distinct) > 1 and last is not None:
             yield Problem(last.file, last.line, 0, claim_message(domain, op_type, claimants))
+
+
+def _unmet_needs(records: list[PluginInfo], registry: Registry) -> Iterator[Problem]:
+    """Yield what plugins ask of others, in whatever version there is, that nothing here can meet."""
+    known = [*registry.records(), *records]
+
+    def find(need: Need) -> PluginInfo:
+        named = [info for info in known if need.concerns(info)]
+        if not named:
+            kind, bare = need.type or "plugin", split_name(need.name)[1]
+            names = {info.name for info in known if need.type in ("", info.type)}
+            raise PluginNotFoundError(f"no {kind} named {need.name!r}{did_you_mean(bare, names)}")
+        return next((info for info in named if need.is_met(info)), named[0])
+
+    for info in records:
+        try:
+            required_by(info, find)
+        except PluginUnavailableError as error:
+            text = str(error).partition("cannot be used here: ")[2]
+            yield Problem(
+                info.file, info.line, 0, f"{info.type} {info.qualified!r} cannot be used here: {text}"
+            )
 
 
 class _CheckedNames:

@@ -113,8 +113,10 @@ def why_folder_not_trusted(folder: str, settings: Settings, file: str = "") -> s
     owner = _other_owner(folder) or (_other_owner(file) if file else "")
     if settings.trust == INSTALLED and not owner:
         return ""
+    from shlex import quote  # only where trust is in doubt
+
     known = _listed()
-    add = f"brainsmith trust add {folder}"
+    add = f"brainsmith trust add {quote(folder)}"
     for place in _upwards(folder):
         if place in known.folders:
             return _why_changed(place, known.folders[place])
@@ -140,7 +142,10 @@ def _why_changed(folder: str, digest: str) -> str:
     except OSError as error:
         return f"{error.filename} cannot be read: {error.strerror}"
     if content_digest(files) != digest:
-        return f"what is in {folder} is not what was trusted: look at it, then brainsmith trust add {folder} --content"
+        from shlex import quote  # only where it has changed
+
+        again = f"brainsmith trust add {quote(folder)} --content"
+        return f"what is in {folder} is not what was trusted: look at it, then {again}"
     _keep_bytecode_apart()
     hold_to(folder, files)
     return ""

@@ -15,6 +15,7 @@ from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugin.node_claims import op_type_of
 from brainsmith.rtl.cores.finn_choice import FRAMEWORK, STYLE, finn_supports, waits_for_folding
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
+from brainsmith.shown import typed_text
 from brainsmith.transforms.backend_order import BackendOrder
 from brainsmith.transforms.graph_view import attribute
 
@@ -226,7 +227,7 @@ def _failed(node: NodeProto, backend: PluginInfo, error: Exception) -> str:
     """Return the message of an error that a plugin raised instead of an answer."""
     return (
         f"backend '{backend.qualified}' failed when it was asked whether it supports node '{node.name}' "
-        f"({backend.kernel}):\n  {type(error).__name__}: {error}\n"
+        f"({backend.kernel}):\n  {typed_text(error)}\n"
         "  a backend's `supports` returns the reason why it does not support a node, and raises nothing"
     )
 

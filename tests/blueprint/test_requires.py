@@ -44,7 +44,7 @@ def test_what_is_wrong_with_them(files):
     text = "requires:\n  finn-plus: 1.6\n  numpy: '=2'\n  qonnx: ''\n  'a:b:c:d': '>=1'\n  'no name': '>=1'\n  onnx: [1]"
     assert files.body_errors(text) == [
         f"x.yaml:3:16: requires.finn-plus must be {VERSIONS}, not 1.6",
-        f"x.yaml:4:12: requires.numpy must be {VERSIONS}, not '=2'",
+        f"x.yaml:4:12: requires.numpy must be {VERSIONS}, not '=2'; equal is written '=='",
         f"x.yaml:5:12: requires.qonnx must be {VERSIONS}, not ''",
         "x.yaml:6:5: requires: a key with a colon must be [type:][framework:]Name, and perhaps versions, such as"
         " 'kernel:acme:MatMul >=2,<3', not 'a:b:c:d'",
@@ -87,6 +87,28 @@ def test_a_conflict_names_all_who_ask(files):
         " and",
         "  x.yaml:2:14 asks for step:tidy <2",
         "  step acme:last asks for step:tidy >=2",
+    ]
+
+
+def test_plugins_that_ask_for_what_excludes_each_other_are_all_that_is_reported(files):
+    registry = registry_of(
+        *TIDY, step("one", "acme", "1.0", "tidy >=2"), step("two", "acme", "1.0", "tidy <2")
+    )
+    lines = files.resolve_errors("steps: [one, two]", registry)
+    assert [line.partition(" (acme.py")[0] for line in lines if line.startswith("x.yaml")] == [
+        "x.yaml:2:11: step 'acme:one'",
+        "x.yaml:2:16: step 'acme:two'",
+    ]
+    assert lines[-2:] == ["  step acme:one asks for step:tidy >=2", "  step acme:two asks for step:tidy <2"]
+
+
+def test_a_plugin_that_is_named_as_a_distribution_is_not_advised_to_be_installed_alone(files):
+    assert files.resolve_errors("steps: [tidy]\nrequires: {tidy: '<2', '': '1'}", registry_of(*TIDY)) == [
+        "x.yaml:3:26: a key in requires is empty"
+    ]
+    assert files.resolve_errors("steps: [tidy]\nrequires: {tidy: '<2'}", registry_of(*TIDY)) == [
+        "x.yaml:3:14: the blueprint requires tidy<2, which is not installed: pip install 'tidy<2'",
+        "  if the plugin is meant, its key has a colon: step:tidy",
     ]
 
 

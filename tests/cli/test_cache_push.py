@@ -116,9 +116,10 @@ def test_a_server_that_is_gone_is_an_error(project, monkeypatch, capsys):
 def test_a_folder_that_cannot_be_made_is_an_error(project, tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("BRAINSMITH_SHARED_CACHE", f"file://{tmp_path}/file/x")
-    assert refused(capsys, "push", "discovery") == (
-        f"error: the shared cache file://{tmp_path}/file/x cannot be used: Not a directory\n"
-    )
+    for kind in (["discovery"], ["builds"], []):
+        assert refused(capsys, "push", *kind) == (
+            f"error: the shared cache file://{tmp_path}/file/x cannot be used: Not a directory\n"
+        )
 
 
 def test_where_it_is_only_read_nothing_is_pushed(project, monkeypatch, capsys):

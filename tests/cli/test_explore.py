@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from brainsmith.blueprint.space.space import load_space
-from brainsmith.cli.explore import refuse, warn
+from brainsmith.cli.explore import refuse, said, warn
 from brainsmith.errors import ExplorationError
 from brainsmith.exploration.ladder import Explored, known_objectives
 from brainsmith.exploration.point_journal import PointJournal, PointRun, note_command
@@ -188,6 +188,15 @@ def test_there_is_a_warning_of_each_objective_that_no_point_has(space, capsys):
     failed = run._replace(state="failed", figures=None)
     warn(explored_with([failed]))
     assert capsys.readouterr().err == ""
+
+
+def test_the_one_point_of_a_space_without_choices_has_a_name(space):
+    (space / "one.yaml").write_text("hw_compiler: {target: {part: pynq-z2, clock: 5 ns, fps: 1000}}\n")
+    run = PointRun("k", 0, {}, "estimates", "done", 1, {"fps": 5}, None, 1.0)
+    one = load_space("one.yaml")
+    assert said(one, run) == "the only point: fps 5"
+    failed = run._replace(state="failed", figures=None, reason="no layer")
+    assert said(one, failed) == "the only point: failed: no layer"
 
 
 def test_where_nothing_was_built_there_is_the_reason(space):

@@ -56,6 +56,29 @@ def test_a_plugin_of_the_project(project, capsys):
     )
 
 
+def test_a_plugin_that_cannot_be_used_here_says_why(project, capsys):
+    def write(name, **stated):
+        words = ", ".join(f"{key}={value!r}" for key, value in stated.items())
+        text = f"from brainsmith import step\n\n\n@step({words})\ndef {name}(model, cfg): ...\n"
+        (project / "plugins" / f"{name}.py").write_text(text)
+
+    def shown(name):
+        assert main(["plugins", "show", f"project:{name}"]) == 0
+        return [line.strip() for line in capsys.readouterr().out.splitlines()]
+
+    write("lacking", requires=["nowhere"])
+    write("one", requires_plugins=["two"])
+    write("two", requires_plugins=["one", "three"])
+    why = "it requires nowhere, which is not installed: pip install 'nowhere'"
+    assert f"cannot be used  {why}" in shown("lacking")
+    assert shown("one")[-4:] == [
+        "step project:one",
+        "└─ step:two: project:two",
+        "├─ step:one: project:one, which requires this: plugins that require each other cannot be used",
+        "└─ step:three: no step named 'three'",
+    ]
+
+
 def test_a_kernel_shows_its_backends_and_a_backend_its_kernel(capsys):
     assert main(["plugins", "show", "finn:MVAU"]) == 0
     shown = capsys.readouterr().out

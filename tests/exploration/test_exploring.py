@@ -53,6 +53,11 @@ def test_all_points_are_built_and_a_second_time_none(space, tmp_path):
 def test_an_exploration_that_cannot_begin_leaves_nothing(space, tmp_path):
     with pytest.raises(ExplorationError, match=r"model gone\.onnx does not exist"):
         Exploration(space, tmp_path / "out" / "deep", "gone.onnx").run(space.points())
+    (tmp_path / "models").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for name, what in {"models": "is a folder, not", "pipe": "is a pipe or a device, not"}.items():
+        with pytest.raises(ExplorationError, match=rf"/{name} {what} an ONNX file\."):
+            Exploration(space, tmp_path / "out" / "deep", str(tmp_path / name)).run(space.points())
     assert not (tmp_path / "out").exists()
 
 

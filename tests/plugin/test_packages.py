@@ -127,10 +127,13 @@ def test_requirements_that_are_not_met_are_told_with_what_to_do(site):
         "acme-more==1.0",
         "acme-more; python_version < '3'",
         "acme more",
+        "acme-more~=9",
     )
     assert unmet_requirements(wanted) == [
         "requires acme-tools>=3, and 2.1 is installed: pip install 'acme-tools>=3'",
         "requires acme-more==1.0, which is not installed: pip install 'acme-more==1.0'",
         "requires 'acme more', which is not a PEP 508 requirement",
+        "requires 'acme-more~=9', which is not a PEP 508 requirement; '~=' needs two numbers or more (PEP 440): "
+        "'~=9.0' is '>=9.0,<10'",
     ]
     assert unmet_requirements(()) == []

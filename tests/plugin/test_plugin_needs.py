@@ -53,6 +53,11 @@ def test_a_need_is_read_from_its_text(text, parts):
             "MatMul >=two",
             "names 'MatMul', whose versions must be comparisons such as '>=2,<3' or '~=1.6', not '>=two'",
         ),
+        (
+            "MatMul >=1,~=9",
+            "names 'MatMul', whose versions must be comparisons such as '>=2,<3' or '~=1.6', not '>=1,~=9'"
+            "; '~=' needs two numbers or more (PEP 440): '~=9.0' is '>=9.0,<10'",
+        ),
     ],
 )
 def test_a_text_that_is_none_is_refused(text, message):

@@ -230,7 +230,7 @@ def test_whatever_ends_the_wait_for_workers_ends_their_commands(tmp_path, error)
         assert_gone(child)
     assert waiting.cancelled()
     assert [str(one.exception()).partition(": ")[0].rpartition("/")[2] for one in running] == [
-        f"{sys.executable.rpartition('/')[2]} failed with exit code -9"
+        f"{sys.executable.rpartition('/')[2]} was ended by SIGKILL, perhaps because the machine has too little memory"
     ] * 2
 
 
@@ -259,7 +259,11 @@ def test_a_command_that_workers_start_too_late_is_ended():
     with pytest.raises(KeyboardInterrupt), workers as pool:
         workers._is_over = True
         late = pool.submit(run, [sys.executable, "-c", "import time; time.sleep(60)"], timeout=90)
-        assert str(late.exception()).partition(": ")[0].endswith(" failed with exit code -9")
+        assert (
+            str(late.exception())
+            .partition(": ")[0]
+            .endswith(" was ended by SIGKILL, perhaps because the machine has too little memory")
+        )
         raise KeyboardInterrupt
 
 
@@ -322,3 +326,20 @@ def processes_below(root):
         fresh = {pid for pid, parent in parents.items() if parent in fresh} - found
         found |= fresh
     return found
+
+
+@pytest.mark.parametrize(
+    ("end", "how"),
+    [
+        ("exit 3", "failed with exit code 3: the last words"),
+        ("kill -SEGV $$", "was ended by SIGSEGV: the last words"),
+        (
+            "kill -KILL $$",
+            "was ended by SIGKILL, perhaps because the machine has too little memory: the last words",
+        ),
+    ],
+)
+def test_a_command_says_how_it_ended(end, how):
+    with pytest.raises(ToolError) as caught:
+        run(["/bin/sh", "-c", f"echo the last words >&2; {end}"], timeout=10, what="g++")
+    assert str(caught.value) == f"g++ {how}"

@@ -16,12 +16,17 @@ UNMET = {
     " older version of the step",
     "max_brainsmith='0.0.9'": "works up to brainsmith 0.0.9, and this is brainsmith 0.1.0: take a newer version of"
     " the step",
-    "min_brainsmith='soon'": "states an invalid version at {path}:5: a version must be three numbers such as '1.0.0', not"
-    " 'soon'",
     "requires=['nowhere>=2']": "requires nowhere>=2, which is not installed: pip install 'nowhere>=2'",
     "requires=['nowhere']": "requires nowhere, which is not installed: pip install 'nowhere'",
-    "requires=['numpy>=99', 'no where']": "requires numpy>=99, and {numpy} is installed: pip install 'numpy>=99'; "
-    "requires 'no where', which is not a PEP 508 requirement",
+    "requires=['numpy>=99', 'nowhere']": "requires numpy>=99, and {numpy} is installed: pip install 'numpy>=99'; "
+    "requires nowhere, which is not installed: pip install 'nowhere'",
+}
+WRONG = {
+    "min_brainsmith='soon'": "min_brainsmith= of @step: a version must be three numbers such as '1.0.0', not 'soon'",
+    "max_brainsmith='1'": "max_brainsmith= of @step: a version must be three numbers such as '1.0.0', not '1'",
+    "requires=['numpy', 'no where']": "requires= of @step names 'no where', which is not a PEP 508 requirement",
+    "requires=['numpy~=9']": "requires= of @step names 'numpy~=9', which is not a PEP 508 requirement; '~=' needs two "
+    "numbers or more (PEP 440): '~=9.0' is '>=9.0,<10'",
 }
 
 
@@ -53,6 +58,15 @@ def test_a_plugin_that_does_not_work_here_is_refused_by_its_record(guarded, mana
         assert str(caught.value) == message
     assert "guarded" in steps and "step:guarded" in manager.registry
     assert "guarded" in manager.registry.records("step", "project")[0].name
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG.items(), ids=WRONG)
+def test_what_is_no_version_or_requirement_is_found_before_anybody_uses_the_plugin(
+    guarded, manager, no_frameworks, arguments, message
+):
+    path = guarded(arguments)
+    manager.discover_plugins(modes=["full"])
+    assert [str(problem) for problem in manager.registry.limits.problems] == [f"{path}:5: {message}"]
 
 
 @pytest.mark.parametrize(

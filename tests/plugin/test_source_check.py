@@ -45,6 +45,19 @@ HEAD = "from brainsmith.plugin.core import backend, kernel, step, transform\n"
             '@transform(kernel="MVAUU")\nclass T(A): pass\n',
             "4: kernel= of @transform on 'T': no kernel named 'MVAUU'. Did you mean 'MVAU'?",
         ),
+        (
+            '@step(requires_plugins=["cleanupp"])\ndef s(model, cfg): pass\n',
+            "2: step 'project:s' cannot be used here: it requires step:cleanupp: no step named 'cleanupp'. "
+            "Did you mean 'cleanup'?",
+        ),
+        (
+            '@step(requires_plugins=["cleanup >=99"])\ndef s(model, cfg): pass\n',
+            "2: step 'project:s' cannot be used here: it requires step:cleanup >=99, and brainsmith:cleanup has 0.1.0",
+        ),
+        (
+            '@step(requires_plugins=["s"])\ndef s(model, cfg): pass\n',
+            "2: step 'project:s' cannot be used here: plugins require each other: step project:s > step project:s",
+        ),
     ],
 )  # fmt: skip
 def test_what_is_wrong(check, text, expected):
@@ -63,6 +76,8 @@ def test_what_is_wrong(check, text, expected):
         'from finn.custom_op.fpgadataflow.hlsbackend import HLSBackend\n'
         '@backend(kernel="finn:MVAU", backend_type="hls")\nclass MVAUHLS(HLSBackend): pass\n',
         'import qonnx.transformation.base as base\n@transform(stage="a")\nclass T(base.Transformation): pass\n',
+        '@step(requires_plugins=["t", "transform:ExpandNorms", "kernel:MVAU >=1"])\ndef s(model, cfg): pass\n'
+        '@step\ndef t(model, cfg): pass\n',
         'GROUPS = {"g": ["qonnx:FoldConstants", "ExpandNorms"]}\n',
     ],
 )  # fmt: skip

@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import py_compile
+import shlex
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from brainsmith.plugin.trust_store import TrustList, read_trust, trust_file, wri
 from brainsmith.plugins import steps
 from brainsmith.settings import load_settings
 from brainsmith.store.file_lock import FileLock
+from tests.plugin.installed import step_file
 
 pytestmark = pytest.mark.usefixtures("no_frameworks")
 
@@ -112,6 +114,22 @@ def test_where_trust_is_listed_nothing_else_is_imported_until_it_is_added(acme, 
     assert loaded("own_tidy")
     assert main(["trust", "remove", "acme"]) == 0
     assert refused("acme_tidy").startswith("acme 1.5 is not in the list")
+
+
+def test_commands_that_messages_advise_can_be_given_to_a_shell(
+    project, listed, tmp_path, monkeypatch, capsys
+):
+    folder = tmp_path / "the team's"
+    (folder / "plugins").mkdir(parents=True)
+    (folder / "plugins" / "own.py").write_text(step_file("own_tidy"))
+    project.write(".brainsmith/config.yaml", f'plugin_system: {{plugin_folders: ["{folder}/plugins"]}}\n')
+    for words in ([], ["--content"]):
+        advised = shlex.split(refused("own_tidy").rpartition("brainsmith ")[2])
+        assert advised == ["trust", "add", f"{folder}/plugins", *words]
+        assert main([*advised, "--content"]) == 0 and loaded("own_tidy")
+        (folder / "plugins" / "more.txt").write_text("")
+    assert main(["init", str(folder / "a project")]) == 0
+    assert f"  cd {shlex.quote(f'{folder}/a project')}\n" in capsys.readouterr().out
 
 
 def test_a_folder_above_is_enough(own, listed):
@@ -280,11 +298,14 @@ def test_a_list_that_others_may_write_is_not_used(own, listed):
 
 MISUSE = {
     ("add", "nowhere"): "no folder, no file of a key and no installed distribution is called 'nowhere'",
+    ("add", "No_Where.pub"): "no folder, no file of a key and no installed distribution is called 'No_Where.pub'",
     ("add", "no where"): "no where is no folder, no file of a key and no name of a distribution",
     ("add", "acme>=one"): "acme: its versions must be comparisons such as '>=2,<3' or '~=1.6', not '>=one'",
     ("add", "acme==1.5", "--content"): "--content trusts what is installed now: leave the versions out",
     ("add", "own.key"): "own.key is no public key: it must be one line, 'ed25519 BASE64 NAME'",
-    ("remove", "acme"): "'acme' is not in the list of what is trusted",
+    ("remove", "acme"): "'acme' is not in the list of what is trusted; brainsmith trust list shows it",
+    ("remove", "own.key"): "own.key is no public key: it must be one line, 'ed25519 BASE64 NAME'",
+    ("remove", "own.key.pub"): "'own.key.pub' is not in the list of what is trusted; brainsmith trust list shows it",
     ("sign", "plugins", "--key", "none.key"): "none.key cannot be read: No such file or directory",
     ("sign", "plugins", "--key", "b.yaml"): "b.yaml is no private key without a password (PEM): "
     "brainsmith trust key writes one",
@@ -326,10 +347,14 @@ def test_a_folder_that_a_trusted_key_signed_is_trusted(signed, capsys):
     assert loaded("own_tidy")
     assert main(["trust", "list"]) == 0
     assert f"key\t{key}\tteam\n" in capsys.readouterr().out
-    assert main(["trust", "remove", "team"]) == 0
-    assert refused("own_tidy").startswith(
-        f"{os.path.realpath('plugins')}: it is signed with a key that is not trusted ({key})"
-    )
+    for name in ("team", "team.key.pub"):
+        assert main(["trust", "remove", name]) == 0
+        assert capsys.readouterr().out == f"key {key} is no longer trusted\n"
+        assert refused("own_tidy").startswith(
+            f"{os.path.realpath('plugins')}: it is signed with a key that is not trusted ({key})"
+        )
+        assert main(["trust", "add", "team.key.pub"]) == 0
+        capsys.readouterr()
 
 
 @pytest.mark.parametrize(

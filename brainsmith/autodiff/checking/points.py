@@ -13,6 +13,7 @@ import numpy as np
 from brainsmith.autodiff.calls import as_arrays, check_inputs, run_forward
 from brainsmith.autodiff.op import Array, Arrays, Op, Shapes
 from brainsmith.errors import BrainsmithError, GradientError, OpError
+from brainsmith.shown import typed_text
 
 SHAPES: tuple[tuple[int, ...], ...] = ((), (3,), (2, 4), (2, 3, 4), (1, 2, 3, 3))
 """The shapes of drawn inputs; those that an op refuses are left out."""
@@ -47,7 +48,7 @@ class Point:
             try:
                 given = function(*self.inputs[:at], x, *self.inputs[at + 1 :])
             except Exception as error:  # the user's code: whatever it raises names the op
-                raise OpError(f"{_what(op)} failed: {type(error).__name__}: {error}") from error
+                raise OpError(f"{_what(op)} failed: {typed_text(error)}") from error
             values = [np.asarray(value) for value in (given if op.num_outputs > 1 else (given,))]
             found = [value.shape for value in values]
             if found != shapes:
@@ -105,7 +106,7 @@ def _samples(op: Op, random: np.random.Generator) -> Sequence[Any] | None:
     except BrainsmithError:
         raise
     except Exception as error:  # the user's code: whatever it raises names the op
-        raise OpError(f"samples of operation {op.name!r} failed: {type(error).__name__}: {error}") from error
+        raise OpError(f"samples of operation {op.name!r} failed: {typed_text(error)}") from error
 
 
 def _point(op: Op, inputs: Sequence[Any], attributes: dict[str, Any]) -> Point:

@@ -13,6 +13,7 @@ from brainsmith.autodiff.graphs.node_attributes import attribute_types, from_nod
 from brainsmith.errors import BrainsmithError, OpError
 from brainsmith.figures import plural
 from brainsmith.plugin.node_types import NodeType
+from brainsmith.shown import typed_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +100,7 @@ class OpNode(CustomOp):  # type: ignore[misc]
         except BrainsmithError:
             raise
         except Exception as error:  # the user's code: whatever it raises names node and op
-            raise OpError(f"{where}: {type(error).__name__}: {error}") from error
+            raise OpError(f"{where}: {typed_text(error)}") from error
 
 
 def node_class(op: Op) -> type[OpNode]:

@@ -88,8 +88,8 @@ def read_module(files: Sequence[Path], top: str, parameters: Mapping[str, int | 
         compilation = _compile(driver, places, top, parameters)
         tops = [one for one in compilation.getRoot().topInstances if one.name == top]
         if not tops:
-            raise _not_there(driver, files, top)
-        problems = _problems(driver, compilation)
+            raise _not_there(driver, compilation, files, top)
+        problems = _problems(driver, compilation.getAllDiagnostics())
         if problems:
             raise RtlSourceError(
                 f"module {top!r} cannot be read:\n{problems}\n"
@@ -120,7 +120,8 @@ def _library() -> Library | None:
 def _readable(file: Path, folder: Path, library: Library | None) -> Path:
     """Return where a file can be read as it is meant; altered ones are written to a folder."""
     if not file.is_file():
-        raise RtlSourceError(f"{file}: there is no such file")
+        what = "this is a folder; name the file" if file.is_dir() else "there is no such file"
+        raise RtlSourceError(f"{file}: {what}")
     if library is None:
         return file
     source = library.read(file.resolve())
@@ -148,11 +149,11 @@ def _escaped(word: str) -> str:
     return word.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _problems(driver: Any, compilation: Any) -> str:
+def _problems(driver: Any, diagnostics: Any) -> str:
     """Return the errors as lines of text, each with its file and line."""
     from pyslang import DiagnosticEngine, TextDiagnosticClient
 
-    errors = [one for one in compilation.getAllDiagnostics() if one.isError()]
+    errors = [one for one in diagnostics if one.isError()]
     if not errors:
         return ""
     client = TextDiagnosticClient()
@@ -165,8 +166,8 @@ def _problems(driver: Any, compilation: Any) -> str:
     return "\n".join(f"  {line}" for line in [*client.getString().rstrip().splitlines(), *more])
 
 
-def _not_there(driver: Any, files: Sequence[Path], top: str) -> RtlSourceError:
-    """Say why a module cannot be the top: it is defined nowhere, or lacks values of parameters."""
+def _not_there(driver: Any, compilation: Any, files: Sequence[Path], top: str) -> RtlSourceError:
+    """Say why a module cannot be the top: it is defined nowhere, with the errors there, or lacks values of parameters."""
     import pyslang.syntax as syntax
 
     listed = ", ".join(map(str, files))
@@ -174,11 +175,14 @@ def _not_there(driver: Any, files: Sequence[Path], top: str) -> RtlSourceError:
     for tree in driver.syntaxTrees:
         members = getattr(tree.root, "members", [tree.root])
         for module in members:
-            if isinstance(module, syntax.ModuleDeclarationSyntax):
+            if isinstance(module, syntax.ModuleDeclarationSyntax) and module.header.name.valueText:
                 defined[module.header.name.valueText] = _without_default(module)
     if top not in defined:
-        names = ", ".join(sorted(defined)) or "no module"
-        return RtlSourceError(f"{listed}: no module {top!r} is defined there, only {names}")
+        names = f", only {', '.join(sorted(defined))}" if defined else ", nor any other"
+        errors = _problems(driver, compilation.getParseDiagnostics())
+        return RtlSourceError(
+            f"{listed}: no module {top!r} is defined there{names}" + (errors and f"\n{errors}")
+        )
     missing = ", ".join(defined[top]) or "some of its parameters"
     return RtlSourceError(
         f"module {top!r} has no default for {missing}: give them values, --set "

@@ -14,6 +14,7 @@ from brainsmith.rtl.cores.frame_cycles import WINDOW
 from brainsmith.rtl.cores.node_support import SUPPORTED
 from brainsmith.rtl.cores.window_faults import why_wrong
 from brainsmith.rtl.stitching.orders import check_windows
+from brainsmith.shown import typed_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -173,7 +174,7 @@ def _refusal(backend: PluginInfo, kernel: PluginInfo, node: NodeProto, model: Mo
     except BrainsmithError as error:
         return str(error)
     except Exception as error:  # noqa: BLE001  (a plugin may raise anything; it is the reason)
-        return f"its `supports` raised {type(error).__name__}: {error}"
+        return f"its `supports` raised {typed_text(error)}"
     return "" if answer else str(getattr(answer, "reason", "")) or "it does not say why"
 
 

@@ -28,6 +28,7 @@ from brainsmith.runtime.serving.served_counts import ServedCounts
 from brainsmith.runtime.serving.token import is_token
 from brainsmith.runtime.serving.wire import decode, encode, from_json, to_json
 from brainsmith.runtime.target_log import warn
+from brainsmith.shown import typed_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -260,7 +261,7 @@ def _busy(what: str) -> RefusedError:
 
 def _failed(error: BaseException) -> RefusedError:
     warn("a request failed: %s", describe_error(error))
-    return RefusedError(500, f"it failed: {type(error).__name__}: {error}", "TargetError")
+    return RefusedError(500, f"it failed: {typed_text(error)}", "TargetError")
 
 
 async def _refused(request: Request, error: Exception) -> Response:

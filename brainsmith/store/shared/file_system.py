@@ -108,6 +108,9 @@ class FileSystem:
 
     def _listed(self, folder: str) -> list[str]:
         try:
-            return list(self._files.find(folder))
+            found = list(self._files.find(folder))
+            if not found and self._files.info(self._root)["type"] != "directory":
+                raise NotADirectoryError(None, "Not a directory")  # of which there would be no entries, either
         except FileNotFoundError:
             return []
+        return found

@@ -84,6 +84,7 @@ class SharedCache:
         self.failure: SharedCacheError | None = None
         self._server: SharedServer | None = None
         self._rests_until = 0.0
+        self._is_waited_for = False
         self._warned: set[str] = set()
         self._lock = lock_of(self, SharedCache._start_anew)
 
@@ -165,6 +166,10 @@ class SharedCache:
         self.refused += 1
         self._warn("refused", f"{self.shown}: the entry {kind}/{key[:12]} is not used: {reason}")
 
+    def wait_for_it(self) -> None:
+        """Give it time from now on, for a user who asked for it; a failure is then no warning, but that command's error."""
+        self.limit, self.failure, self._rests_until, self._is_waited_for = PATIENCE, None, 0.0, True
+
     def close(self) -> None:
         """End the connection."""
         with self._lock:
@@ -188,7 +193,8 @@ class SharedCache:
         self.failures += 1
         self.failure = error
         self._rests_until = time.monotonic() + REST
-        self._warn("failed", f"{error}; this run goes on without it")
+        if not self._is_waited_for:
+            self._warn("failed", f"{error}; this run goes on without it")
 
     def _warn(self, what: str, text: str) -> None:
         """Warn once in this process: by the logger `brainsmith.store`, or as it does where nobody has imported logging."""
@@ -225,13 +231,14 @@ def shared_cache(settings: Named) -> SharedCache:
 
 
 def patient_cache(settings: Named) -> SharedCache:
-    """Return the shared cache that the settings name, for who waits for it.
+    """Return the shared cache that the settings name, from now on with patience, for a command that copies.
 
     Raises:
         SettingsError: They name none.
     """
     cache = shared_cache(settings)
-    return SharedCache(cache.url, cache.read_only, PATIENCE)
+    cache.wait_for_it()
+    return cache
 
 
 def place_of(kind: str, key: str) -> str:

@@ -2,13 +2,15 @@
 
 import os
 import subprocess
+import threading
 
 import pytest
 
 from brainsmith.errors import PluginEnvironmentError
 from brainsmith.plugin.environments.creation import create
-from brainsmith.plugin.environments.place import read_environment, root_of
+from brainsmith.plugin.environments.place import READY, read_environment, root_of
 from brainsmith.settings import environments_folder, load_settings
+from brainsmith.store.file_lock import FileLock
 from tests.plugin.environments.other_pythons import name_environments
 
 
@@ -46,3 +48,38 @@ def test_one_is_made_once_and_what_cannot_be_installed_leaves_nothing(project, d
         create("bad", settings)
     assert str(caught.value).endswith("\n  its requirements: ./no-such-folder")
     assert not os.path.exists(root_of("bad", settings.environments["bad"]))
+
+
+def test_two_that_make_one_at_once_do_not_remove_each_others_files(project, data_folder):
+    name_environments(project, acme="[toposort==1.10]")
+    settings = load_settings()
+    root = root_of("acme", settings.environments["acme"])
+    os.makedirs(f"{root}/bin")
+    given = []
+    with FileLock(f"{root}.lock", 1.0):  # as the other one holds it while it installs
+        second = threading.Thread(target=lambda: given.append(create("acme", settings)))
+        second.start()
+        second.join(0.3)
+        assert os.path.isdir(f"{root}/bin")
+        with open(f"{root}/{READY}", "w"):
+            pass
+    second.join(10)
+    assert given == [(root, False)]
+
+
+def test_what_is_no_requirement_is_refused_before_anything_is_installed(project, data_folder):
+    name_environments(
+        project,
+        acme="['numpy~=9', numpy=1.2, 'numpy => 1', './no =here', ., .., a=1.whl, 'x; python_version>3']",
+    )
+    with pytest.raises(PluginEnvironmentError) as caught:
+        create("acme", load_settings())
+    none = "which is not a PEP 508 requirement"
+    assert str(caught.value) == (
+        f"environment 'acme' cannot be made: it requires 'numpy~=9', {none}; '~=' needs two numbers or more (PEP 440): "
+        "'~=9.0' is '>=9.0,<10'\n"
+        f"  and 'numpy=1.2', {none}; equal is written '=='\n"
+        f"  and 'numpy => 1', {none}; '=>' is written '>='\n"
+        f"  and 'x; python_version>3', {none}"
+    )
+    assert not data_folder.exists()

@@ -8,6 +8,7 @@ import pytest
 
 from brainsmith.errors import PluginEnvironmentError
 from brainsmith.plugin.environments.place import READY, installed_state, read_environment, root_of
+from brainsmith.plugin.not_found import perhaps_because
 from brainsmith.settings import environments_folder, load_settings
 from tests.plugin.environments.other_pythons import name_environments, virtual_environment
 
@@ -60,6 +61,26 @@ def test_an_environment_that_is_missing_or_not_made_says_what_to_do(project, tmp
     assert read(project, acme="[numpy==1.26.4]").root == root
     with pytest.raises(PluginEnvironmentError, match="is not made yet"):
         read(project, acme="[numpy==2.0.0]")
+
+
+def test_a_name_of_an_environment_without_plugins_says_why_it_has_none(project, manager, tmp_path):
+    places = {
+        "gone": tmp_path / "gone",
+        "lost": tmp_path / "lost",
+        "bare": virtual_environment(tmp_path / "venv", "3.9.18"),
+    }
+    name_environments(project, **places)
+    source = project.folder / ".brainsmith" / "config.yaml"
+    manager.discover_plugins(modes=["full"])
+    for name in ("gone", "lost"):
+        root = tmp_path / name
+        assert perhaps_because(manager.registry, ["transform"], f"{name}:Tidy") == (
+            f"\n  {source}: environment {name!r} ({root}): {root}/bin/python does not exist; `python` names a virtual "
+            "environment or a Python"
+        )
+    assert perhaps_because(manager.registry, ["transform"], "bare") == (
+        "\n  environment 'bare' offers no plugins: brainsmith env list"
+    )
 
 
 def test_a_python_outside_of_virtual_environments_is_asked_where_it_is(project, tmp_path):

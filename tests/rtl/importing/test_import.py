@@ -251,6 +251,28 @@ def test_misuse_has_its_own_message_and_writes_nothing(folder, capsys, words, te
 
 
 @pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", ", nor any other"),
+        ("module (\n", ", nor any other\n  scale.sv:1:7: error: expected identifier\n  module (\n"),
+        (
+            "module other; endmodule\nmodul scale; endmodule\n",
+            ", only other\n  scale.sv:2:",
+        ),
+    ],
+)
+def test_a_file_without_a_module_shows_its_errors(folder, capsys, text, message):
+    (folder / "scale.sv").write_text(text)
+    assert bring() == 1
+    assert said(capsys).startswith(f"error: scale.sv: no module 'scale' is defined there{message}")
+
+
+def test_a_folder_is_no_source(folder, capsys):
+    assert main(["kernel", "import", "."]) == 1
+    assert said(capsys) == "error: .: this is a folder; name the file\n"
+
+
+@pytest.mark.parametrize(
     ("yaml", "text"),
     [
         ("steams: {}\n", "a.yaml:1:1: unknown key 'steams' in a description. Did you mean 'streams'?"),
