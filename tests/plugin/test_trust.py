@@ -16,13 +16,17 @@ from brainsmith.blueprint.resolve import check_blueprint
 from brainsmith.cli.main import main
 from brainsmith.errors import BlueprintError, PluginLoadError, SettingsError, TrustError, UntrustedPluginError
 from brainsmith.plugin import trust_store
+from brainsmith.plugin.discovery_transfer import pull_discovery, push_discovery
 from brainsmith.plugin.manager import get_plugin_manager, reset_plugin_system
 from brainsmith.plugin.mounted_folders import FOLDER_PREFIX
+from brainsmith.plugin.request import Request
+from brainsmith.plugin.shared_discovery import SharedDiscovery
 from brainsmith.plugin.signed_folder import digests_of, make_key, sign, why_not_signed
 from brainsmith.plugin.trust_store import TrustList, read_trust, trust_file, write_trust
 from brainsmith.plugins import steps
 from brainsmith.settings import load_settings
 from brainsmith.store.file_lock import FileLock
+from brainsmith.store.shared.shared_cache import shared_cache
 
 pytestmark = pytest.mark.usefixtures("no_frameworks")
 
@@ -660,3 +664,24 @@ def test_what_cannot_be_a_key_or_be_signed_leaves_nothing(tmp_path):
     with pytest.raises(TrustError) as caught:
         sign(str(tmp_path / "plugins"), f"{key}2")
     assert str(caught.value) == f"{tmp_path}/plugins holds no file that could be signed"
+
+
+@pytest.mark.finds_anew
+@pytest.mark.parametrize(
+    "told", [{"framework": "qonnx"}, {"framework": "good", "extra": {"entry_point": "steps"}}]
+)
+def test_what_a_shared_cache_says_of_an_origin_trusts_nothing(acme, marker, listed, monkeypatch, told):
+    acme.install("good", "1.0", {"steps": "acme_good"}, acme_good="from brainsmith import step\n")
+    assert main(["trust", "add", "good"]) == 0
+    monkeypatch.setenv("BRAINSMITH_SHARED_CACHE", f"memory://{marker}")
+    settings = load_settings()
+    snapshot = get_plugin_manager().everything()
+    at = next(at for at, info in enumerate(snapshot.records) if info.name == "acme_tidy")
+    snapshot.records[at] = snapshot.records[at].replace(**{"extra": {}, **told})
+    assert SharedDiscovery(Request("full").key, settings, snapshot.environment).offer(snapshot)
+    itself = "with trust: listed each machine reads its plugins itself"
+    assert pull_discovery(settings, shared_cache(settings)) == (True, itself)
+    assert push_discovery(snapshot, settings, shared_cache(settings)) == itself
+    get_plugin_manager().clear_cache()
+    assert refused("acme_tidy") == "acme 1.5 is not in the list of what is trusted: brainsmith trust add acme"
+    assert not marker.exists()

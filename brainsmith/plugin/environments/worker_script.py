@@ -157,7 +157,11 @@ class Records(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Send a record, with the name of its logger."""
-        text = record.getMessage()
+        try:
+            text = record.getMessage()
+        except Exception:  # noqa: BLE001  (arguments that do not fit cost no plugin its call, there as little as here)
+            self.handleError(record)
+            return
         if record.exc_info and record.exc_info[0] is not None:
             text += "\n" + "".join(traceback.format_exception(*record.exc_info)).rstrip()
         self._channel.say(text, kind="log", name=record.name, level=record.levelno)

@@ -34,6 +34,7 @@ from tests.plugin.environments.other_pythons import (
 )
 
 ODD = """\
+import logging
 import multiprocessing
 from pathlib import Path
 
@@ -64,6 +65,13 @@ class Fork(Transformation):
     def apply(self, model):
         with multiprocessing.get_context("fork").Pool(3) as pool:
             pool.map(print_much, "abc", chunksize=1)
+        return model, False
+
+
+@transform(stage="tidy")
+class Log(Transformation):
+    def apply(self, model):
+        logging.getLogger("acme").warning("%d of them", "many")
         return model, False
 
 
@@ -170,6 +178,13 @@ def test_children_that_a_plugin_forks_print_past_the_pipes(sharing, capsys):
     tfm.acme.Fork().apply(graphs.quant_mlp())
     printed = capsys.readouterr().err
     assert {letter: printed.count(letter) for letter in "abc"} == dict.fromkeys("abc", 2_000_000)
+
+
+@pytest.mark.slow
+def test_a_record_whose_arguments_do_not_fit_costs_a_plugin_nothing(sharing, capsys):
+    tfm.acme.Log().apply(graphs.quant_mlp())
+    printed = capsys.readouterr().err
+    assert printed.startswith("--- Logging error ---\n") and "Message: '%d of them'" in printed
 
 
 @pytest.mark.slow
