@@ -97,13 +97,12 @@ class EnvironmentConnection:
         for part in _aside(lambda: worker_wire.packed(header, blobs, self._folder)):
             rest = memoryview(part)
             while rest:
-                self._wait(room)
+                has_ended = self._wait(room)
                 try:
                     rest = rest[os.write(self._ask, rest[:_PART]) :]
-                except BlockingIOError:
-                    continue
-                except OSError:
-                    raise WorkerEndedError(self._how_it_ended(), received=False) from None
+                except OSError as error:
+                    if has_ended or not isinstance(error, BlockingIOError):
+                        raise WorkerEndedError(self._how_it_ended(), received=False) from None
 
     def receive(self) -> Message:
         """Wait for a message.
@@ -119,25 +118,33 @@ class EnvironmentConnection:
     def _read(self, count: int) -> bytes | None:
         parts = []
         while count:
-            self._wait(self._poll)
+            has_ended = self._wait(self._poll)
             try:
                 part = os.read(self._hear, min(count, _PART))
             except BlockingIOError:
-                continue
+                if not has_ended:
+                    continue
+                part = b""
             if not part:
                 return None
             parts.append(part)
             count -= len(part)
         return b"".join(parts)
 
-    def _wait(self, poll: select.poll) -> None:
-        """Wait until a pipe can be used; who listens hears that this waits, and who is not wanted any more gives up."""
+    def _wait(self, poll: select.poll) -> bool:
+        """Wait until a pipe can be used, or tell that the worker has ended: a process that it forked may hold the pipe.
+
+        Who listens hears that this waits, and who is not wanted any more gives up.
+        """
         while not poll.poll(BEAT * 1000):
+            if self._child.has_ended(0):
+                return True
             Workers.go_on()
             if has_listener():
                 tick()
             if self._until and time.monotonic() >= self._until:
                 raise WorkerEndedError(f"did not end within {self._limit:g} s")
+        return False
 
     def show_output(self) -> None:
         """Print what was written past Python's own streams: by native code, and by programs that a plugin started."""

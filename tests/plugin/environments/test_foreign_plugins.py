@@ -36,6 +36,8 @@ from tests.plugin.environments.other_pythons import (
 ODD = """\
 import logging
 import multiprocessing
+import os
+import signal
 from pathlib import Path
 
 from qonnx.transformation.base import Transformation
@@ -66,6 +68,14 @@ class Fork(Transformation):
         with multiprocessing.get_context("fork").Pool(3) as pool:
             pool.map(print_much, "abc", chunksize=1)
         return model, False
+
+
+@transform(stage="tidy")
+class Orphan(Transformation):
+    def apply(self, model):
+        if os.fork() == 0:
+            signal.pause()
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 @transform(stage="tidy")
@@ -178,6 +188,16 @@ def test_children_that_a_plugin_forks_print_past_the_pipes(sharing, capsys):
     tfm.acme.Fork().apply(graphs.quant_mlp())
     printed = capsys.readouterr().err
     assert {letter: printed.count(letter) for letter in "abc"} == dict.fromkeys("abc", 2_000_000)
+
+
+@pytest.mark.slow
+def test_a_worker_that_ends_is_noticed_where_a_process_that_it_forked_goes_on(sharing):
+    with pytest.raises(PluginEnvironmentError) as caught:
+        tfm.acme.Orphan().apply(graphs.quant_mlp())
+    assert str(caught.value) == (
+        "the worker of environment 'acme' ended its process by SIGKILL in transform 'acme:Orphan'; the next call starts "
+        "a new one"
+    )
 
 
 @pytest.mark.slow
