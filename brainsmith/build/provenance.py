@@ -219,8 +219,9 @@ def read_statement(file: Path) -> dict[str, Any]:
         described = statement["predicate"]
         texts = [*found, *(one["digest"]["sha256"] for one in statement["subject"])]
         for one in described["buildDefinition"]["resolvedDependencies"]:
-            texts += [one["name"], one.get("digest", {}).get("sha256", "")]
-            texts += [one.get("annotations", {}).get("used as", "")]
+            about = one.get("annotations", {})
+            texts += [one["name"] or None, one.get("digest", {}).get("sha256", "")]
+            texts += [about.get("used as", ""), about.get("version", "")]
         if not all(isinstance(text, str) for text in texts):
             raise TypeError
         described["runDetails"]["builder"].get("version", {}).get("brainsmith")
