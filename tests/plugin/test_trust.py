@@ -1,5 +1,7 @@
 """What is not trusted is found and listed, and nothing of it runs: by distribution, folder, owner and signature."""
 
+import errno
+import fcntl
 import importlib.util
 import json
 import os
@@ -634,6 +636,15 @@ def test_processes_that_add_at_once_lose_nothing(tmp_path):
     ]
     assert [process.wait(60) for process in adding] == [0] * 6
     assert set(read_trust().folders) == {os.path.realpath(folder) for folder in folders}
+
+
+def test_a_list_on_a_file_system_without_locks_is_changed_all_the_same(acme, monkeypatch):
+    def refuse(descriptor, how):
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    assert main(["trust", "add", "acme"]) == 0
+    assert list(read_trust().distributions) == ["acme"]
 
 
 def test_a_list_that_another_process_holds_is_not_changed(tmp_path, monkeypatch, capsys):
