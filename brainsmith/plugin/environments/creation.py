@@ -10,6 +10,7 @@ from brainsmith.errors import PluginEnvironmentError, ToolError
 from brainsmith.plugin.environments.place import READY, root_of
 from brainsmith.plugin.processes import run
 from brainsmith.plugin.tools import which
+from brainsmith.store.file_lock import FileLock
 
 if TYPE_CHECKING:
     from typing import Any
@@ -22,31 +23,37 @@ _SECONDS = 3600.0
 def create(name: str, settings: Settings) -> tuple[str, bool]:
     """Make an environment, unless it is made; return its folder, and whether it was made now.
 
+    Where another process makes it, this one waits until that has ended.
+
     Raises:
         PluginEnvironmentError: The settings have no such environment, or take it as it is; or an installer failed.
     """
     stated = _stated(name, settings)
     root = root_of(name, stated)
-    ready = os.path.join(root, READY)
-    if os.path.isfile(ready):
-        return root, False
+    with FileLock(f"{root}.lock", _SECONDS):
+        if os.path.isfile(os.path.join(root, READY)):
+            return root, False
+        _make(name, root, stated["requirements"], settings)
+    return root, True
+
+
+def _make(name: str, root: str, requirements: tuple[str, ...], settings: Settings) -> None:
     _remove(root)
     os.makedirs(os.path.dirname(root), exist_ok=True)
     try:
-        for command in _commands(root, stated["requirements"]):
+        for command in _commands(root, requirements):
             run(command, timeout=_SECONDS, what=os.path.basename(command[0]), folder=settings.project)
-        with open(ready, "w", encoding="utf-8") as file:
-            file.write("\n".join(stated["requirements"]))
+        with open(os.path.join(root, READY), "w", encoding="utf-8") as file:
+            file.write("\n".join(requirements))
     except ToolError as error:
         _remove(root)
         raise PluginEnvironmentError(
             f"environment {name!r} cannot be made: {error}{_last(error.output)}\n"
-            f"  its requirements: {', '.join(stated['requirements'])}"
+            f"  its requirements: {', '.join(requirements)}"
         ) from error
     except BaseException:  # Ctrl-C: what is half made is no environment
         _remove(root)
         raise
-    return root, True
 
 
 def _stated(name: str, settings: Settings) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 import os
 import subprocess
+import sys
+import time
 
 import pytest
 
@@ -10,6 +12,7 @@ from brainsmith.plugin.environments.creation import create
 from brainsmith.plugin.environments.place import read_environment, root_of
 from brainsmith.settings import environments_folder, load_settings
 from tests.plugin.environments.other_pythons import name_environments
+from tests.plugin.installed import ROOT
 
 
 @pytest.fixture
@@ -29,6 +32,19 @@ def test_only_environments_of_requirements_are_made(project, tmp_path, data_fold
     with pytest.raises(PluginEnvironmentError) as caught:
         create("acne", load_settings())
     assert str(caught.value) == "the settings name no environment 'acne'. Did you mean 'acme'?"
+
+
+@pytest.mark.slow
+def test_one_that_another_process_makes_is_waited_for(project, data_folder):
+    name_environments(project, tools="[]")
+    command = [sys.executable, "-m", "brainsmith", "env", "create", "tools"]
+    environment = {**os.environ, "PYTHONPATH": ROOT}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as first:
+        root = root_of("tools", load_settings().environments["tools"])
+        while not os.path.exists(root):
+            time.sleep(0.01)
+        assert create("tools", load_settings()) == (root, False)
+        assert first.communicate()[0] == f"environment tools is made: {root}\n"
 
 
 @pytest.mark.slow
