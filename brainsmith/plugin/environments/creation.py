@@ -26,7 +26,8 @@ def create(name: str, settings: Settings) -> tuple[str, bool]:
     Where another process makes it, this one waits until that has ended.
 
     Raises:
-        PluginEnvironmentError: The settings have no such environment, or take it as it is; or an installer failed.
+        PluginEnvironmentError: The settings have no such environment, or take it as it is; or an installer failed, or the
+            folder cannot be written.
     """
     stated = _stated(name, settings)
     root = root_of(name, stated)
@@ -39,8 +40,8 @@ def create(name: str, settings: Settings) -> tuple[str, bool]:
 
 def _make(name: str, root: str, requirements: tuple[str, ...], settings: Settings) -> None:
     _remove(root)
-    os.makedirs(os.path.dirname(root), exist_ok=True)
     try:
+        os.makedirs(os.path.dirname(root), exist_ok=True)
         for command in _commands(root, requirements):
             run(command, timeout=_SECONDS, what=os.path.basename(command[0]), folder=settings.project)
         with open(os.path.join(root, READY), "w", encoding="utf-8") as file:
@@ -50,6 +51,11 @@ def _make(name: str, root: str, requirements: tuple[str, ...], settings: Setting
         raise PluginEnvironmentError(
             f"environment {name!r} cannot be made: {error}{_last(error.output)}\n"
             f"  its requirements: {', '.join(requirements)}"
+        ) from error
+    except OSError as error:
+        _remove(root)
+        raise PluginEnvironmentError(
+            f"environment {name!r} cannot be made: {error.filename} cannot be written: {error.strerror}"
         ) from error
     except BaseException:  # Ctrl-C: what is half made is no environment
         _remove(root)

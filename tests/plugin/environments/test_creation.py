@@ -34,6 +34,16 @@ def test_only_environments_of_requirements_are_made(project, tmp_path, data_fold
     assert str(caught.value) == "the settings name no environment 'acne'. Did you mean 'acme'?"
 
 
+def test_a_folder_that_cannot_be_written_is_named(project, data_folder):
+    name_environments(project, tools="[]")
+    data_folder.write_text("")
+    with pytest.raises(PluginEnvironmentError) as caught:
+        create("tools", load_settings())
+    assert str(caught.value) == (
+        f"environment 'tools' cannot be made: {data_folder}/brainsmith cannot be written: Not a directory"
+    )
+
+
 @pytest.mark.slow
 def test_one_that_another_process_makes_is_waited_for(project, data_folder):
     name_environments(project, tools="[]")
