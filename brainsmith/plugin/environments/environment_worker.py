@@ -138,7 +138,7 @@ class EnvironmentWorker:
             self._installed, self._state = installed_state(self._folders), {}
             try:
                 connection = EnvironmentConnection(self._python)
-            except ToolError as error:
+            except (ToolError, OSError) as error:
                 raise PluginEnvironmentError(
                     f"the worker of environment {self._name!r} cannot be started: {error}"
                 ) from error

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import weakref
+from contextlib import ExitStack
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.environments import worker_wire
@@ -47,25 +48,24 @@ class EnvironmentConnection:
 
     Raises:
         ToolError: It cannot be started.
+        OSError: Likewise, as there can be no pipe or no folder.
     """
 
     def __init__(self, python: str) -> None:
-        self._output = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as this)
         self._shown = 0
-        (asked, self._ask), (self._hear, answers) = os.pipe(), os.pipe()
-        self._folder = _shared_folder()
-        try:
+        with ExitStack() as ours, ExitStack() as theirs:
+            self._output = ours.enter_context(tempfile.TemporaryFile())
+            asked, self._ask = os.pipe()
+            ours.callback(os.close, self._ask)
+            theirs.callback(os.close, asked)
+            self._hear, answers = os.pipe()
+            ours.callback(os.close, self._hear)
+            theirs.callback(os.close, answers)
+            self._folder = _shared_folder()
+            ours.callback(shutil.rmtree, self._folder, ignore_errors=True)
             command = [python, "-I", SCRIPT, str(asked), str(answers), self._folder]
             self._child = start_program(command, (asked, answers), self._output.fileno())
-        except BaseException:
-            os.close(self._ask)
-            os.close(self._hear)
-            self._output.close()
-            shutil.rmtree(self._folder, ignore_errors=True)
-            raise
-        finally:
-            os.close(asked)
-            os.close(answers)
+            ours.pop_all()
         for descriptor in (self._ask, self._hear):
             os.set_blocking(descriptor, False)
             _widen(descriptor)

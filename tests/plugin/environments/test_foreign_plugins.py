@@ -2,6 +2,7 @@
 
 import logging
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -225,6 +226,28 @@ def test_a_worker_that_cannot_start_shows_what_it_printed(bare):
     assert failure_of_a_call().startswith(
         f"the worker of environment 'acme' cannot be started: {bare}/bin/python cannot be started: "
     )
+
+
+def open_files():
+    listed = map(int, os.listdir("/proc/self/fd"))
+    return {number for number in listed if os.path.exists(f"/proc/self/fd/{number}")}
+
+
+def test_where_no_more_files_can_be_opened_none_stays_open(bare):
+    info = tfm.get_info("acme:Tag")
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    before = open_files()
+    free = [number for number in range(max(before) + 7) if number not in before]
+    for room in range(6):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free[room], limit[1]))
+        try:
+            with pytest.raises(
+                PluginEnvironmentError, match=r"^the worker of environment 'acme' cannot be started: "
+            ):
+                worker_of(info).call(info, {}, [], None)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+        assert open_files() == before
 
 
 def test_a_worker_that_ends_in_a_call_is_named_with_how_it_ended(bare):
