@@ -53,6 +53,11 @@ class EnvironmentWorker:
         """The number of its process; None while none runs."""
         return None if self._connection is None else self._connection.pid
 
+    @property
+    def current_pid(self) -> int | None:
+        """The number of its process while the files that it has imported are as they were; None otherwise."""
+        return self.pid if stamps(list(self._state)) == list(self._state.values()) else None
+
     def forget(self, number: int) -> None:
         """Let the worker forget an instance."""
         self._forget.append(number)
@@ -161,8 +166,7 @@ class EnvironmentWorker:
 
     def _has_changed(self) -> bool:
         """Tell whether what the worker has imported is no longer what is there."""
-        same = stamps(list(self._state)) == list(self._state.values())
-        return not same or installed_state(self._folders) != self._installed
+        return self.current_pid is None or installed_state(self._folders) != self._installed
 
     def _note(self, answer: dict[str, Any], info: PluginInfo, begin: int) -> None:
         """Note which files the worker holds, and what the plugin read: the build's recorder would see it of a local one.
