@@ -104,7 +104,7 @@ class EnvironmentWorker:
         blobs: list[bytes],
         answer_cfg: Callable[[Message], Message],
     ) -> Message:
-        if self._connection is not None and self._has_changed():
+        if self._connection is not None and (self._connection.has_ended or self._has_changed()):
             self._drop()
         for again in (True, False):
             try:

@@ -81,6 +81,11 @@ class EnvironmentConnection:
         """The number of its process."""
         return self._child.pid
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended."""
+        return self._child.has_ended(0)
+
     def begin(self, limit: float) -> None:
         """Let what follows take so many seconds; 0 for any."""
         self._limit = limit
@@ -137,7 +142,7 @@ class EnvironmentConnection:
         Who listens hears that this waits, and who is not wanted any more gives up.
         """
         while not poll.poll(BEAT * 1000):
-            if self._child.has_ended(0):
+            if self.has_ended:
                 return True
             Workers.go_on()
             if has_listener():

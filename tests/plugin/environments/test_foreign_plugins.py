@@ -73,10 +73,16 @@ class Fork(Transformation):
 
 @transform(stage="tidy")
 class Orphan(Transformation):
+    def __init__(self, dies=True):
+        super().__init__()
+        self.dies = dies
+
     def apply(self, model):
         if os.fork() == 0:
             signal.pause()
-        os.kill(os.getpid(), signal.SIGKILL)
+        if self.dies:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return model, False
 
 
 @transform(stage="tidy")
@@ -199,6 +205,11 @@ def test_a_worker_that_ends_is_noticed_where_a_process_that_it_forked_goes_on(sh
         "the worker of environment 'acme' ended its process by SIGKILL in transform 'acme:Orphan'; the next call starts "
         "a new one"
     )
+    tfm.acme.Orphan(dies=False).apply(graphs.quant_mlp())
+    pid = worker_of(tfm.get_info("acme:Orphan")).pid
+    os.kill(pid, signal.SIGKILL)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    tfm.acme.Orphan(dies=False).apply(graphs.quant_mlp())
 
 
 @pytest.mark.slow
