@@ -63,9 +63,9 @@ import numpy as np
 from onnx import TensorProto, helper
 from brainsmith.execution.execute import Executor
 ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, (1, 1024)) for name in "xy"]
-node = helper.make_node("Twice", ["x"], ["y"], name="twice", domain="acme")
+node = helper.make_node("Twice", ["x"], ["y"], name="twice", domain="acme_plugins")
 graph = helper.make_graph([node], "g", ends[:1], ends[1:])
-opsets = [helper.make_opsetid("", 17), helper.make_opsetid("acme", 1)]
+opsets = [helper.make_opsetid("", 17), helper.make_opsetid("acme_plugins", 1)]
 executor = Executor(ModelWrapper(helper.make_model(graph, opset_imports=opsets)))
 ops = []
 for runs in (1, 256):
@@ -82,13 +82,17 @@ print(json.dumps([taken[0], statistics.median(taken[1:]), max(taken[1:]), *ops])
 
 def foreign_environments() -> None:
     """Call a transform that does nothing, on the digits' model, and an op; the environment has this one's packages."""
+    sys.path.insert(0, str(ROOT))
+    from tests.plugin.environments.other_pythons import sharing_environment
+
     compile_package()
     with tempfile.TemporaryDirectory(prefix="brainsmith-bench-") as folder:
-        python = _make(Path(folder) / "acme")
+        root = Path(folder) / "acme"
+        sharing_environment(root, PLUGIN)
         settings = Path(folder) / "config" / "brainsmith"
         settings.mkdir(parents=True)
         (settings / "config.yaml").write_text(
-            f"plugin_system: {{environments: {{acme: {{python: {python}}}}}}}\n"
+            f"plugin_system: {{environments: {{acme: {{python: {root}}}}}}}\n"
         )
         env = environment(Path(folder) / "cache", PYTHONPATH=str(ROOT), XDG_CONFIG_HOME=f"{folder}/config")
         found = [
@@ -105,17 +109,3 @@ def foreign_environments() -> None:
     row("next calls", f"{median * 1e3:.1f} ms", f"{NEXT * 1e3:g} ms", reached=median <= NEXT)
     print(f"  an op on 256 samples of 1024 values, in one call: {many * 1e3:.1f} ms")
     row("an op on one sample of 1024 values", f"{one * 1e3:.1f} ms", f"{OPS * 1e3:g} ms", reached=one <= OPS)
-
-
-def _make(root: Path) -> Path:
-    """Make a virtual environment that sees this one's packages; return its interpreter."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", root], check=True)
-    (packages,) = (root / "lib").glob("python*/site-packages")
-    here = next(path for path in sys.path if path.endswith("site-packages"))
-    (packages / "here.pth").write_text(f"{here}\n")
-    info = packages / "acme-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[brainsmith.plugins]\nall = acme\n")
-    (packages / "acme.py").write_text(PLUGIN)
-    return root / "bin" / "python"

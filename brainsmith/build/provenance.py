@@ -39,8 +39,8 @@ BUILD_TYPE, BUILDER = "urn:brainsmith:build:v1", "urn:brainsmith:builder"
 _NOT_MADE = frozenset((FILE, LOG, ".build.json"))
 """Files of the output folder that are no result: the statement itself, what was printed, which entries are a build's."""
 
-_SMALL = 1 << 15
-"""The bytes of a file that are read at once."""
+_PART = 1 << 15
+"""The bytes of a file that are read at once: most are smaller, and to get more memory takes longer than to read them."""
 
 _RECORDED = ("METADATA", "WHEEL")
 """What of a distribution's own folder is the same wherever it is installed."""
@@ -180,14 +180,11 @@ def _made(folder: Path) -> Iterator[str]:
 
 
 def _sha256(path: Path) -> dict[str, str]:
+    whole = hashlib.sha256()
     with path.open("rb", 0) as stream:
-        start = stream.read(_SMALL)
-        whole = hashlib.sha256(start)
-        if (
-            len(start) == _SMALL
-        ):  # most files are small, and the memory to read a large one takes longer than to read one
-            whole = hashlib.file_digest(stream, lambda: whole)
-        return {"sha256": whole.hexdigest()}
+        while part := stream.read(_PART):
+            whole.update(part)
+    return {"sha256": whole.hexdigest()}
 
 
 def _subjects(file: Path) -> dict[str, str]:
@@ -222,8 +219,9 @@ def read_statement(file: Path) -> dict[str, Any]:
         described = statement["predicate"]
         texts = [*found, *(one["digest"]["sha256"] for one in statement["subject"])]
         for one in described["buildDefinition"]["resolvedDependencies"]:
-            texts += [one["name"], one.get("digest", {}).get("sha256", "")]
-            texts += [one.get("annotations", {}).get("used as", "")]
+            about = one.get("annotations", {})
+            texts += [one["name"] or None, one.get("digest", {}).get("sha256", "")]
+            texts += [about.get("used as", ""), about.get("version", "")]
         if not all(isinstance(text, str) for text in texts):
             raise TypeError
         described["runDetails"]["builder"].get("version", {}).get("brainsmith")

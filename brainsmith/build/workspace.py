@@ -178,7 +178,11 @@ def running_builds(output: Path) -> list[Path]:
     """Return where the builds of this machine work that run in an output folder now."""
     start = f"{_STAGING}{_host()}-"
     found = []
-    for folder in sorted(output.glob(f"{start}*-*")):
+    try:
+        there = sorted(output.glob(f"{start}*-*"))
+    except OSError:  # it has just been removed
+        return []
+    for folder in there:
         pid = folder.name.removeprefix(start).partition("-")[0]
         if pid.isdigit() and _alive(int(pid)) and folder.is_dir():
             found.append(folder)

@@ -85,7 +85,9 @@ def _message(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
     except Exception as error:  # noqa: BLE001  (whoever logs may give arguments that do not fit, or objects that raise)
-        return f"{record.msg!s} (its arguments do not fit: {type(error).__name__})"
+        if isinstance(record.msg, str):
+            return f"{record.msg} (its arguments do not fit: {type(error).__name__})"
+        return f"an object of class {type(record.msg).__name__}, which has no text: {type(error).__name__}"
 
 
 def _text(value: str) -> str:

@@ -71,7 +71,7 @@ class BuildTree:
 
     def build(self, path: str) -> FoundBuild | None:
         """Return the build that is done in a folder of the tree; None if there is none."""
-        if any(part in ("", "..") for part in path.split("/")):
+        if "\0" in path or any(part in ("", "..") for part in path.split("/")):
             return None
         folder = (self.root / path).resolve()
         if not folder.is_relative_to(self.root):
@@ -82,9 +82,9 @@ class BuildTree:
         ended = (self._ended(folder), self._ended(folder / FAILED))
         yield from (one for one in ended if one is not None)
         for staging in running_builds(folder):
-            steps = tuple(sorted(path.stem for path in (staging / "checkpoints").glob("*.onnx")))
             try:
-                began = staging.stat().st_ctime if not steps else _oldest(staging)
+                steps = tuple(sorted(path.stem for path in (staging / "checkpoints").glob("*.onnx")))
+                began = _began(staging)
             except OSError:  # it has just ended
                 continue
             yield FoundBuild(self._name(folder), "running", {}, began, steps)
@@ -118,9 +118,10 @@ class BuildTree:
         return folder.relative_to(self.root).as_posix()
 
 
-def _oldest(staging: Path) -> float:
-    """Return when the first file of a running build was written, which is soon after it began."""
-    return min(path.stat().st_mtime for path in (staging / "checkpoints").iterdir())
+def _began(staging: Path) -> float:
+    """Return when the first checkpoint of a running build was written, which is soon after it began; or its folder."""
+    written = [path.stat().st_mtime for path in (staging / "checkpoints").glob("*")]
+    return min(written, default=staging.stat().st_ctime)
 
 
 def _folders(folder: Path, depth: int) -> Iterator[Path]:

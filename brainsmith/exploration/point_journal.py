@@ -100,13 +100,14 @@ class PointJournal:
     def _writing(self, lasting: bool = True) -> Iterator[None]:
         """Make several changes one, and wait for other writers; they outlast a loss of power only if they are lasting."""
         self._base.execute(f"PRAGMA synchronous={'FULL' if lasting else 'NORMAL'}")
-        self._base.execute("BEGIN IMMEDIATE")
         try:
+            self._base.execute("BEGIN IMMEDIATE")  # Ctrl-C as it waits is raised when it has begun
             yield
+            self._base.execute("COMMIT")
         except BaseException:
-            self._base.execute("ROLLBACK")
+            if self._base.in_transaction:
+                self._base.execute("ROLLBACK")
             raise
-        self._base.execute("COMMIT")
 
     def add(self, points: Iterable[tuple[str, Mapping[str, int]]], fidelity: str) -> int:
         """Add points that wait for a fidelity; those that are known stay as they are. Return how many are new."""

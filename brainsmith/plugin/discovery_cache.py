@@ -85,10 +85,10 @@ class DiscoveryCache:
             return snapshot, "update"
         shared = None
         if settings.shared_cache is not None:
-            from brainsmith.plugin.shared_discovery import SharedDiscovery  # only where a cache is shared
+            from brainsmith.plugin.shared_discovery import SharedDiscovery, may_share  # only here
 
-            shared = SharedDiscovery(key, settings, installed)
-            theirs = shared.find() if settings.cache_ttl > 0 else None
+            shared = SharedDiscovery(key, settings, installed) if may_share(settings) else None
+            theirs = shared.find() if shared is not None and settings.cache_ttl > 0 else None
             if theirs is not None:
                 self.put(key, settings, theirs, at_once=False)
                 return theirs, "shared"

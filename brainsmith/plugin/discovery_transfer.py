@@ -7,7 +7,7 @@ from brainsmith.plugin.discovery_cache import DiscoveryCache
 from brainsmith.plugin.distributions import environment
 from brainsmith.plugin.precedence import ADAPTED
 from brainsmith.plugin.request import Request
-from brainsmith.plugin.shared_discovery import KIND, SharedDiscovery
+from brainsmith.plugin.shared_discovery import BY_ITSELF, KIND, SharedDiscovery, may_share
 from brainsmith.store.shared.shared_cache import HERE, THERE
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 def push_discovery(snapshot: Snapshot, settings: Settings, cache: SharedCache) -> str:
     """Write what a full discovery found; return why not, empty if it was written."""
+    if not may_share(settings):
+        return BY_ITSELF
     shared = SharedDiscovery(Request("full").key, settings, snapshot.environment, cache)
     if shared.find() is not None:
         return THERE
@@ -28,6 +30,8 @@ def push_discovery(snapshot: Snapshot, settings: Settings, cache: SharedCache) -
 
 def pull_discovery(settings: Settings, cache: SharedCache) -> tuple[bool, str]:
     """Keep what another machine found; return whether there is any, and why it was not copied, empty if it was."""
+    if not may_share(settings):
+        return True, BY_ITSELF
     local, asked = DiscoveryCache(), Request("full").key
     shared = SharedDiscovery(asked, settings, environment(ADAPTED), cache)
     if cache.get(KIND, shared.key) is None:

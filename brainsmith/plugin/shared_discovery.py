@@ -6,6 +6,7 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.collector import collector_at_rest
 from brainsmith.plugin.shared_places import Places
 from brainsmith.plugin.shared_snapshot import of_text
+from brainsmith.plugin.trust import LISTED
 from brainsmith.store.shared.envelope import content_digest
 from brainsmith.store.shared.shared_cache import shared_cache
 
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
     from brainsmith.store.shared.shared_cache import SharedCache
 
 KIND = "discovery"
+BY_ITSELF = "with trust: listed each machine reads its plugins itself"
+
+
+def may_share(settings: Settings) -> bool:
+    """Tell whether discoveries of others are used: not where trust goes by the distributions that records name."""
+    return settings.trust != LISTED
 
 
 class SharedDiscovery:

@@ -59,9 +59,10 @@ def of_text(text: str, places: Places, environment: tuple[tuple[str, ...], ...])
         records = _records(plain, files, places)
         groups = {_text(name): tuple(map(_text, members)) for name, members in plain["groups"].items()}
         adapters = [_summary(summary, places) for summary in plain["adapters"]]
+        is_of_here = all(one.agree() for one in (*files, *code))
     except (LookupError, TypeError, AttributeError) as error:
         raise UnfitError(f"it has another form ({type(error).__name__})") from None
-    if not all(one.agree() for one in (*files, *code)):
+    if not is_of_here:
         return None
     paths = [path for one in files for path in one.paths]
     found = [stamp for one in files for stamp in one.stamps]

@@ -92,11 +92,9 @@ def changing_trust() -> Iterator[TrustList]:
     Raises:
         TrustError: It cannot be read or written; or another process holds it.
     """
-    path = f"{trust_file()}.lock"
-    with FileLock(path, _PATIENCE) as held:
-        if not held and os.path.exists(
-            path
-        ):  # else the folder cannot be written, which `write_trust` says better
+    lock = FileLock(f"{trust_file()}.lock", _PATIENCE)
+    with lock:
+        if lock.is_taken:
             raise TrustError(f"another process changes {trust_file()}: try again when it has ended")
         trusted = read_trust()
         yield trusted

@@ -215,7 +215,7 @@ class LiveTarget:
             if doing != "initialize":  # it is initialised, so it must be cleaned up
                 self._undo()
             self._end()
-            self._release_needed()
+            log_all(self._release_needed())
             if isinstance(error, Exception) and not isinstance(error, _REPORTED):
                 raise self._failed(doing, error) from error
             raise
@@ -260,14 +260,8 @@ class LiveTarget:
         self._ended.set()
 
     def _release_needed(self) -> list[TargetError]:
-        errors = []
-        for live in reversed(self._needed.values()):
-            try:
-                live.release()
-            except TargetError as error:
-                errors.append(error)
-        self._needed = {}
-        return errors
+        needed, self._needed = self._needed, {}
+        return release_all(needed)
 
     def _failed(self, doing: str, error: BaseException) -> TargetError:
         message = str(error) if isinstance(error, BrainsmithError) else describe_error(error)
@@ -286,9 +280,25 @@ class LiveTarget:
         return f"target '{self.name}' (device {self.device_id})"
 
 
-def raise_first(errors: Sequence[TargetError]) -> None:
-    """Raise the first of some errors, if there are any; the others are logged, so that none is lost."""
-    for error in errors[1:]:
+def release_all(held: dict[str, LiveTarget]) -> list[TargetError]:
+    """Release targets, the last one first; return what their `cleanup` raised."""
+    errors = []
+    for live in reversed(held.values()):
+        try:
+            live.release()
+        except TargetError as error:
+            errors.append(error)
+    return errors
+
+
+def log_all(errors: Sequence[TargetError]) -> None:
+    """Log errors that come after the one that is raised, so that none is lost."""
+    for error in errors:
         warn("%s", error)
+
+
+def raise_first(errors: Sequence[TargetError]) -> None:
+    """Raise the first of some errors, if there are any; the others are logged."""
+    log_all(errors[1:])
     if errors:
         raise errors[0]

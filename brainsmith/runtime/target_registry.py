@@ -21,7 +21,7 @@ from brainsmith.plugin.plugin_needs import needs_of
 from brainsmith.plugin.precedence import precedence
 from brainsmith.plugin.records import RecordList
 from brainsmith.runtime.availability import why_unavailable, why_unsupported
-from brainsmith.runtime.live_target import LiveTarget
+from brainsmith.runtime.live_target import LiveTarget, log_all, release_all
 from brainsmith.runtime.resource_content import digest_of
 from brainsmith.runtime.target import Target
 from brainsmith.runtime.target_arguments import complete_arguments
@@ -228,8 +228,7 @@ class TargetRegistry:
                 if need.type == "target":
                     held[need.name] = self.acquire(self.get_info(need.name))
         except BaseException:
-            for live in reversed(held.values()):
-                live.release()
+            log_all(release_all(held))
             raise
         return held
 

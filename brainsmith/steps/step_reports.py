@@ -46,7 +46,7 @@ def write_report(cfg: Any, name: str, content: Mapping[str, Any]) -> None:
 
 
 def read_report(file: Path) -> dict[str, Any] | None:
-    """Return what a step reported; None if there is no such file, because the step did not run.
+    """Return what a step or a build reported; None if there is no such file, because it did not run.
 
     Raises:
         BuildError: The file cannot be read, or is damaged.
@@ -63,6 +63,8 @@ def read_report(file: Path) -> dict[str, Any] | None:
 
 
 def _unreadable(file: Path, reason: str) -> BuildError:
+    if file.name == "report.json":
+        return BuildError(f"{file} cannot be read as the report of a build: {reason}\n  build it again")
     return BuildError(
         f"{file} cannot be read as the report of a step: {reason}\n"
         "  run the step that writes it again, and let no other step write this file"

@@ -18,11 +18,15 @@ class FileLock:
     Args:
         path: Made where it does not exist.
         seconds: How long to wait for another process, which may have been stopped.
+
+    Attributes:
+        is_taken: Whether another process has held it for that long; else it is held, or there are no locks here.
     """
 
     def __init__(self, path: str, seconds: float) -> None:
         self.path = path
         self.seconds = seconds
+        self.is_taken = False
         self._descriptor = -1
 
     def __enter__(self) -> bool:
@@ -40,7 +44,8 @@ class FileLock:
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return True
             except BlockingIOError:
-                if time.monotonic() >= end:
+                self.is_taken = time.monotonic() >= end
+                if self.is_taken:
                     return False
                 time.sleep(_PAUSE)
             except OSError:  # a file system without locks

@@ -11,7 +11,7 @@ import numpy as np
 from brainsmith.errors import BuildError
 from brainsmith.plugin import get_plugin_manager
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
-from brainsmith.rtl.cores.checking import PART, default_case, fed_case, layer_intervals, try_backend
+from brainsmith.rtl.cores.checking import PART, check_kernel, default_case, fed_case, layer_intervals
 from brainsmith.rtl.cores.trial import golden_tensors, make_design, make_model
 from brainsmith.rtl.verification.layers import verify_layers
 from brainsmith.testing.transform_laws import differences
@@ -65,7 +65,7 @@ def check_backend(
     if info.backend_type == "hls":
         return _check_hls(info, fed_case(case, frames, seed))
     with TemporaryDirectory(prefix="brainsmith-") as folder:
-        check = try_backend(info, Path(folder), frames=frames, seed=seed, attributes=attributes, part=part)
+        check = check_kernel(info, Path(folder), frames=frames, seed=seed, attributes=attributes, part=part)
     judge_circuit(backend, check)
     return str(check)
 

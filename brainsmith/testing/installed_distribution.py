@@ -111,7 +111,10 @@ class InstalledPlugins:
         """Forget the modules of these distributions, and all that was discovered."""
         places = tuple(f"{source}{os.sep}" for source in self._sources)
         for name, module in list(sys.modules.items()):
-            if places and (getattr(module, "__file__", None) or "").startswith(places):
+            known = getattr(module, "__dict__", {})  # whatever else is there may compute what is asked of it
+            # A package that is a mere folder has no file.
+            lies = (known.get("__file__") or "", *(known.get("__path__") or ()))
+            if any(path.startswith(places) for path in lies):
                 del sys.modules[name]
         reset_plugin_system()
 

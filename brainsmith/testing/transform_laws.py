@@ -50,7 +50,7 @@ def check_transform(
     Args:
         transform: Its class, which is called without arguments; or an instance.
         models: To apply it to; their shapes are known. By default small graphs of the operators that the transform names.
-        rtol: How far outputs may differ, relative to what they were; 0 for equal bits.
+        rtol: How far outputs may differ, relative to what they were; at 0 they must be equal, as 0 and -0 are.
         atol: How far they may differ besides.
         seed: Of the random inputs.
 

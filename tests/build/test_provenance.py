@@ -40,6 +40,11 @@ def test_damaged_statements_are_refused(tmp_path):
         (("subject",), [{"name": "a"}]),
         (("subject",), [{"name": "a", "digest": {"sha256": [1]}}]),
         (("subject",), [{"name": 5, "digest": {"sha256": "ab"}}]),
+        (("predicate", "buildDefinition", "resolvedDependencies"), [{"name": ""}]),
+        (
+            ("predicate", "buildDefinition", "resolvedDependencies"),
+            [{"name": "a", "annotations": {"version": 5}}],
+        ),
     ):
         damaged = json.loads(json.dumps(whole))
         at = damaged

@@ -76,6 +76,7 @@ class Unprintable:
     [
         ("%d of them", ("many",), "%d of them (its arguments do not fit: TypeError)"),
         ("%s", (Unprintable(),), "%s (its arguments do not fit: ZeroDivisionError)"),
+        (Unprintable(), (), "an object of class Unprintable, which has no text: ZeroDivisionError"),
     ],
 )
 def test_arguments_that_do_not_fit_lose_no_line(message, arguments, text):

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import threading
+import time
 
 import pytest
 
@@ -55,6 +57,25 @@ def test_a_build_that_runs_is_listed_with_its_steps_until_it_ends(tree):
     assert "now" not in found(tree) and running_builds(tree / "now") == []
 
 
+@pytest.mark.slow
+def test_builds_that_end_while_they_are_looked_at_are_no_error(tmp_path):
+    until = time.monotonic() + 3
+
+    def begin_and_end():
+        while time.monotonic() < until:
+            workspace = Workspace(tmp_path / "now")
+            (workspace.staging / "checkpoints").mkdir()
+            (workspace.staging / "checkpoints" / "01_cleanup.onnx").write_text("")
+            workspace.discard()
+
+    builds = threading.Thread(target=begin_and_end)
+    builds.start()
+    seen = set()
+    while builds.is_alive():
+        seen |= {one.state for one in BuildTree(tmp_path).builds()}
+    assert seen == {"running"}
+
+
 def test_what_a_killed_build_left_does_not_run(tree):
     workspace = Workspace(tree / "now")
     dead = workspace.staging.name.replace(f"-{os.getpid()}-", "-4194304-")
@@ -80,7 +101,7 @@ def test_no_path_leads_out_of_the_folder(tree, tmp_path):
     shutil.copytree(tree / "good", tmp_path / "outside")
     (tree / "link").symlink_to(tmp_path / "outside")
     looked = BuildTree(tree)
-    for path in ("../outside", "good/../../outside", "/etc", "link", "", "good//", "nowhere"):
+    for path in ("../outside", "good/../../outside", "/etc", "link", "", "good//", "nowhere", "good\0"):
         assert looked.build(path) is None, path
     assert looked.build("good").path == "good"
     assert BuildTree(tree / "good").build(".").state == "done"

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import signal
 import sqlite3
+import threading
 import time
 
 import pytest
@@ -229,3 +230,19 @@ class JournalIsATable(RuleBasedStateMachine):
 
 JournalIsATable.TestCase.settings = settings(max_examples=30, stateful_step_count=20, deadline=None)
 test_the_journal_is_a_table = JournalIsATable.TestCase
+
+
+def test_ctrl_c_while_another_process_writes_leaves_no_change_half_made(tmp_path):
+    journal = PointJournal(tmp_path)
+    journal.add(POINTS, "estimates")
+    begin(journal)
+    other = sqlite3.connect(tmp_path / FILE, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    threading.Timer(0.3, lambda: other.execute("ROLLBACK")).start()
+    with pytest.raises(KeyboardInterrupt):
+        journal.release_all()
+        time.sleep(1)  # what the signal interrupts where it comes late
+    assert journal.release_all() == 1
+    assert {state for _, state in states(journal)} == {"waiting"}
+    other.close()

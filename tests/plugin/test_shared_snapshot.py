@@ -174,6 +174,9 @@ HOSTILE = {
     "no files": lambda plain: plain.pop("files"),
     "files that are numbers": lambda plain: plain.update(files=[1]),
     "no code": lambda plain: plain.update(code=None),
+    "a young file behind the last": lambda plain: plain["files"][0].__setitem__(4, [1 << 40]),
+    "a young file that is a text": lambda plain: plain["files"][0].__setitem__(4, ["x"]),
+    "young files that are a number": lambda plain: plain["code"][0].__setitem__(4, 7),
     "digests that are missing": lambda plain: plain["files"][0].__setitem__(3, ""),
 }
 

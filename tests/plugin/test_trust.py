@@ -1,5 +1,7 @@
 """What is not trusted is found and listed, and nothing of it runs: by distribution, folder, owner and signature."""
 
+import errno
+import fcntl
 import importlib.util
 import json
 import os
@@ -17,13 +19,17 @@ from brainsmith.blueprint.resolve import check_blueprint
 from brainsmith.cli.main import main
 from brainsmith.errors import BlueprintError, PluginLoadError, SettingsError, TrustError, UntrustedPluginError
 from brainsmith.plugin import trust_store
+from brainsmith.plugin.discovery_transfer import pull_discovery, push_discovery
 from brainsmith.plugin.manager import get_plugin_manager, reset_plugin_system
 from brainsmith.plugin.mounted_folders import FOLDER_PREFIX
+from brainsmith.plugin.request import Request
+from brainsmith.plugin.shared_discovery import SharedDiscovery
 from brainsmith.plugin.signed_folder import digests_of, make_key, sign, why_not_signed
 from brainsmith.plugin.trust_store import TrustList, read_trust, trust_file, write_trust
 from brainsmith.plugins import steps
 from brainsmith.settings import load_settings
 from brainsmith.store.file_lock import FileLock
+from brainsmith.store.shared.shared_cache import shared_cache
 from tests.plugin.installed import step_file
 
 pytestmark = pytest.mark.usefixtures("no_frameworks")
@@ -657,6 +663,15 @@ def test_processes_that_add_at_once_lose_nothing(tmp_path):
     assert set(read_trust().folders) == {os.path.realpath(folder) for folder in folders}
 
 
+def test_a_list_on_a_file_system_without_locks_is_changed_all_the_same(acme, monkeypatch):
+    def refuse(descriptor, how):
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    assert main(["trust", "add", "acme"]) == 0
+    assert list(read_trust().distributions) == ["acme"]
+
+
 def test_a_list_that_another_process_holds_is_not_changed(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(trust_store, "_PATIENCE", 0.0)
     with FileLock(f"{trust_file()}.lock", 1.0) as held:
@@ -685,3 +700,24 @@ def test_what_cannot_be_a_key_or_be_signed_leaves_nothing(tmp_path):
     with pytest.raises(TrustError) as caught:
         sign(str(tmp_path / "plugins"), f"{key}2")
     assert str(caught.value) == f"{tmp_path}/plugins holds no file that could be signed"
+
+
+@pytest.mark.finds_anew
+@pytest.mark.parametrize(
+    "told", [{"framework": "qonnx"}, {"framework": "good", "extra": {"entry_point": "steps"}}]
+)
+def test_what_a_shared_cache_says_of_an_origin_trusts_nothing(acme, marker, listed, monkeypatch, told):
+    acme.install("good", "1.0", {"steps": "acme_good"}, acme_good="from brainsmith import step\n")
+    assert main(["trust", "add", "good"]) == 0
+    monkeypatch.setenv("BRAINSMITH_SHARED_CACHE", f"memory://{marker}")
+    settings = load_settings()
+    snapshot = get_plugin_manager().everything()
+    at = next(at for at, info in enumerate(snapshot.records) if info.name == "acme_tidy")
+    snapshot.records[at] = snapshot.records[at].replace(**{"extra": {}, **told})
+    assert SharedDiscovery(Request("full").key, settings, snapshot.environment).offer(snapshot)
+    itself = "with trust: listed each machine reads its plugins itself"
+    assert pull_discovery(settings, shared_cache(settings)) == (True, itself)
+    assert push_discovery(snapshot, settings, shared_cache(settings)) == itself
+    get_plugin_manager().clear_cache()
+    assert refused("acme_tidy") == "acme 1.5 is not in the list of what is trusted: brainsmith trust add acme"
+    assert not marker.exists()

@@ -305,6 +305,16 @@ def test_a_dependency_is_let_go_of_if_the_target_fails(manager):
     assert base.instances[0].calls == ["initialize", "cleanup"]
 
 
+def test_dependencies_are_let_go_of_if_another_one_fails_however_their_cleanup_ends(manager):
+    first = toy("First")
+    second = toy("Second", fails_in=("cleanup",))
+    toy("Third", fails_in=("initialize",))
+    toy("Upper", requires_plugins=("first", "second", "third"))
+    with pytest.raises(TargetError, match="target 'third' failed in initialize"):
+        manager.switch_plugin("upper")
+    assert [cls.instances[0].calls for cls in (first, second)] == [["initialize", "cleanup"]] * 2
+
+
 class Payload:
     def __init__(self, log):
         self.log = log

@@ -78,6 +78,13 @@ def test_and_is_gone_in_the_next():
         importlib.metadata.version("acme-steps")
 
 
+@pytest.mark.parametrize(("value", "beside"), [(1, {}), (2, {"acme_folder/__init__.py": ""}), (3, {})])
+def test_a_package_that_is_a_mere_folder_is_gone_too(installed_plugin, value, beside):
+    files = {**beside, "acme_folder/one.py": step_file("acme_look", value)}
+    installed_plugin("acme", files, {"acme": "acme_folder.one"})
+    assert steps.acme_look(None, None) == value
+
+
 def test_several_distributions_in_one_test(installed_plugin):
     installed_plugin("acme", {"acme_a.py": step_file("look_a")}, {"a": "acme_a"})
     assert hasattr(steps, "look_a")

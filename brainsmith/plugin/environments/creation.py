@@ -30,18 +30,19 @@ def create(name: str, settings: Settings) -> tuple[str, bool]:
 
     Raises:
         PluginEnvironmentError: The settings have no such environment, or take it as it is; a requirement is not of the
-            form of PEP 508; an installer failed; or another process makes it for too long.
+            form of PEP 508; an installer failed; the folder cannot be written; or another process makes it for too long.
     """
     stated = _stated(name, settings)
     root = root_of(name, stated)
     if _is_ready(root):
         return root, False
     _check(name, stated["requirements"])
-    with FileLock(f"{root}.lock", _SECONDS) as held:
-        if not held:
+    lock = FileLock(f"{root}.lock", _SECONDS)
+    with lock:
+        if lock.is_taken:
             raise PluginEnvironmentError(
-                f"environment {name!r} cannot be made: {root}.lock cannot be locked, or another process has held it for "
-                f"{_SECONDS:g} s: end that one"
+                f"environment {name!r} cannot be made: another process has held {lock.path} for {_SECONDS:g} s: "
+                "end that one"
             )
         if _is_ready(root):
             return root, False
@@ -71,6 +72,7 @@ def _check(name: str, requirements: tuple[str, ...]) -> None:
 def _make(name: str, root: str, requirements: tuple[str, ...], settings: Settings) -> None:
     _remove(root)
     try:
+        os.makedirs(os.path.dirname(root), exist_ok=True)
         for command in _commands(root, requirements):
             run(command, timeout=_SECONDS, what=os.path.basename(command[0]), folder=settings.project)
         with open(os.path.join(root, READY), "w", encoding="utf-8") as file:
@@ -80,6 +82,11 @@ def _make(name: str, root: str, requirements: tuple[str, ...], settings: Setting
         raise PluginEnvironmentError(
             f"environment {name!r} cannot be made: {error}{_last(error.output)}\n"
             f"  its requirements: {', '.join(requirements)}"
+        ) from error
+    except OSError as error:
+        _remove(root)
+        raise PluginEnvironmentError(
+            f"environment {name!r} cannot be made: {error.filename} cannot be written: {error.strerror}"
         ) from error
     except BaseException:  # Ctrl-C: what is half made is no environment
         _remove(root)

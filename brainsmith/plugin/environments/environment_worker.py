@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 import warnings
 
 from brainsmith import TYPE_CHECKING
@@ -13,7 +14,7 @@ from brainsmith.plugin.environments.place import installed_state
 from brainsmith.plugin.environments.worker_connection import EnvironmentConnection
 from brainsmith.plugin.process_ends import WorkerEndedError
 from brainsmith.store.audit import RUNNING
-from brainsmith.store.files import stamps
+from brainsmith.store.files import is_racy, stamps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +52,11 @@ class EnvironmentWorker:
     def pid(self) -> int | None:
         """The number of its process; None while none runs."""
         return None if self._connection is None else self._connection.pid
+
+    @property
+    def current_pid(self) -> int | None:
+        """The number of its process while the files that it has imported are as they were; None otherwise."""
+        return self.pid if stamps(list(self._state)) == list(self._state.values()) else None
 
     def forget(self, number: int) -> None:
         """Let the worker forget an instance."""
@@ -98,17 +104,18 @@ class EnvironmentWorker:
         blobs: list[bytes],
         answer_cfg: Callable[[Message], Message],
     ) -> Message:
-        if self._connection is not None and self._has_changed():
+        if self._connection is not None and (self._connection.has_ended or self._has_changed()):
             self._drop()
         for again in (True, False):
             try:
                 connection = self._running(info)
+                begin = time.time_ns()
                 connection.begin(info.extra.get("time_limit", 0.0))
                 forget, self._forget = self._forget, []
                 asked = {**header, "forget": forget, "level": logging.getLogger().getEffectiveLevel()}
                 connection.send(asked, blobs)
                 answer = self._answer(connection, answer_cfg)
-                self._note(answer[0], info)
+                self._note(answer[0], info, begin)
                 connection.show_output()
                 return answer
             except WorkerEndedError as error:
@@ -136,7 +143,7 @@ class EnvironmentWorker:
             self._installed, self._state = installed_state(self._folders), {}
             try:
                 connection = EnvironmentConnection(self._python)
-            except ToolError as error:
+            except (ToolError, OSError) as error:
                 raise PluginEnvironmentError(
                     f"the worker of environment {self._name!r} cannot be started: {error}"
                 ) from error
@@ -159,13 +166,17 @@ class EnvironmentWorker:
 
     def _has_changed(self) -> bool:
         """Tell whether what the worker has imported is no longer what is there."""
-        same = stamps(list(self._state)) == list(self._state.values())
-        return not same or installed_state(self._folders) != self._installed
+        return self.current_pid is None or installed_state(self._folders) != self._installed
 
-    def _note(self, answer: dict[str, Any], info: PluginInfo) -> None:
-        """Note which files the worker holds, and what the plugin read: the build's recorder would see it of a local one."""
+    def _note(self, answer: dict[str, Any], info: PluginInfo, begin: int) -> None:
+        """Note which files the worker holds, and what the plugin read: the build's recorder would see it of a local one.
+
+        Of a file that may have been written since the call began, nobody knows whether it was imported before: it counts
+        as one that changes.
+        """
         new = [path for path in {*answer["modules"], info.file} if path and path not in self._state]
-        self._state.update(zip(new, stamps(new), strict=True))
+        for path, found in zip(new, stamps(new), strict=True):
+            self._state[path] = None if is_racy(found, begin) else found
         reads = [(path, flags) for path, flags in answer["reads"] if path not in self._state]
         if reads or answer["hidden"]:
             RUNNING.note(lambda recorder: recorder.read_by_worker(reads, answer["hidden"]))

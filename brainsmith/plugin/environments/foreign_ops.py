@@ -8,7 +8,6 @@ from brainsmith.plugin.environments import worker_wire
 from brainsmith.plugin.environments.environment_worker import worker_of
 from brainsmith.plugin.environments.worker_failure import failure
 from brainsmith.plugin.node_claims import op_type_of
-from brainsmith.store.files import stamp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,14 +41,15 @@ class ForeignOp:
 
     def get_nodeattr_types(self) -> dict[str, tuple[Any, ...]]:
         """Return what the op's class says, which is asked once for a node as it is."""
-        worker, node, file = worker_of(self.info), self.onnx_node.SerializeToString(), stamp(self.info.file)
-        found = self.known.get((worker.pid, file, node))
+        worker, node = worker_of(self.info), self.onnx_node.SerializeToString()
+        pid = worker.current_pid
+        found = None if pid is None else self.known.get((pid, node))
         if found is None:
             stated = self._ask("attributes")
             found = {name: (*each[:3], *map(set, each[3:])) for name, each in stated.items()}
             if len(self.known) >= _MOST:
                 self.known.clear()
-            self.known[worker.pid, file, node] = found
+            self.known[worker.pid, node] = found
         return dict(found)
 
     def make_shape_compatible_op(self, model: ModelWrapper) -> NodeProto:

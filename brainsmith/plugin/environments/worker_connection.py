@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import weakref
+from contextlib import ExitStack
 
 from brainsmith import TYPE_CHECKING
 from brainsmith.plugin.environments import worker_wire
@@ -47,25 +48,24 @@ class EnvironmentConnection:
 
     Raises:
         ToolError: It cannot be started.
+        OSError: Likewise, as there can be no pipe or no folder.
     """
 
     def __init__(self, python: str) -> None:
-        self._output = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as this)
         self._shown = 0
-        (asked, self._ask), (self._hear, answers) = os.pipe(), os.pipe()
-        self._folder = _shared_folder()
-        try:
+        with ExitStack() as ours, ExitStack() as theirs:
+            self._output = ours.enter_context(tempfile.TemporaryFile())
+            asked, self._ask = os.pipe()
+            ours.callback(os.close, self._ask)
+            theirs.callback(os.close, asked)
+            self._hear, answers = os.pipe()
+            ours.callback(os.close, self._hear)
+            theirs.callback(os.close, answers)
+            self._folder = _shared_folder()
+            ours.callback(shutil.rmtree, self._folder, ignore_errors=True)
             command = [python, "-I", SCRIPT, str(asked), str(answers), self._folder]
             self._child = start_program(command, (asked, answers), self._output.fileno())
-        except BaseException:
-            os.close(self._ask)
-            os.close(self._hear)
-            self._output.close()
-            shutil.rmtree(self._folder, ignore_errors=True)
-            raise
-        finally:
-            os.close(asked)
-            os.close(answers)
+            ours.pop_all()
         for descriptor in (self._ask, self._hear):
             os.set_blocking(descriptor, False)
             _widen(descriptor)
@@ -80,6 +80,11 @@ class EnvironmentConnection:
     def pid(self) -> int:
         """The number of its process."""
         return self._child.pid
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process has ended."""
+        return self._child.has_ended(0)
 
     def begin(self, limit: float) -> None:
         """Let what follows take so many seconds; 0 for any."""
@@ -97,13 +102,12 @@ class EnvironmentConnection:
         for part in _aside(lambda: worker_wire.packed(header, blobs, self._folder)):
             rest = memoryview(part)
             while rest:
-                self._wait(room)
+                has_ended = self._wait(room)
                 try:
                     rest = rest[os.write(self._ask, rest[:_PART]) :]
-                except BlockingIOError:
-                    continue
-                except OSError:
-                    raise WorkerEndedError(self._how_it_ended(), received=False) from None
+                except OSError as error:
+                    if has_ended or not isinstance(error, BlockingIOError):
+                        raise WorkerEndedError(self._how_it_ended(), received=False) from None
 
     def receive(self) -> Message:
         """Wait for a message.
@@ -119,25 +123,33 @@ class EnvironmentConnection:
     def _read(self, count: int) -> bytes | None:
         parts = []
         while count:
-            self._wait(self._poll)
+            has_ended = self._wait(self._poll)
             try:
                 part = os.read(self._hear, min(count, _PART))
             except BlockingIOError:
-                continue
+                if not has_ended:
+                    continue
+                part = b""
             if not part:
                 return None
             parts.append(part)
             count -= len(part)
         return b"".join(parts)
 
-    def _wait(self, poll: select.poll) -> None:
-        """Wait until a pipe can be used; who listens hears that this waits, and who is not wanted any more gives up."""
+    def _wait(self, poll: select.poll) -> bool:
+        """Wait until a pipe can be used, or tell that the worker has ended: a process that it forked may hold the pipe.
+
+        Who listens hears that this waits, and who is not wanted any more gives up.
+        """
         while not poll.poll(BEAT * 1000):
+            if self.has_ended:
+                return True
             Workers.go_on()
             if has_listener():
                 tick()
             if self._until and time.monotonic() >= self._until:
                 raise WorkerEndedError(f"did not end within {self._limit:g} s")
+        return False
 
     def show_output(self) -> None:
         """Print what was written past Python's own streams: by native code, and by programs that a plugin started."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _HIDING = ("subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.forkpty", "socket.connect")
 """Events after which a result may come from where nobody sees it."""
 
+_PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
+
 
 class WorkerReads:
     """What plugins open here, for the recorder of the build: all but this Python and what is installed in it."""
@@ -64,6 +66,11 @@ class WorkerReads:
                 return False
             frame = frame.f_back
         return True
+
+    def is_elsewhere(self, path: str) -> bool:
+        """Tell whether a file is neither of this Python nor in a folder of installed packages."""
+        whole = os.path.realpath(path)
+        return not whole.startswith(self._without) and not any(part in whole for part in _PACKAGES)
 
     def taken(self) -> dict[str, Any]:
         """Return what the call read that ends, and all that was read at imports."""

@@ -65,11 +65,29 @@ class Channel:
         self._ask, self._answer, self._folder = ask, answer, folder
         self._lock = threading.Lock()
         self._turn = threading.Lock()
+        self._pid = os.getpid()
+        self._of_thread = threading.local()
 
     def send(self, header: dict[str, Any], blobs: Any = ()) -> None:
         """Send a message."""
-        with self._lock:
-            worker_wire.write_all(self._answer, worker_wire.packed(header, list(blobs), self._folder))
+        parts = worker_wire.packed(header, list(blobs), self._folder)
+        self._of_thread.sends = True
+        try:
+            with self._lock:
+                worker_wire.write_all(self._answer, parts)
+        finally:
+            self._of_thread.sends = False
+
+    def say(self, text: str, **message: Any) -> None:
+        """Send what a plugin says; or print it past the pipes, where another message would be broken into.
+
+        So it is in a child that a plugin forked, and in what is destroyed while this thread sends a message.
+        """
+        if os.getpid() != self._pid or getattr(self._of_thread, "sends", False):
+            end = "" if message["kind"] == "print" else "\n"
+            worker_wire.write_all(2, [(text + end).encode("utf-8", "backslashreplace")])
+        else:
+            self.send({**message, "text": text})
 
     def receive(self) -> Any:
         """Wait for a message; None when nobody asks any more."""
@@ -77,6 +95,8 @@ class Channel:
 
     def inquire(self, **question: Any) -> Any:
         """Ask whoever called for something of `cfg`, and return it."""
+        if os.getpid() != self._pid:
+            raise RuntimeError("a process that a plugin forked cannot use cfg: read it before")
         blobs: list[bytes] = []
         values = {name: worker_wire.encode(value, blobs) for name, value in question.items()}
         with self._turn:
@@ -124,7 +144,7 @@ class SentStream(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Print a text there."""
-        self._channel.send({"kind": "print", "stream": self._name, "text": str(text)})
+        self._channel.say(str(text), kind="print", stream=self._name)
         return len(text)
 
 
@@ -137,10 +157,14 @@ class Records(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Send a record, with the name of its logger."""
-        text = record.getMessage()
+        try:
+            text = record.getMessage()
+        except Exception:  # noqa: BLE001  (arguments that do not fit cost no plugin its call, there as little as here)
+            self.handleError(record)
+            return
         if record.exc_info and record.exc_info[0] is not None:
             text += "\n" + "".join(traceback.format_exception(*record.exc_info)).rstrip()
-        self._channel.send({"kind": "log", "name": record.name, "level": record.levelno, "text": text})
+        self._channel.say(text, kind="log", name=record.name, level=record.levelno)
 
 
 def _stand_in(name: str) -> types.ModuleType:
@@ -176,6 +200,7 @@ class Plugins:
         self._channel = channel
         self._reads = worker_reads.WorkerReads(folder)
         self._instances: dict[int, Any] = {}
+        self._installed: set[str] = set()
         self.phase = ""
 
     def run(self, header: dict[str, Any], blobs: list[bytes]) -> None:
@@ -273,12 +298,19 @@ class Plugins:
         }
 
     def _modules(self, top: str) -> list[str]:
-        """Return the files of the plugin's own package that are imported: when one changes, another worker is started."""
+        """Return the files that are imported of the plugin's own package and of packages that are installed in place.
+
+        When one changes, another worker is started.
+        """
         files = []
         for name, module in list(sys.modules.items()):
-            file = getattr(module, "__file__", None)
-            if name.partition(".")[0] == top and isinstance(file, str):
-                files.append(file)
+            is_own = name.partition(".")[0] == top
+            if is_own or name not in self._installed:
+                file = getattr(module, "__dict__", {}).get("__file__")
+                if isinstance(file, str) and (is_own or self._reads.is_elsewhere(file)):
+                    files.append(file)
+                elif not is_own:
+                    self._installed.add(name)
         return files
 
 
@@ -304,15 +336,7 @@ def main(ask: int, answer: int, folder: str) -> None:
     logging.getLogger().addHandler(Records(channel))
 
     def show(message: Any, category: Any, file: str, line: int, *more: Any) -> None:
-        channel.send(
-            {
-                "kind": "warning",
-                "text": str(message),
-                "category": category.__name__,
-                "file": file,
-                "line": line,
-            }
-        )
+        channel.say(str(message), kind="warning", category=category.__name__, file=file, line=line)
 
     warnings.showwarning = show  # type: ignore[assignment]
     _provide_brainsmith()

@@ -54,7 +54,7 @@ class KernelCheck:
 
 
 def check_kernel(
-    kernel: str,
+    kernel: str | PluginInfo,
     folder: Path,
     *,
     frames: int | None = None,
@@ -62,12 +62,12 @@ def check_kernel(
     attributes: Mapping[str, int | str] | None = None,
     part: str = PART,
 ) -> KernelCheck:
-    """Simulate a kernel's first RTL backend, and compare with its Python execution.
+    """Simulate an RTL backend of a kernel that says its streams, and compare with its Python execution.
 
     The inputs are both ends of their ranges, all values in order as far as half of the frames go, and random ones.
 
     Args:
-        kernel: Its name.
+        kernel: Its name, which means its first RTL backend; or the record of a backend.
         folder: Where its Verilog is generated.
         frames: To run, 3 or more. By default 64, and as many more as it takes for all values of inputs of up to 8 bits.
         seed: Of inputs and stalls.
@@ -78,21 +78,7 @@ def check_kernel(
         BuildError: The kernel has no RTL backend.
         SimulationError: It cannot be built, or reports an error.
     """
-    return try_backend(
-        _rtl_backend(kernel), folder, frames=frames, seed=seed, attributes=attributes, part=part
-    )
-
-
-def try_backend(
-    backend: PluginInfo,
-    folder: Path,
-    *,
-    frames: int | None = None,
-    seed: int = 0,
-    attributes: Mapping[str, int | str] | None = None,
-    part: str = PART,
-) -> KernelCheck:
-    """Simulate an RTL backend of a kernel that says its streams, as `check_kernel` does."""
+    backend = _rtl_backend(kernel) if isinstance(kernel, str) else kernel
     if frames is not None and frames < 3:
         raise ValueError(f"frames must be 3 or more, not {frames!r}")
     prepare_finn()

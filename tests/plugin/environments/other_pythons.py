@@ -168,6 +168,15 @@ def install_plugins(packages, text=PLUGINS, name="acme_plugins"):
     (packages / name / "__init__.py").write_text(text)
 
 
+def sharing_environment(root, plugins):
+    """Make a virtual environment that sees this one's packages, with plugins of its own; return its packages' folder."""
+    virtual_environment(root, ".".join(map(str, sys.version_info[:3])), plugins)
+    (packages,) = (root / "lib").glob("python*/site-packages")
+    here = next(path for path in sys.path if path.endswith("site-packages"))
+    (packages / "here.pth").write_text(f"{here}\n")
+    return packages
+
+
 def real_environment(root, requirements):
     """Make a virtual environment with packages of exactly these versions, and the plugins."""
     subprocess.run([sys.executable, "-m", "venv", root], check=True)

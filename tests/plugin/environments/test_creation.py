@@ -2,7 +2,9 @@
 
 import os
 import subprocess
+import sys
 import threading
+import time
 
 import pytest
 
@@ -12,6 +14,7 @@ from brainsmith.plugin.environments.place import READY, read_environment, root_o
 from brainsmith.settings import environments_folder, load_settings
 from brainsmith.store.file_lock import FileLock
 from tests.plugin.environments.other_pythons import name_environments
+from tests.plugin.installed import ROOT
 
 
 @pytest.fixture
@@ -31,6 +34,29 @@ def test_only_environments_of_requirements_are_made(project, tmp_path, data_fold
     with pytest.raises(PluginEnvironmentError) as caught:
         create("acne", load_settings())
     assert str(caught.value) == "the settings name no environment 'acne'. Did you mean 'acme'?"
+
+
+def test_a_folder_that_cannot_be_written_is_named(project, data_folder):
+    name_environments(project, tools="[]")
+    data_folder.write_text("")
+    with pytest.raises(PluginEnvironmentError) as caught:
+        create("tools", load_settings())
+    assert str(caught.value) == (
+        f"environment 'tools' cannot be made: {data_folder}/brainsmith cannot be written: Not a directory"
+    )
+
+
+@pytest.mark.slow
+def test_one_that_another_process_makes_is_waited_for(project, data_folder):
+    name_environments(project, tools="[]")
+    command = [sys.executable, "-m", "brainsmith", "env", "create", "tools"]
+    environment = {**os.environ, "PYTHONPATH": ROOT}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as first:
+        root = root_of("tools", load_settings().environments["tools"])
+        while not os.path.exists(root):
+            time.sleep(0.01)
+        assert create("tools", load_settings()) == (root, False)
+        assert first.communicate()[0] == f"environment tools is made: {root}\n"
 
 
 @pytest.mark.slow
@@ -65,6 +91,18 @@ def test_two_that_make_one_at_once_do_not_remove_each_others_files(project, data
             pass
     second.join(10)
     assert given == [(root, False)]
+
+
+def test_one_that_another_process_makes_for_too_long(project, data_folder, monkeypatch):
+    name_environments(project, acme="[toposort==1.10]")
+    settings = load_settings()
+    lock = f"{root_of('acme', settings.environments['acme'])}.lock"
+    monkeypatch.setattr("brainsmith.plugin.environments.creation._SECONDS", 0.05)
+    with FileLock(lock, 1.0), pytest.raises(PluginEnvironmentError) as caught:
+        create("acme", settings)
+    assert str(caught.value) == (
+        f"environment 'acme' cannot be made: another process has held {lock} for 0.05 s: end that one"
+    )
 
 
 def test_what_is_no_requirement_is_refused_before_anything_is_installed(project, data_folder):

@@ -26,7 +26,11 @@ from brainsmith.errors import (
 from brainsmith.execution.execute import Executor
 from brainsmith.graph.known_domains import domain_fault
 from brainsmith.ops import execute_custom_op
-from brainsmith.plugin.environments.environment_worker import EnvironmentWorker, worker_of
+from brainsmith.plugin.environments.environment_worker import (
+    EnvironmentWorker,
+    close_workers,
+    worker_of,
+)
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugins import ops
 from brainsmith.plugins import transforms as tfm
@@ -35,6 +39,7 @@ from tests.plugin.environments.other_pythons import (
     OPS,
     install_plugins,
     name_environments,
+    sharing_environment,
     virtual_environment,
 )
 
@@ -245,6 +250,28 @@ def test_it_computes_what_its_class_computes_here_bit_for_bit_in_one_call(acme, 
     assert execute_onnx(model, {"x": X[0]})["y"].tobytes() == expected[0].tobytes()
     large = np.concatenate([X] * 100)
     assert executor.run({"x": large})["y"].tobytes() == np.stack(expected * 100).tobytes()
+
+
+@pytest.mark.slow
+def test_attributes_are_those_of_now_whichever_file_of_the_package_they_are_stated_in(project, tmp_path):
+    text = "from brainsmith import op\nfrom .base import Base\n\n\n@op\nclass Scale(Base):\n    pass\n"
+    base = sharing_environment(tmp_path / "sharing", text) / "acme_plugins" / "base.py"
+    stated = (
+        "from qonnx.custom_op.base import CustomOp\n\n\nclass Base(CustomOp):\n    def get_nodeattr_types(self):\n"
+        "        return {'by': ('i', False, 2)}\n"
+    ) + "".join(
+        f"\n    def {name}(self, *given):\n        pass\n"
+        for name in ("make_shape_compatible_op", "infer_node_datatype", "execute_node", "verify_node")
+    )
+    base.write_text(stated)
+    name_environments(project, acme=tmp_path / "sharing")
+    operator = getCustomOp(helper.make_node("Scale", ["x"], ["y"], domain="acme_plugins"))
+    try:
+        assert operator.get_nodeattr("by") == 2
+        base.write_text(stated.replace("False, 2", "False, 33"))
+        assert operator.get_nodeattr("by") == 33
+    finally:
+        close_workers()
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -26,7 +27,87 @@ from brainsmith.plugin.environments.worker_failure import failure
 from brainsmith.plugin.manager import get_plugin_manager
 from brainsmith.plugins import transforms as tfm
 from tests.build import graphs
-from tests.plugin.environments.other_pythons import PLUGINS, name_environments, virtual_environment
+from tests.plugin.environments.other_pythons import (
+    PLUGINS,
+    name_environments,
+    sharing_environment,
+    virtual_environment,
+)
+
+ODD = """\
+import logging
+import multiprocessing
+import os
+import signal
+from pathlib import Path
+
+from qonnx.transformation.base import Transformation
+
+from brainsmith import transform
+
+import elsewhere
+from . import number
+
+
+@transform(stage="tidy")
+class Edit(Transformation):
+    def apply(self, model):
+        model.graph.doc_string += f"{number.VALUE} {elsewhere.VALUE};"
+        if number.VALUE == 1:
+            Path(number.__file__).write_text("VALUE = 22\\n")
+        return model, False
+
+
+def print_much(letter):
+    for _ in range(20):
+        print(letter * 100_000)
+
+
+@transform(stage="tidy")
+class Fork(Transformation):
+    def apply(self, model):
+        with multiprocessing.get_context("fork").Pool(3) as pool:
+            pool.map(print_much, "abc", chunksize=1)
+        return model, False
+
+
+@transform(stage="tidy")
+class Orphan(Transformation):
+    def __init__(self, dies=True):
+        super().__init__()
+        self.dies = dies
+
+    def apply(self, model):
+        if os.fork() == 0:
+            signal.pause()
+        if self.dies:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return model, False
+
+
+@transform(stage="tidy")
+class Log(Transformation):
+    def apply(self, model):
+        logging.getLogger("acme").warning("%d of them", "many")
+        return model, False
+
+
+class Loud:
+    def __init__(self):
+        self.me = self
+
+    def __del__(self):
+        print("gone")
+
+
+@transform(stage="tidy")
+class Destroy(Transformation):
+    def apply(self, model):
+        for _ in range(5000):
+            Loud()
+            print("made")
+        return model, False
+"""
 
 NOTED = "numpy 1.26.4, qonnx 0.4.0"
 
@@ -86,6 +167,66 @@ def failure_of_a_call():
     return str(caught.value)
 
 
+@pytest.fixture
+def sharing(project, tmp_path):
+    """The folder of a package that is installed in place in an environment with this one's packages and odd plugins."""
+    packages = sharing_environment(tmp_path / "sharing", ODD)
+    (packages / "acme_plugins" / "number.py").write_text("VALUE = 1\n")
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    (sources / "elsewhere.py").write_text("VALUE = 1\n")
+    (packages / "elsewhere.pth").write_text(f"{sources}\n")
+    name_environments(project, acme=f"{{python: {tmp_path / 'sharing'}, time_limit: 60}}")
+    yield sources
+    close_workers()
+
+
+@pytest.mark.slow
+def test_what_is_saved_in_a_call_or_beside_the_package_is_imported_anew_by_the_next_call(sharing):
+    model = graphs.quant_mlp()
+    model, _ = tfm.acme.Edit().apply(model)
+    model, _ = tfm.acme.Edit().apply(model)
+    (sharing / "elsewhere.py").write_text("VALUE = 333\n")
+    assert tfm.acme.Edit().apply(model)[0].graph.doc_string == "1 1;22 1;22 333;"
+
+
+@pytest.mark.slow
+def test_children_that_a_plugin_forks_print_past_the_pipes(sharing, capsys):
+    tfm.acme.Fork().apply(graphs.quant_mlp())
+    printed = capsys.readouterr().err
+    assert {letter: printed.count(letter) for letter in "abc"} == dict.fromkeys("abc", 2_000_000)
+
+
+@pytest.mark.slow
+def test_a_worker_that_ends_is_noticed_where_a_process_that_it_forked_goes_on(sharing):
+    with pytest.raises(PluginEnvironmentError) as caught:
+        tfm.acme.Orphan().apply(graphs.quant_mlp())
+    assert str(caught.value) == (
+        "the worker of environment 'acme' ended its process by SIGKILL in transform 'acme:Orphan'; the next call starts "
+        "a new one"
+    )
+    tfm.acme.Orphan(dies=False).apply(graphs.quant_mlp())
+    pid = worker_of(tfm.get_info("acme:Orphan")).pid
+    os.kill(pid, signal.SIGKILL)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    tfm.acme.Orphan(dies=False).apply(graphs.quant_mlp())
+
+
+@pytest.mark.slow
+def test_a_record_whose_arguments_do_not_fit_costs_a_plugin_nothing(sharing, capsys):
+    tfm.acme.Log().apply(graphs.quant_mlp())
+    printed = capsys.readouterr().err
+    assert printed.startswith("--- Logging error ---\n") and "Message: '%d of them'" in printed
+
+
+@pytest.mark.slow
+def test_what_is_destroyed_while_a_message_is_sent_may_print(sharing, capsys):
+    tfm.acme.Destroy().apply(graphs.quant_mlp())
+    printed = capsys.readouterr()
+    assert printed.out.count("made\n") == 5000
+    assert (printed.out + printed.err).count("gone") > 4000
+
+
 def test_a_worker_that_cannot_start_shows_what_it_printed(bare):
     instead_of_python(bare, "echo Python 3.6 is too old for a worker >&2\nexit 1")
     assert failure_of_a_call() == (
@@ -96,6 +237,28 @@ def test_a_worker_that_cannot_start_shows_what_it_printed(bare):
     assert failure_of_a_call().startswith(
         f"the worker of environment 'acme' cannot be started: {bare}/bin/python cannot be started: "
     )
+
+
+def open_files():
+    listed = map(int, os.listdir("/proc/self/fd"))
+    return {number for number in listed if os.path.exists(f"/proc/self/fd/{number}")}
+
+
+def test_where_no_more_files_can_be_opened_none_stays_open(bare):
+    info = tfm.get_info("acme:Tag")
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    before = open_files()
+    free = [number for number in range(max(before) + 7) if number not in before]
+    for room in range(6):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free[room], limit[1]))
+        try:
+            with pytest.raises(
+                PluginEnvironmentError, match=r"^the worker of environment 'acme' cannot be started: "
+            ):
+                worker_of(info).call(info, {}, [], None)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+        assert open_files() == before
 
 
 def test_a_worker_that_ends_in_a_call_is_named_with_how_it_ended(bare):
