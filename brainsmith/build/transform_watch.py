@@ -164,7 +164,7 @@ class _Watched:
                 f"value once it changes nothing more; if it needs more passes: {{transform: {self.name}, passes: NUMBER}}"
             )
         self._left = result[0]
-        return result
+        return result[0], result[1]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.transform, name)

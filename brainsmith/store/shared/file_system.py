@@ -110,7 +110,9 @@ class FileSystem:
         try:
             found = list(self._files.find(folder))
             if not found and self._files.info(self._root)["type"] != "directory":
-                raise NotADirectoryError(None, "Not a directory")  # of which there would be no entries, either
+                raise NotADirectoryError(
+                    None, "Not a directory"
+                )  # of which there would be no entries, either
         except FileNotFoundError:
             return []
         return found

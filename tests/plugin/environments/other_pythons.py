@@ -168,7 +168,7 @@ def install_plugins(packages, text=PLUGINS, name="acme_plugins"):
     (packages / name / "__init__.py").write_text(text)
 
 
-def sharing_environment(root, plugins):
+def sharing_environment(root: Path, plugins: str) -> Path:
     """Make a virtual environment that sees this one's packages, with plugins of its own; return its packages' folder."""
     virtual_environment(root, ".".join(map(str, sys.version_info[:3])), plugins)
     (packages,) = (root / "lib").glob("python*/site-packages")
