@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -83,12 +84,11 @@ print(json.dumps([taken[0], statistics.median(taken[1:]), max(taken[1:]), *ops])
 def foreign_environments() -> None:
     """Call a transform that does nothing, on the digits' model, and an op; the environment has this one's packages."""
     sys.path.insert(0, str(ROOT))
-    from tests.plugin.environments.other_pythons import sharing_environment
-
+    environments = importlib.import_module("tests.plugin.environments.other_pythons")
     compile_package()
     with tempfile.TemporaryDirectory(prefix="brainsmith-bench-") as folder:
         root = Path(folder) / "acme"
-        sharing_environment(root, PLUGIN)
+        environments.sharing_environment(root, PLUGIN)
         settings = Path(folder) / "config" / "brainsmith"
         settings.mkdir(parents=True)
         (settings / "config.yaml").write_text(

@@ -67,6 +67,8 @@ class BuildTree:
                 break
             found += self._in(folder)
         self.is_cut = cut
+        there = {self.root / one.path for one in found}
+        self._kept = {folder: known for folder, known in self._kept.items() if folder in there}
         return sorted(found, key=lambda one: (one.state != "running", -one.time, one.path))
 
     def build(self, path: str) -> FoundBuild | None:

@@ -144,15 +144,16 @@ class Recorder:
         """Note what a worker of another environment opened for what runs here.
 
         Args:
-            files: Absolute paths, each with the flags of its opening.
+            files: Absolute paths, each with the flags of its opening; those of a folder that was listed are below 0.
             hidden: An event of `HIDDEN` that happened there; empty if none did.
         """
         for path, flags in files:
-            if path in self._made:
-                continue
-            if not flags & (os.O_WRONLY | os.O_TRUNC):
-                self._read(path, path)
-            self._made.opened(path, flags)
+            if flags < 0:
+                self._listed(path, path)
+            elif path not in self._made:
+                if not flags & (os.O_WRONLY | os.O_TRUNC):
+                    self._read(path, path)
+                self._made.opened(path, flags)
         if hidden:
             self.unseen = self.unseen or HIDDEN[hidden]
             self.own_unseen = self.own_unseen or HIDDEN[hidden]
@@ -252,7 +253,9 @@ class Recorder:
         file = next(frames()).f_code.co_filename
         if is_import(file) and (not file.endswith("pkgutil.py") or self._is_library(caller())):
             return
-        absolute = self._absolute("." if path is None else path)
+        self._listed(path, self._absolute("." if path is None else path))
+
+    def _listed(self, path: Any, absolute: str) -> None:
         if not absolute or absolute in self._made or self._rules.leave_out(absolute):
             return
         mine = self._made.names_in(absolute)

@@ -4,6 +4,7 @@ import os
 import shutil
 import threading
 import time
+import weakref
 
 import pytest
 
@@ -55,6 +56,15 @@ def test_a_build_that_runs_is_listed_with_its_steps_until_it_ends(tree):
     assert running_builds(tree / "now") == [workspace.staging]
     workspace.discard()
     assert "now" not in found(tree) and running_builds(tree / "now") == []
+
+
+def test_a_report_is_forgotten_with_its_build(tree):
+    looked = BuildTree(tree)
+    looked.builds()
+    gone, kept = (weakref.ref(looked.build(path)) for path in ("good", "broken"))
+    shutil.rmtree(tree / "good")
+    looked.builds()
+    assert gone() is None and kept() is not None
 
 
 @pytest.mark.slow

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 _HIDING = ("subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.forkpty", "socket.connect")
 """Events after which a result may come from where nobody sees it."""
 
+_LISTINGS = ("os.listdir", "os.scandir")
+LISTED = -1
+"""What stands for the flags of a folder that was listed."""
+
 _PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 
 
@@ -46,16 +50,25 @@ class WorkerReads:
         sys.addaudithook(self._hook)
 
     def _hook(self, event: str, arguments: Any) -> None:
-        if event == "open" and isinstance(arguments[0], (str, bytes)):
-            path = os.path.abspath(os.fsdecode(arguments[0]))
-            if not path.endswith(".pyc") and not os.path.realpath(path).startswith(self._without):
-                table = self._at_import if self.importing else self._in_call
-                table.setdefault(path, arguments[2])
+        if event == "open":
+            self._note(arguments[0], arguments[2])
+        elif event in _LISTINGS:
+            if not sys._getframe(1).f_code.co_filename.startswith("<frozen importlib"):
+                self._note("." if arguments[0] is None else arguments[0], LISTED)
         elif event in _HIDING and not self._is_installed():
             if self.importing:
                 self._hidden_at_import = event
             else:
                 self._hidden = event
+
+    def _note(self, path: Any, flags: int) -> None:
+        if isinstance(path, (str, bytes)):
+            whole = os.path.abspath(os.fsdecode(path))
+            if not whole.endswith(".pyc") and not os.path.join(os.path.realpath(whole), "").startswith(
+                self._without
+            ):
+                table = self._at_import if self.importing else self._in_call
+                table.setdefault(whole, flags)
 
     def _is_installed(self) -> bool:
         """Tell whether only installed packages, whose versions count, take part in what is done now."""

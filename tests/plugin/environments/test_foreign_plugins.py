@@ -43,7 +43,7 @@ from pathlib import Path
 
 from qonnx.transformation.base import Transformation
 
-from brainsmith import transform
+from brainsmith import step, transform
 
 import elsewhere
 from . import number
@@ -83,6 +83,12 @@ class Orphan(Transformation):
         if self.dies:
             os.kill(os.getpid(), signal.SIGKILL)
         return model, False
+
+
+@step
+def list_folder(model, cfg):
+    model.graph.doc_string = " ".join(sorted(os.listdir("listed")))
+    return model
 
 
 @transform(stage="tidy")
@@ -188,6 +194,16 @@ def test_what_is_saved_in_a_call_or_beside_the_package_is_imported_anew_by_the_n
     model, _ = tfm.acme.Edit().apply(model)
     (sharing / "elsewhere.py").write_text("VALUE = 333\n")
     assert tfm.acme.Edit().apply(model)[0].graph.doc_string == "1 1;22 1;22 333;"
+
+
+@pytest.mark.slow
+def test_a_step_that_lists_a_folder_is_run_again_when_there_is_another_file(sharing, project):
+    graphs.quant_mlp().save("m.onnx")
+    project.write("b.yaml", "hw_compiler:\n  steps:\n    - acme:list_folder\n")
+    for name, said, reused in (("a", "a", False), ("a", "a", True), ("b", "a b", False)):
+        project.write(f"listed/{name}", "")
+        result = build("m.onnx", "b.yaml", "out")
+        assert (ModelWrapper(str(result.model)).graph.doc_string, result.steps[0].reused) == (said, reused)
 
 
 @pytest.mark.slow
