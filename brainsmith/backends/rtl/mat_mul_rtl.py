@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.backends.rtl.embedded_resources import ProductNeeds, product_of, sum_tree
-from brainsmith.backends.rtl.page_memory import LARGE, SMALL, in_blocks, page_memory_resources
+from brainsmith.backends.rtl.multiplier import DSP_FACTOR
+from brainsmith.backends.rtl.page_memory import in_blocks, page_memory_resources
+from brainsmith.backends.rtl.row_queue import queue_resources
 from brainsmith.graph.integer_range import FLOAT64_END
 from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.kernels.mat_mul import MatMulKernel
@@ -16,10 +18,19 @@ from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.integers import kind_of
 from brainsmith.rtl.cores.node_support import Support
 from brainsmith.rtl.synthesis.cells import Resources
-from brainsmith.rtl.timing.beat_schedule import BeatSchedule, Giving, Taking, in_pages
+from brainsmith.rtl.timing.beat_schedule import BeatSchedule, Giving, Queue, Taking, in_pages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from qonnx.core.datatype import BaseDataType
+
+
+FEWEST = 2
+"""Places for sums that need no queue: in the register of the output, and in that of the sum itself."""
+
+SET_BITS = 128
+"""Lanes that read so many bits have one address."""
 
 
 @backend(
@@ -32,7 +43,7 @@ class MatMulRTL(CoreBackend, MatMulKernel):
 
     core = "mat_mul_core"
     exact_to = FLOAT64_END
-    parts = ("binary_mvau_sum.sv", "integer_product.sv", "page_memory.sv")
+    parts = ("binary_mvau_sum.sv", "integer_product.sv", "page_memory.sv", "row_queue.sv")
     parallelism = MatMulKernel.parallelism
 
     @classmethod
@@ -64,7 +75,29 @@ class MatMulRTL(CoreBackend, MatMulKernel):
             "RHS_KIND": kind_of(rhs),
             "OUT_BITS": self.get_output_datatype().bitwidth(),
             "BLOCK": int(in_blocks(*self.memory())),
+            "SET": self.lanes_together(),
+            "HELD": int(self.holds_factors()),
+            "PLACES": self.places(),
         }
+
+    def lanes_together(self) -> int:
+        """Return how many lanes of the memory have one address: more would be too far from it for a fast clock."""
+        _, bits = self.memory()
+        return max(1, SET_BITS // bits)
+
+    def holds_factors(self) -> bool:
+        """Tell whether factors have one more register: where the multipliers of any part may be DSP slices."""
+        return min(int(kind.bitwidth()) for kind in self._factors()) >= DSP_FACTOR
+
+    def delay(self) -> int:
+        """Return the cycles from the last beat that a sum needs to the sum."""
+        simd = int(self.get_nodeattr("SIMD"))
+        return 5 + int(self.holds_factors()) + (simd - 1).bit_length()
+
+    def places(self) -> int:
+        """Return for how many sums there are places: for those that are under way at the full rate, and one."""
+        parts = self.depth // int(self.get_nodeattr("SIMD"))
+        return 1 + -(-self.delay() // parts)
 
     def beat_schedule(self) -> BeatSchedule:
         """Return that a row comes while it meets the first columns of a right-hand matrix that was stored whole.
@@ -76,24 +109,26 @@ class MatMulRTL(CoreBackend, MatMulKernel):
         matrix, matrices = self.rows * groups * parts, right // (self.depth * groups)
         turns = np.arange(matrices * matrix)
         comes = Taking(turns[turns % (groups * parts) < parts])
-        gives = Giving(turns[parts - 1 :: parts], 3 + (self.get_nodeattr("SIMD") - 1).bit_length())
+        queue = Queue(self.places() - 1, freed=1, later=1)  # the first turn of the next sum waits
+        gives = Giving(turns[parts - 1 :: parts], self.delay(), queue)
         return BeatSchedule(len(turns), (comes, in_pages(right, matrices, matrix)), (gives,))
 
     def core_resources(self) -> Resources:
-        """Return the memories of both sides, the multipliers, the trees of sums, and the counters."""
+        """Return the memories of both sides, the multipliers, the trees of sums, their places, and the counters."""
         pe, simd = self.get_nodeattr("PE"), self.get_nodeattr("SIMD")
-        words, bits = self.memory()
-        lanes = page_memory_resources(words, bits).times(simd)
-        kinds = self.get_input_datatype(0), self.get_input_datatype(1)
+        lanes = page_memory_resources(*self.memory()).times(simd)
+        kinds = self._factors()
         one, other, output = (int(kind.bitwidth()) for kind in (*kinds, self.get_output_datatype()))
         bits = 1 if kinds[0].name == kinds[1].name == "BINARY" else one + other
         product = product_of(*kinds, constant=False)
         signed = any(kind.signed() or kind.name == "BIPOLAR" for kind in kinds)
         tree = sum_tree(simd, ProductNeeds(bits, signed, product.resources))
-        parts = self.depth // simd
-        sums = Resources(lut=output if parts > 1 else 0, ff=output) + tree + Resources(ff=simd * bits)
+        summed = output if self.depth > simd else 0  # over the parts of a row
+        sums = Resources(lut=summed, ff=summed + simd * bits) + tree
+        factors = Resources(ff=other * simd if self.holds_factors() else 0)
         products = product.resources.times(simd)
-        return lanes + self._row() + (products + sums).times(pe) + self._counters(words)
+        each = (products + factors + sums).times(pe)
+        return lanes + self._row() + each + self._waiting() + self._counters()
 
     def memory(self) -> tuple[int, int]:
         """Return the words of the memory of one lane, for two right-hand matrices, and the bits of a word."""
@@ -101,22 +136,37 @@ class MatMulRTL(CoreBackend, MatMulKernel):
         words = self.depth * self.columns // (pe * simd)
         return 2 * words, pe * self.get_input_datatype(1).bitwidth()
 
-    def _row(self) -> Resources:
-        """Return what a left-hand row needs: its operands, and single-port LUTs where it is used several times."""
-        simd, bits = self.get_nodeattr("SIMD"), self.get_instream_width(0)
-        parts = self.depth // simd
-        if parts == 1 or self.columns == self.get_nodeattr("PE"):
-            return Resources(ff=bits)
-        stored = 8 * -(-bits // 16) if parts <= SMALL else 8 * -(-bits // 8) * -(-parts // LARGE)
-        return Resources(lut=stored + bits // 2, lutram=stored, ff=bits)
+    def _factors(self) -> tuple[BaseDataType, BaseDataType]:
+        return self.get_input_datatype(0), self.get_input_datatype(1)
 
-    def _counters(self, words: int) -> Resources:
+    def _row(self) -> Resources:
+        """Return what a left-hand row needs: a memory where it is used several times, and its operands."""
+        simd, bits = self.get_nodeattr("SIMD"), self.get_instream_width(0)
+        parts, behind = self.depth // simd, bits if self.holds_factors() else 0
+        if parts > 1 and self.columns > self.get_nodeattr("PE"):
+            return page_memory_resources(parts, bits, block=False) + Resources(ff=behind)
+        if behind and self.columns == self.get_nodeattr("PE"):
+            return Resources(lut=bits, lutram=bits)  # three registers in a row are a shift register
+        return Resources(ff=2 * bits + behind)
+
+    def _waiting(self) -> Resources:
+        """Return the places of the sums that wait for the output, and their count."""
+        places, bits = self.places(), self.get_outstream_width(0)
+        count = places.bit_length()
+        found = Resources(ff=bits + 2) if places == FEWEST else queue_resources(places, bits, block=False)
+        return found + Resources(lut=count + 3, ff=count + 1)
+
+    def _counters(self) -> Resources:
         pe, simd = self.get_nodeattr("PE"), self.get_nodeattr("SIMD")
+        words, bits = self.memory()
         turns = (self.rows, self.depth // simd, simd, self.columns // pe, self.columns // pe)
-        bits = sum((one - 1).bit_length() for one in turns)
+        counted = sum((one - 1).bit_length() for one in turns)
         address = (words - 1).bit_length()
-        found = Resources(lut=2 * address + bits + 22, ff=2 * address + bits + 11)
-        if simd == 1:
-            return found
-        # What is first and last on its way beside the sums is a shift register each, and what is valid is not.
-        return found + Resources(lut=2, lutram=2, ff=(simd - 1).bit_length() - 4)
+        sets = -(-simd // self.lanes_together())
+        written = simd + address + bits
+        delayed = 2 if self.depth > simd else 0  # what is first and last, beside the products and their sums
+        return Resources(
+            lut=(1 + sets) * address + counted + delayed + 22,
+            lutram=delayed,
+            ff=(1 + sets) * address + counted + written + 14,
+        )

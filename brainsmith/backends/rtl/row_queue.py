@@ -1,4 +1,4 @@
-"""The queue in which a row's beats wait for its serial unit (`row_queue.sv`): how long it is, and what it needs."""
+"""The queue in which beats wait (`row_queue.sv`), as a row's for its serial unit: how long it is, and what it needs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,16 @@ def queue_depth(beats: int, serial_cycles: int) -> int:
     return beats + min(beats, serial_cycles) + SPARE
 
 
-def queue_resources(depth: int, bits: int) -> Resources:
-    """Return what a queue needs: its memory, two places in it, a count, and a register behind block RAM."""
+def queue_resources(depth: int, bits: int, block: bool | None = None) -> Resources:
+    """Return what a queue needs: its memory, two places in it, a count, and a register behind block RAM.
+
+    Args:
+        depth: Beats in the memory.
+        bits: Of a beat.
+        block: Whether it is in block RAM; as `in_blocks` says if that is None.
+    """
     place = (depth - 1).bit_length()
-    behind = Resources(ff=bits + 1) if in_blocks(depth, bits) else Resources()
-    return page_memory_resources(depth, bits) + behind + Resources(lut=5 * place - 2, ff=3 * place + 3)
+    in_block = in_blocks(depth, bits) if block is None else block
+    behind = bits + 1 if in_block else 0
+    memory = page_memory_resources(depth, bits, in_block)
+    return memory + Resources(lut=5 * place - 2, ff=3 * place + 3 + behind)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Holds the beats of rows whose statistics are still being computed: first in, first out.
+// Holds beats that wait, such as those of rows whose statistics are still being computed: first in, first out.
 //
 // A memory whose read is registered; a beat comes out two cycles after it went in, and from then on one per cycle. Block
 // RAM, whose words come late in a cycle, has one more register behind it, and a beat comes a cycle later.

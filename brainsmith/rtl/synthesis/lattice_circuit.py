@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
 FLIP_FLOP, RAM, MULTIPLIER, ADDER = "TRELLIS_FF", "DP16KD", "MULT18X18D", "CCU2C"
 ZERO, ONE = "0", "1"
+ALWAYS = "1 "
+"""The parameter CEMUX of a flip-flop without an enable: Yosys puts a space behind a text that could be a number."""
+
 ADDED = ("A0", "B0", "C0", "A1", "B1", "C1", "CIN")
 """The inputs of an adder."""
 
@@ -87,7 +90,7 @@ class Circuit:
         out = max(net for net in (*self.drivers, *self.readers) if isinstance(net, int)) + 1
         pins = {"CLK": [control.clock], "CE": [control.enable], "DI": [data], "LSR": [ZERO], "Q": [out]}
         directions = {port: "output" if port == "Q" else "input" for port in pins}
-        parameters = {**_PLAIN, "CEMUX": ONE if control.enable == ONE else "CE"}
+        parameters = {**_PLAIN, "CEMUX": ALWAYS if control.enable == ONE else "CE"}
         name = f"$before_sum${out}"
         self.cells[name] = {
             "type": FLIP_FLOP, "parameters": parameters, "connections": pins, "port_directions": directions,
@@ -119,7 +122,7 @@ def _control(cell: Cell) -> Control | None:
         parameters.get(name, value) != value for name, value in _PLAIN.items()
     ):
         return None
-    kind = parameters.get("CEMUX", ONE)
-    if kind not in (ONE, "CE") or pins.get("LSR", [ZERO]) != [ZERO]:
+    kind = parameters.get("CEMUX", ALWAYS)
+    if kind not in (ALWAYS, "CE") or pins.get("LSR", [ZERO]) != [ZERO]:
         return None
     return Control(pins["CLK"][0], pins["CE"][0] if kind == "CE" else ONE)

@@ -32,7 +32,7 @@ def instance(one):
 @st.composite
 def cases(draw):
     pe, simd = draw(st.integers(1, 4)), draw(st.integers(1, 4))
-    depth, columns = simd * draw(st.integers(1, 4)), pe * draw(st.integers(1, 4))
+    depth, columns = simd * draw(st.integers(1, 10)), pe * draw(st.integers(1, 4))
     batch = draw(st.lists(st.integers(1, 3), max_size=1))
     shared = draw(st.booleans())
     lhs = (*batch, draw(st.integers(1, 5)), depth)
@@ -50,6 +50,7 @@ def test_cases_by_hand(tmp_path, simulations):
         case((1, 2, 2, 4), (1, 2, 4, 4), 2, 4, ("INT8", "BIPOLAR")),
         case((1, 3), (3, 4), 1, 1, ("TERNARY", "INT9")),
         case((3, 4), (4, 6), 3, 1, ("UINT4", "INT3"), "INT16"),
+        case((3, 16), (16, 2), 1, 2),  # two places, without a queue
     ]
     check_cores(chosen, tmp_path)
 
@@ -68,6 +69,7 @@ test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=4, leas
         {"DEPTH": 6, "SIMD": 3, "COLUMNS": 4, "PE": 2, "LHS_KIND": 0, "RHS_KIND": 0, "OUT_BITS": 11},
         {"LHS_KIND": 2, "LHS_BITS": 1, "RHS_KIND": 2, "RHS_BITS": 1, "OUT_BITS": 3},
         {"LHS_KIND": 0, "LHS_BITS": 1, "COLUMNS": 5},
+        {"ROWS": 8, "DEPTH": 16, "COLUMNS": 8, "PE": 4, "SIMD": 2, "OUT_BITS": 12, "HELD": 1, "PLACES": 2},
         {"DEPTH": 7, "SIMD": 7, "COLUMNS": 3, "PE": 3, "ROWS": 3, "OUT_BITS": 11},
     ],
 )
@@ -96,6 +98,20 @@ def test_what_folding_may_raise():
         cycles.append(node.get_exp_cycles())
     assert cycles == [2 * 4 * 16 * 6, 2 * 4 * 16, 2 * 16, 2 * 16]
     assert np.prod(node.get_folded_output_shape()) == 2 * 4 * 6
+
+
+def test_sums_have_places_for_the_full_rate():
+    found = [
+        (node.holds_factors(), node.delay(), node.places())
+        for one in (
+            case((3, 16), (16, 2), 1, 2),
+            case((3, 16), (16, 2), 1, 4),
+            case((3, 16), (16, 2), 1, 16),
+            case((3, 16), (16, 2), 1, 16, ("INT4", "BIPOLAR")),
+        )
+        for node in [instance(one)]
+    ]
+    assert found == [(True, 7, 2), (True, 8, 3), (True, 10, 11), (False, 9, 10)]
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ def register(data, out, enable=ENABLE, **parameters):
     """A flip-flop from one net to another; without an enable if that is None."""
     pins = {"CLK": [CLOCK], "DI": [data], "LSR": ["0"], "Q": [out]}
     pins |= {"CE": [enable]} if enable else {}
-    plain = {"CEMUX": "CE" if enable else "1", "CLKMUX": "CLK", "LSRMUX": "LSR", "REGSET": "RESET"}
+    plain = {"CEMUX": "CE" if enable else "1 ", "CLKMUX": "CLK", "LSRMUX": "LSR", "REGSET": "RESET"}
     return cell("TRELLIS_FF", plain | parameters, pins, {"Q"})
 
 
@@ -131,9 +131,13 @@ def synthesised(text, store):
     return json.loads((entry_of(job, store) / NETLIST).read_text("utf-8"))["modules"]["multiplied"]
 
 
+ALWAYS_ENABLED = TEXT.replace("if (en) ", "")
+
+
 @pytest.mark.slow
-def test_what_yosys_writes_is_read(store):
-    circuit = synthesised(TEXT, store)
+@pytest.mark.parametrize("text", [TEXT, ALWAYS_ENABLED], ids=["enabled", "always enabled"])
+def test_what_yosys_writes_is_read(text, store):
+    circuit = synthesised(text, store)
     kinds = [one["type"] for one in circuit["cells"].values()]
     assert (kinds.count("MULT18X18D"), kinds.count("TRELLIS_FF")) == (1, 32)
     absorb_registers(circuit)
