@@ -148,11 +148,9 @@ class _Watched:
         self._passes, self._left = self._passes + 1, None
         before = _contents(model) if self._passes == self._limit else None
         result = self.transform.apply(model)
-        is_pair = isinstance(result, tuple) and len(result) == 2
-        if not is_pair or not hasattr(result[0], "graph"):
-            found = (
-                f"({', '.join(type(one).__name__ for one in result)})" if is_pair else type(result).__name__
-            )
+        if not isinstance(result, tuple) or len(result) != 2 or not hasattr(result[0], "graph"):
+            parts = result if isinstance(result, tuple) and len(result) == 2 else ()
+            found = f"({', '.join(type(one).__name__ for one in parts)})" if parts else type(result).__name__
             raise BuildError(
                 f"apply() must return (model, graph_modified), not {found}; "
                 "graph_modified says whether it must be applied again"

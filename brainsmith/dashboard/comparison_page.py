@@ -30,7 +30,7 @@ Show = Callable[[Any], str]
 
 
 def comparison_page(builds: Sequence[FoundBuild]) -> str:
-    """Return the page of some builds; what differs from the first is marked."""
+    """Return the page of some builds; what differs from the first that has it is marked."""
     head = tag(
         "div",
         tag("h1", "Builds side by side"),
@@ -117,7 +117,7 @@ def _ordered(found: Iterable[Mapping[str, Any]]) -> list[str]:
 def _row(
     title: str, values: Sequence[Any], show: Show, key: Callable[[Any], Any] = lambda value: value
 ) -> Markup:
-    """Write what builds have of one kind; what differs from the first one is marked, numbers with by how much.
+    """Write what builds have of one kind; what differs from the first that has it is marked, numbers with by how much.
 
     Args:
         title: Of the row.
@@ -126,9 +126,12 @@ def _row(
         key: What of a value is compared.
     """
     cells: list[Child] = []
+    first = next(
+        (value for value in values if value is not None), None
+    )  # a build that failed has few figures
     for value in values:
-        differs = key(value) != key(values[0])
-        beside = tag("span", f" {_change(values[0], value, show)}", class_="beside") if differs else None
+        differs = key(value) != key(first)
+        beside = tag("span", f" {_change(first, value, show)}", class_="beside") if differs else None
         written = "–" if value is None else show(value)
         cells.append(tag("td", written, beside, class_="differs" if differs else None))
     return tag("tr", tag("th", title, scope="row"), cells)

@@ -1,5 +1,6 @@
 """What the dashboard answers, and to whom."""
 
+import json
 import re
 import shutil
 import socket
@@ -101,6 +102,19 @@ def test_builds_are_compared_by_figures_steps_layers_and_schematics(client):
     assert len([a for a in parsed.all("svg") if "graph" in a.get("class", "")]) == 2
     ids = [a["id"] for _, a in parsed.elements if "id" in a]
     assert len(ids) == len(set(ids))
+
+
+def test_a_build_without_a_figure_is_the_one_that_differs_wherever_it_stands(client, tree):
+    file = tree / "bad" / "failed" / "report.json"
+    report = json.loads(file.read_text())
+    report["estimate"]["lut"] = None
+    file.write_text(json.dumps(report))
+    for builds, row in {
+        ("bad/failed", "good", "deep/er/other"): "– differs 7,380 3,690 -50.0%",
+        ("good", "bad/failed", "deep/er/other"): "7,380 – differs 3,690 -50.0%",
+    }.items():
+        parsed = page(client.get("/compare?" + "&".join(f"build={one}" for one in builds)))
+        assert f"LUT {row}" in parsed.text
 
 
 @pytest.mark.parametrize(
