@@ -185,7 +185,12 @@ def _with_their_files(
     """Return entries, the plugins in files among them, and the files of those plugins with all plugins in them."""
     taken = set(named)
     for kind in ("plugin", "plugin file", "plugin"):
-        contents = {(_content(before, *each), _content(now, *each)) for each in taken}
+        # Files of one content are not one file: only plugins lead to files.
+        contents = {
+            (_content(before, *each), _content(now, *each))
+            for each in taken
+            if kind == "plugin" or each[0] == "plugin"
+        }
         taken |= {
             each
             for each in entries

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from brainsmith.blueprint.resolve import check_blueprint
@@ -190,6 +190,7 @@ tables = st.dictionaries(
 environments = st.fixed_dictionaries(dict.fromkeys(KINDS, tables))
 
 
+@example(NOTHING, {**NOTHING, "plugin file": {"a.py": "0", "b.py": "0"}})
 @given(environments, environments)
 def test_what_is_taken_over_is_as_it_is_here_and_all_else_as_it_was(before, here):
     found = changes(before, here)
