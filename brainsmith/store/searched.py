@@ -12,6 +12,8 @@ from brainsmith.store.callers import is_of_python
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
 
 def searched_in_vain(name: str) -> Iterator[str]:
     """Yield the files that would have been imported under a name, had they been there.
@@ -31,8 +33,13 @@ def searched_in_vain(name: str) -> Iterator[str]:
         for path in (os.path.join(base, "__init__.py"), f"{base}{EXTENSION_SUFFIXES[0]}", f"{base}.py"):
             if found and os.path.abspath(found) == path:
                 return
-            if not (found and is_of_python(path)) and not os.path.lexists(path):
+            if not (found and _counts_by_version(path)) and not os.path.lexists(path):
                 yield path
+
+
+def _counts_by_version(path: str) -> bool:
+    """Tell whether a file lies where versions, or the sources as a whole, stand for what is there: BrainSmith's own too."""
+    return is_of_python(path) or path.startswith(_OWN)
 
 
 def is_own_import(name: str) -> bool:

@@ -390,7 +390,8 @@ def test_push_and_pull_say_what_they_leave(make, url, model):
 
 
 STEP = '''
-from brainsmith.plugin.core import step
+from brainsmith import step
+from brainsmith.plugins import transforms  # as `brainsmith new step` writes it
 
 
 @step
