@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import gc
-from contextlib import contextmanager
-
-from brainsmith import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _SELDOM = 200_000
 
 
-@contextmanager
-def collector_at_rest() -> Iterator[None]:
+class collector_at_rest:  # noqa: N801  (a context, of which `contextlib` would cost each command 2 ms)
     """Keep it still while thousands of objects are made that all live on."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
+
+    def __enter__(self) -> None:
+        self._was_on = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *error: object) -> None:
+        if self._was_on:
             gc.enable()
 
 
-@contextmanager
-def collector_seldom() -> Iterator[None]:
+class collector_seldom:  # noqa: N801
     """Let it run when there are 200,000 new objects, not each 700: a build that reuses everything makes as many."""
-    before = gc.get_threshold()
-    gc.set_threshold(_SELDOM, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
+
+    def __enter__(self) -> None:
+        self._before = gc.get_threshold()
+        gc.set_threshold(_SELDOM, *self._before[1:])
+
+    def __exit__(self, *error: object) -> None:
+        gc.set_threshold(*self._before)
