@@ -58,7 +58,11 @@ def _use(doc: Document, node: Node) -> float | None:
         doc.report(node, f"target.fit.use must be a share of the device, such as 80 %, not {describe(node)}")
         return None
     if not 0 < number <= 1:
-        given = f"{number * _PER_CENT:.4g} %"
-        doc.report(node, f"target.fit.use must be more than 0 % and at most 100 % of the device, not {given}")
+        given = f"{number * _PER_CENT:,.6g} %"
+        # `use: 80` means 80 %, and without the sign is 80 times the device
+        meant = f". Did you mean '{number:.4g} %'?" if match is None and 1 < number <= _PER_CENT else ""
+        doc.report(
+            node, f"target.fit.use must be more than 0 % and at most 100 % of the device, not {given}{meant}"
+        )
         return None
     return float(number)

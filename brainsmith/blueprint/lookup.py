@@ -17,7 +17,7 @@ from brainsmith.errors import (
 )
 from brainsmith.plugin.finn_install import INSTALL_FINN
 from brainsmith.plugin.info import PluginInfo
-from brainsmith.plugin.not_found import perhaps_because
+from brainsmith.plugin.not_found import perhaps_because, registered_line
 from brainsmith.plugin.plugin_needs import VersionLimits
 from brainsmith.plugin.plugin_registry import Registry
 from brainsmith.plugin.precedence import ADAPTED, framework_identifier
@@ -229,7 +229,7 @@ class Lookup:
         where = f" in {name.framework!r}" if name.framework else ""
         return (
             f"no {what} named {name.name!r}{where}{hint}{perhaps_because(self.registry, (kind,), name.name)}\n"
-            f"  {len(plugins)} are registered: brainsmith plugins list --type {kind}"
+            f"{registered_line(len(plugins), kind)}"
         )
 
     def _group_names(self, kind: str) -> set[str]:

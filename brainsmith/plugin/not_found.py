@@ -45,9 +45,14 @@ def not_found_message(registry: Registry, plugin_type: str | None, name: str) ->
     elsewhere = [other for other in PLUGIN_TYPES if other not in types and registry.knows(other, bare)]
     also = f" (there is a {elsewhere[0]} of that name)" if elsewhere else ""
     count = len(registry.records(plugin_type, framework))
-    listing = "brainsmith plugins list" + (f" --type {plugin_type}" if plugin_type else "")
     reasons = perhaps_because(registry, types, name)
-    return f"no {plugin_type or 'plugin'} named {bare!r}{where}{also}{hint}{reasons}\n  {count} are registered: {listing}"
+    return f"no {plugin_type or 'plugin'} named {bare!r}{where}{also}{hint}{reasons}\n{registered_line(count, plugin_type)}"
+
+
+def registered_line(count: int, plugin_type: str | None) -> str:
+    """Return the line that says how many there are to choose from, and what lists them."""
+    listing = "brainsmith plugins list" + (f" --type {plugin_type}" if plugin_type else "")
+    return f"  {count} {'is' if count == 1 else 'are'} registered: {listing}"
 
 
 def unknown_type_message(plugin_type: str) -> str:

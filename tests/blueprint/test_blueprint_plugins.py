@@ -36,7 +36,7 @@ def test_only_what_the_blueprint_names_is_there(files):
         "no transform named 'MergeOpChains'\n"
         f"  there are only the plugins that {path} names: "
         "MatMul, MatMulRTL, MatMulHLS, Softmax, SoftmaxHLS, ExpandNorms, cleanup\n"
-        "  1 are registered: brainsmith plugins list --type transform"
+        "  1 is registered: brainsmith plugins list --type transform"
     )
 
 

@@ -89,7 +89,7 @@ def test_what_is_misspelt_is_an_error_as_ever(files, here):
         "x.yaml:2:16: in group 'misspelt': no plugin of framework 'brainsmth' is registered. Did you mean 'brainsmith'?",
         "  what each framework's discovery found: brainsmith health",
         "x.yaml:2:26: in group 'missing': no transform named 'Gone' in 'qonnx'.",
-        "  1 are registered: brainsmith plugins list --type transform",
+        "  1 is registered: brainsmith plugins list --type transform",
     ]
 
 

@@ -39,7 +39,7 @@ def test_a_blueprint_s_collections_hold_what_it_names(blueprint):
     assert str(caught.value) == (
         "no transform named 'ConvertDivToMul'\n"
         f"  there are only the plugins that {blueprint} names: ExpandNorms, first\n"
-        "  1 are registered: brainsmith plugins list --type transform"
+        "  1 is registered: brainsmith plugins list --type transform"
     )
 
 

@@ -102,7 +102,7 @@ def test_a_missing_name_is_told_with_close_ones():
         registry.resolve("transform", "finn:Zzz")
     assert (
         str(caught.value)
-        == "no transform named 'Zzz' in 'finn'\n  1 are registered: brainsmith plugins list --type transform"
+        == "no transform named 'Zzz' in 'finn'\n  1 is registered: brainsmith plugins list --type transform"
     )
     assert isinstance(caught.value, LookupError | AttributeError)
     with pytest.raises(PluginNotFoundError):
