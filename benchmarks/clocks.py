@@ -15,6 +15,7 @@ import re
 import sys
 import tempfile
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -199,13 +200,18 @@ def placed_mhz(case: Case, seeds: int) -> float:
     return median(place_piece(piece, "ecp5", PERIOD, seed).fmax_mhz for seed in range(1, seeds + 1))
 
 
-def equal_thresholding(case: Case) -> Case:
-    """Return FINN's thresholding with as many lanes as a case, and values as wide as the widest of it."""
+def thresholding_mhz(case: Case, seeds: int) -> float:
+    """Return the clock of FINN's thresholding with as many lanes as a case, and values as wide as the widest of it."""
     values = dict(case.attributes)
     lanes = max(int(values.get(name, 1)) for name in ("PE", "SIMD"))
     kinds = [str(value) for name, value in values.items() if re.fullmatch(r"U?INT\d+", str(value))]
     widest = max([drawn_parameters.bits(kind) for kind in kinds], default=2)
-    return thresholding(lanes * 2, lanes, f"INT{min(max(widest, 5), 24)}", 15)
+    return _thresholding_mhz(lanes, f"INT{min(max(widest, 5), 24)}", seeds)
+
+
+@cache
+def _thresholding_mhz(lanes: int, taken: str, seeds: int) -> float:
+    return placed_mhz(thresholding(lanes * 2, lanes, taken, 15), seeds)
 
 
 def print_placed(names: Sequence[str], seeds: int, only: str) -> None:
@@ -220,7 +226,7 @@ def print_placed(names: Sequence[str], seeds: int, only: str) -> None:
             except BuildError:  # the wide cases of multipliers need more than the largest ECP5 has
                 print(f"{name:<28} {what:<42} does not fit", flush=True)
                 continue
-            other = placed_mhz(equal_thresholding(case), seeds)
+            other = thresholding_mhz(case, seeds)
             print(f"{name:<28} {what:<42} {reached:>6.1f} {other:>12.1f} {reached / other:>5.2f}", flush=True)
 
 
