@@ -19,7 +19,9 @@ module layer_norm_core #(
     int unsigned CENTRED_BITS = 12,   // of SIZE element - sum, signed
     int unsigned DROP = 13,           // bits behind the point of a product that the output has not
     int unsigned DEPTH = 18,          // beats that the queue holds
-    bit BLOCK = 0                     // the queue is block RAM
+    bit BLOCK = 0,                    // the queue is block RAM
+    int unsigned ROWS = 2,            // whose sums are under way or wait for their root
+    int unsigned PLACES = 9           // of beats that are under way to the output or wait for it
 ) (
     input logic clk,
     input logic rst,
@@ -51,6 +53,7 @@ module layer_norm_core #(
     endfunction
 
     // Sums: a beat is registered, then its squares are, then they are added up in a tree, and that is added to the row's.
+    // A row is begun if there is a place where its sums can wait for their root.
     localparam int unsigned SUMMED = ROUNDS + 1;  // cycles from the first register to a beat's sums
 
     logic [SIMD*IN_BITS-1:0] came, beat;
@@ -61,12 +64,13 @@ module layer_norm_core #(
     logic [IN_BITS+ROUNDS:0] beat_sum;
     logic [2*IN_BITS+1+ROUNDS:0] beat_square_sum;
     logic unused_bits;
-    logic signed [SUM_BITS-1:0] sum;
-    logic [SQUARE_BITS-1:0] squares;
-    logic sums_valid, sums_ready, queue_ready, add, take;
+    logic signed [SUM_BITS-1:0] running_sum, next_sum, sum;
+    logic [SQUARE_BITS-1:0] running_squares, next_squares, squares;
+    logic row_free, row_begun, may_take, take, first, last_taken, sums_valid, sums_ready, queue_ready;
 
-    assign add = !beat_valid[SUMMED] || !sums_valid || sums_ready;  // else the row before is not taken yet
-    assign in_ready = queue_ready && add;
+    assign last_taken = taken == AT_BITS'(BEATS - 1);
+    assign may_take = row_free || !first;
+    assign in_ready = queue_ready && may_take;
     assign take = in_valid && in_ready;
 
     for (genvar lane = 0; lane < SIMD; lane++) begin : gen_elements
@@ -75,44 +79,60 @@ module layer_norm_core #(
 
     binary_mvau_sum #(.COUNT(SIMD), .BITS(IN_BITS + 1), .SIGNED(1)) elements_tree (
         .clk,
-        .enable(add),
+        .enable(1'b1),
         .numbers(elements),
         .sum(beat_sum)
     );
 
     binary_mvau_sum #(.COUNT(SIMD), .BITS(2 * IN_BITS + 2), .SIGNED(0)) squares_tree (
         .clk,
-        .enable(add),
+        .enable(1'b1),
         .numbers(beat_squares),
         .sum(beat_square_sum)
     );
 
     assign unused_bits = ^{beat_sum, beat_square_sum};  // of sums that fit without them
+    assign next_sum = (beat_first[SUMMED] ? '0 : running_sum) + SUM_BITS'(signed'(beat_sum));
+    assign next_squares = (beat_first[SUMMED] ? '0 : running_squares) + SQUARE_BITS'(beat_square_sum);
 
     always_ff @(posedge clk) begin
         if (rst) begin
             taken <= '0;
+            first <= 1'b1;
             beat_valid <= '0;
-            sums_valid <= 1'b0;
         end else begin
-            if (take) taken <= taken == AT_BITS'(BEATS - 1) ? '0 : taken + 1'b1;
-            if (add) beat_valid <= (SUMMED + 1)'({beat_valid, take});
-            if (beat_valid[SUMMED] && add) sums_valid <= beat_last[SUMMED];
-            else if (sums_ready) sums_valid <= 1'b0;
+            if (take) taken <= last_taken ? '0 : taken + 1'b1;
+            if (take) first <= last_taken;
+            beat_valid <= (SUMMED + 1)'({beat_valid, take});
         end
-        if (add) begin
-            came <= in_data;
-            beat <= came;
-            beat_first <= (SUMMED + 1)'({beat_first, taken == '0});
-            beat_last <= (SUMMED + 1)'({beat_last, taken == AT_BITS'(BEATS - 1)});
-            for (int unsigned lane = 0; lane < SIMD; lane++)
-                beat_squares[lane] <= element(came, lane) * element(came, lane);
-        end
-        if (beat_valid[SUMMED] && add) begin
-            sum <= (beat_first[SUMMED] ? '0 : sum) + SUM_BITS'(signed'(beat_sum));
-            squares <= (beat_first[SUMMED] ? '0 : squares) + SQUARE_BITS'(beat_square_sum);
+        came <= in_data;
+        beat <= came;
+        beat_first <= (SUMMED + 1)'({beat_first, first});
+        beat_last <= (SUMMED + 1)'({beat_last, last_taken});
+        for (int unsigned lane = 0; lane < SIMD; lane++)
+            beat_squares[lane] <= element(came, lane) * element(came, lane);
+        if (beat_valid[SUMMED]) begin
+            running_sum <= next_sum;
+            running_squares <= next_squares;
         end
     end
+
+    // Its place is taken a cycle after its first beat is, and the next row's first beat is later than that; a row of one
+    // beat takes it at once.
+    assign row_begun = BEATS > 1 ? beat_valid[0] && beat_first[0] : take;
+
+    reserved_queue #(.BITS(SUM_BITS + SQUARE_BITS), .PLACES(ROWS), .KEPT(1'b1)) sums (
+        .clk,
+        .rst,
+        .free(row_free),
+        .begun(row_begun),
+        .in_data({next_sum, next_squares}),
+        .in_valid(beat_valid[SUMMED] && beat_last[SUMMED]),
+        .kept({running_sum, running_squares}),
+        .out_data({sum, squares}),
+        .out_valid(sums_valid),
+        .out_ready(sums_ready)
+    );
 
     // The root of a row.
     logic signed [SUM_BITS-1:0] root_sum, row_sum;
@@ -144,26 +164,30 @@ module layer_norm_core #(
         .clk,
         .rst,
         .in_data,
-        .in_valid(in_valid && add),
+        .in_valid(in_valid && may_take),
         .in_ready(queue_ready),
         .out_data(kept),
         .out_valid(kept_valid),
         .out_ready(kept_ready)
     );
 
-    // Normalise: centre, multiply, round, clip; the stages move together. Behind a product are two registers: where several
-    // multipliers make it, one of them is before the sum of theirs.
+    // Normalise: centre, multiply, round, clip. A beat is begun if there is a place where it can wait for the output. A factor
+    // has two registers, one of them in the DSP slice; a product has two as well: where several multipliers make it, one of
+    // them is before the sum of theirs.
+    localparam int unsigned STAGES = 6;
+
     logic [AT_BITS-1:0] given;  // beats of this row
-    logic row_active, last, advance;
-    logic centred_valid, multiplied_valid, product_valid, whole_valid;
-    logic signed [SIMD-1:0][CENTRED_BITS-1:0] centred;
+    logic row_active, free, begun, last;
+    logic [STAGES-1:0] valid;
+    logic [SIMD-1:0][CENTRED_BITS-1:0] centred, factor;
     logic signed [SIMD-1:0][PRODUCT_BITS-1:0] multiplied, product;
     exact_t [SIMD-1:0] whole;
-    logic [ROOT_BITS-1:0] centred_root;
+    logic [SIMD-1:0][OUT_BITS-1:0] result;
+    logic [ROOT_BITS-1:0] centred_root, factor_root;
 
-    assign advance = !out_valid || out_ready;
-    assign kept_ready = row_active && advance;
-    assign last = kept_valid && kept_ready && given == AT_BITS'(BEATS - 1);
+    assign kept_ready = row_active && free;
+    assign begun = kept_valid && kept_ready;
+    assign last = begun && given == AT_BITS'(BEATS - 1);
     assign root_ready = !row_active || last;
 
     // By shifts and adders: sizes have few bits that are 1, and a multiplier would be a DSP slice.
@@ -184,36 +208,39 @@ module layer_norm_core #(
         if (rst) begin
             row_active <= 1'b0;
             given <= '0;
-            centred_valid <= 1'b0;
-            multiplied_valid <= 1'b0;
-            product_valid <= 1'b0;
-            whole_valid <= 1'b0;
-            out_valid <= 1'b0;
+            valid <= '0;
         end else begin
             if (root_ready) row_active <= root_valid;
-            if (kept_valid && kept_ready) given <= last ? '0 : given + 1'b1;
-            if (advance) begin
-                centred_valid <= kept_valid && row_active;
-                multiplied_valid <= centred_valid;
-                product_valid <= multiplied_valid;
-                whole_valid <= product_valid;
-                out_valid <= whole_valid;
-            end
+            if (begun) given <= last ? '0 : given + 1'b1;
+            valid <= STAGES'({valid, begun});
         end
         if (root_ready) begin
             row_sum <= root_sum;
             row_root <= root;
         end
-        if (advance) begin
-            centred_root <= row_root;
-            for (int unsigned lane = 0; lane < SIMD; lane++) begin
-                centred[lane] <= CENTRED_BITS'(times_size(WIDE'(element(kept, lane))) - WIDE'(row_sum));
-                multiplied[lane] <= signed'(centred[lane]) * signed'({1'b0, centred_root});
-                product[lane] <= multiplied[lane];
-                whole[lane] <= (exact_t'(signed'(product[lane])) + HALF) >>> DROP;
-                out_data[lane*OUT_BITS+:OUT_BITS] <= clipped(whole[lane]);
-            end
+        centred_root <= row_root;
+        factor <= centred;
+        factor_root <= centred_root;
+        for (int unsigned lane = 0; lane < SIMD; lane++) begin
+            centred[lane] <= CENTRED_BITS'(times_size(WIDE'(element(kept, lane))) - WIDE'(row_sum));
+            multiplied[lane] <= signed'(factor[lane]) * signed'({1'b0, factor_root});
+            product[lane] <= multiplied[lane];
+            whole[lane] <= (exact_t'(signed'(product[lane])) + HALF) >>> DROP;
+            result[lane] <= clipped(whole[lane]);
         end
     end
+
+    reserved_queue #(.BITS(SIMD * OUT_BITS), .PLACES(PLACES)) results (
+        .clk,
+        .rst,
+        .free,
+        .begun,
+        .in_data(result),
+        .in_valid(valid[STAGES-1]),
+        .kept('0),
+        .out_data,
+        .out_valid,
+        .out_ready
+    );
 
 endmodule

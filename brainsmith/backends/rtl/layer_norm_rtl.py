@@ -8,13 +8,17 @@ from brainsmith.backends.rtl.embedded_resources import ProductNeeds, sum_tree
 from brainsmith.backends.rtl.multiplier import DSP_PRODUCT, multiplier
 from brainsmith.backends.rtl.page_memory import in_blocks
 from brainsmith.backends.rtl.row_backend import RowBackend
-from brainsmith.backends.rtl.row_queue import queue_depth, queue_resources
+from brainsmith.backends.rtl.row_queue import queue_depth, queue_resources, reserved_queue_resources
 from brainsmith.kernels.layer_norm import LayerNormKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+PLACES = 9
+"""Beats of results that are under way or wait for the output: as many as are begun until the first one's place is free."""
 
 
 @backend(
@@ -27,20 +31,28 @@ class LayerNormRTL(RowBackend, LayerNormKernel):
 
     core = "layer_norm_core"
     rows_ahead = 1
-    parts = ("binary_mvau_sum.sv", "page_memory.sv", "row_queue.sv", "layer_norm_root.sv")
+    parts = (
+        "binary_mvau_sum.sv", "page_memory.sv", "reserved_queue.sv", "row_queue.sv", "layer_norm_root.sv",
+    )  # fmt: skip
 
     def core_parameters(self) -> Mapping[str, int | str]:
         """Return the sizes of a row, the widths of the integers, and the queue."""
         depth, bits = _queue(self)
-        return {**super().core_parameters(), "DEPTH": depth, "BLOCK": int(in_blocks(depth, bits))}
+        return {
+            **super().core_parameters(),
+            "DEPTH": depth,
+            "BLOCK": int(in_blocks(depth, bits)),
+            "ROWS": _rows(self),
+            "PLACES": PLACES,
+        }
 
     def serial_delay(self) -> int:
         """Return the cycles of the root, and the stages after it."""
-        return int(self.arithmetic().root_bits + 9)
+        return int(self.arithmetic().root_bits + 12)
 
     def row_delay(self) -> int:
         """Return the cycles of the sums, the root, and the stages after it."""
-        return int((self.get_nodeattr("SIMD") - 1).bit_length() + self.arithmetic().root_bits + 12)
+        return int((self.get_nodeattr("SIMD") - 1).bit_length() + self.serial_delay() + 4)
 
     def core_resources(self) -> Resources:
         """Return the adders of the root, per lane those of sums, centring and rounding, and the queue."""
@@ -54,6 +66,14 @@ def _queue(node: LayerNormKernel) -> tuple[int, int]:
     summed = 1 + (simd - 1).bit_length()  # cycles from a beat's first register to its sums
     depth = queue_depth(arithmetic.size // simd, arithmetic.serial_cycles) + summed
     return depth, node.get_instream_width()
+
+
+def _rows(node: LayerNormKernel) -> int:
+    """Return for how many rows' sums there are places: of those that are under way or wait for their root."""
+    arithmetic, simd = node.arithmetic(), node.get_nodeattr("SIMD")
+    beats = arithmetic.size // simd
+    until_free = beats + (simd - 1).bit_length() + 4  # cycles from when a row is begun
+    return max(2, -(-until_free // max(beats, arithmetic.serial_cycles)))
 
 
 def layer_norm_resources(node: LayerNormKernel) -> Resources:
@@ -74,7 +94,7 @@ def layer_norm_resources(node: LayerNormKernel) -> Resources:
         ff=2 * total + squares + 3 * deviation + 3 * remainder + root + 12,
     ) + multiplier(total, total, signed=True)
     shared = Resources(
-        lut=14 + count + total + squares, ff=2 * total + squares + 2 * root + count + 13 + 3 * rounds
+        lut=14 + count + total + squares, ff=2 * total + squares + 3 * root + count + 12 + 3 * rounds
     )
     trees = sum_tree(simd, ProductNeeds(bits + 1, True, Resources())) + sum_tree(
         simd, ProductNeeds(2 * bits, False, Resources())
@@ -84,8 +104,11 @@ def layer_norm_resources(node: LayerNormKernel) -> Resources:
     whole = product - width["drop"]
     given = min(arithmetic.output_bits, whole)
     lane = Resources(
-        lut=centred + given + 2, ff=2 * bits + centred + 2 * product + 1 - width["drop"] + whole + given
+        lut=centred + given + 2, ff=2 * bits + 2 * centred + 2 * product + 1 - width["drop"] + whole + given
     )
     square = Resources(lut=bits) if 2 * bits < DSP_PRODUCT else Resources(dsp=1)
     lane = lane + square + multiplier(max(centred, root + 1), min(centred, root + 1), signed=True)
-    return serial + shared + trees + lane.times(simd) + queue_resources(*_queue(node))
+    sums = reserved_queue_resources(_rows(node), total + squares, kept=True)
+    results = reserved_queue_resources(PLACES, node.get_outstream_width())
+    queues = queue_resources(*_queue(node)) + sums + results
+    return serial + shared + trees + lane.times(simd) + queues

@@ -44,7 +44,6 @@ module mat_mul_core #(
     localparam int unsigned GROUP_BITS = GROUPS > 1 ? $clog2(GROUPS) : 1;
     localparam int unsigned ROW_BITS = ROWS > 1 ? $clog2(ROWS) : 1;
     localparam int unsigned LANE_BITS = SIMD > 1 ? $clog2(SIMD) : 1;
-    localparam int unsigned COUNT_BITS = $clog2(PLACES + 1);
     localparam int unsigned SETS = (SIMD + SET - 1) / SET;
 
     typedef logic [AT_BITS-1:0] at_t;
@@ -96,8 +95,7 @@ module mat_mul_core #(
     logic [PART_BITS-1:0] part;
     logic [GROUP_BITS-1:0] group;
     logic [ROW_BITS-1:0] row;
-    logic [COUNT_BITS-1:0] places;  // that no sum has
-    logic free;                     // there is one
+    logic free;  // there is a place for a sum
 
     assign fresh      = group == '0;  // this part of the row comes now
     assign first_part = part == '0;
@@ -120,25 +118,6 @@ module mat_mul_core #(
             if (last_part) group <= last_group ? '0 : group + 1'b1;
             if (last_part && last_group) row <= last_row ? '0 : row + 1'b1;
             if (use_ends) use_page <= !use_page;
-        end
-    end
-
-    // A sum has its place from its first part on until it is taken.
-    logic begun, taken;
-
-    assign begun = step && first_part;
-    assign taken = out_valid && out_ready;
-
-    always_ff @(posedge clk) begin
-        if (rst) begin
-            places <= COUNT_BITS'(PLACES);
-            free   <= 1'b1;
-        end else if (taken && !begun) begin
-            places <= places + 1'b1;
-            free   <= 1'b1;
-        end else if (begun && !taken) begin
-            places <= places - 1'b1;
-            free   <= places != COUNT_BITS'(1);
         end
     end
 
@@ -282,32 +261,14 @@ module mat_mul_core #(
         assign running = '0;
     end
 
-    // A sum waits in its own register while the one before waits for the output, if no other is under way then.
-    if (PARTS > 1 && PLACES == 2) begin : one_waits
-        logic waits, move;
-
-        assign move = !out_valid || out_ready;
-
-        always_ff @(posedge clk) begin
-            if (rst) waits <= 1'b0;
-            else if (total_valid) waits <= 1'b1;
-            else if (move) waits <= 1'b0;
-
-            if (rst) out_valid <= 1'b0;
-            else if (move) out_valid <= waits;
-
-            if (move) out_data <= running;
-        end
-    end else begin : several_wait
-        logic unused;  // there is always a place
-
-        row_queue #(
-            .BITS(PE * OUT_BITS), .DEPTH(PLACES), .BLOCK(1'b0)
-        ) results (
-            .clk, .rst,
-            .in_data(total), .in_valid(total_valid), .in_ready(unused),
-            .out_data, .out_valid, .out_ready
-        );
-    end
+    // A sum has its place from its first part on.
+    reserved_queue #(
+        .BITS(PE * OUT_BITS), .PLACES(PLACES), .KEPT(PARTS > 1)
+    ) results (
+        .clk, .rst,
+        .free, .begun(step && first_part),
+        .in_data(total), .in_valid(total_valid), .kept(running),
+        .out_data, .out_valid, .out_ready
+    );
 
 endmodule

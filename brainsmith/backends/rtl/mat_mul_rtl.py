@@ -9,7 +9,7 @@ import numpy as np
 from brainsmith.backends.rtl.embedded_resources import ProductNeeds, product_of, sum_tree
 from brainsmith.backends.rtl.multiplier import DSP_FACTOR
 from brainsmith.backends.rtl.page_memory import in_blocks, page_memory_resources
-from brainsmith.backends.rtl.row_queue import queue_resources
+from brainsmith.backends.rtl.row_queue import reserved_queue_resources
 from brainsmith.graph.integer_range import FLOAT64_END
 from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.kernels.mat_mul import MatMulKernel
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
 
 
-FEWEST = 2
-"""Places for sums that need no queue: in the register of the output, and in that of the sum itself."""
-
 SET_BITS = 128
 """Lanes that read so many bits have one address."""
 
@@ -43,7 +40,9 @@ class MatMulRTL(CoreBackend, MatMulKernel):
 
     core = "mat_mul_core"
     exact_to = FLOAT64_END
-    parts = ("binary_mvau_sum.sv", "integer_product.sv", "page_memory.sv", "row_queue.sv")
+    parts = (
+        "binary_mvau_sum.sv", "integer_product.sv", "page_memory.sv", "reserved_queue.sv", "row_queue.sv",
+    )  # fmt: skip
     parallelism = MatMulKernel.parallelism
 
     @classmethod
@@ -128,7 +127,8 @@ class MatMulRTL(CoreBackend, MatMulKernel):
         factors = Resources(ff=other * simd if self.holds_factors() else 0)
         products = product.resources.times(simd)
         each = (products + factors + sums).times(pe)
-        return lanes + self._row() + each + self._waiting() + self._counters()
+        waiting = reserved_queue_resources(self.places(), self.get_outstream_width(0), kept=self.depth > simd)
+        return lanes + self._row() + each + waiting + self._counters()
 
     def memory(self) -> tuple[int, int]:
         """Return the words of the memory of one lane, for two right-hand matrices, and the bits of a word."""
@@ -148,13 +148,6 @@ class MatMulRTL(CoreBackend, MatMulKernel):
         if behind and self.columns == self.get_nodeattr("PE"):
             return Resources(lut=bits, lutram=bits)  # three registers in a row are a shift register
         return Resources(ff=2 * bits + behind)
-
-    def _waiting(self) -> Resources:
-        """Return the places of the sums that wait for the output, and their count."""
-        places, bits = self.places(), self.get_outstream_width(0)
-        count = places.bit_length()
-        found = Resources(ff=bits + 2) if places == FEWEST else queue_resources(places, bits, block=False)
-        return found + Resources(lut=count + 3, ff=count + 1)
 
     def _counters(self) -> Resources:
         pe, simd = self.get_nodeattr("PE"), self.get_nodeattr("SIMD")

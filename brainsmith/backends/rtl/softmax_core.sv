@@ -20,7 +20,8 @@ module softmax_core #(
     int unsigned IN_DEPTH = 14,        // beats that the queue of elements holds
     bit IN_BLOCK = 0,                  // it is block RAM
     int unsigned POWER_DEPTH = 22,     // beats that the queue of powers holds
-    bit POWER_BLOCK = 0                // it is block RAM
+    bit POWER_BLOCK = 0,               // it is block RAM
+    int unsigned PLACES = 6            // of beats that are under way to the output or wait for it
 ) (
     input logic clk,
     input logic rst,
@@ -231,14 +232,21 @@ module softmax_core #(
         .out_ready(found_ready)
     );
 
-    // Products, rounded; both stages move together.
-    logic [AT_BITS-1:0] given;  // beats of this row
-    logic scaling, last, advance, product_valid;
-    logic [SIMD-1:0][PRODUCT_BITS-1:0] product;
+    // Products, rounded. A beat is begun if there is a place where it can wait for the output. A factor has two registers,
+    // one of them in the DSP slice.
+    localparam int unsigned STAGES = 3;
 
-    assign advance = !out_valid || out_ready;
-    assign waiting_taken = scaling && advance;
-    assign last = waiting_valid && waiting_taken && given == AT_BITS'(BEATS - 1);
+    logic [AT_BITS-1:0] given;  // beats of this row
+    logic scaling, free, begun, last;
+    logic [STAGES-1:0] valid;
+    logic [RECIPROCAL_BITS-1:0] factor;
+    powers_t scaled;
+    logic [SIMD-1:0][PRODUCT_BITS-1:0] product;
+    logic [SIMD-1:0][OUT_BITS-1:0] result;
+
+    assign waiting_taken = scaling && free;
+    assign begun = waiting_valid && waiting_taken;
+    assign last = begun && given == AT_BITS'(BEATS - 1);
     assign found_ready = !scaling || last;
 
     function automatic logic [OUT_BITS-1:0] rounded(input logic [PRODUCT_BITS-1:0] exact);
@@ -252,23 +260,32 @@ module softmax_core #(
         if (rst) begin
             scaling <= 1'b0;
             given <= '0;
-            product_valid <= 1'b0;
-            out_valid <= 1'b0;
+            valid <= '0;
         end else begin
             if (found_ready) scaling <= found_valid;
-            if (waiting_valid && waiting_taken) given <= last ? '0 : given + 1'b1;
-            if (advance) begin
-                product_valid <= waiting_valid && scaling;
-                out_valid <= product_valid;
-            end
+            if (begun) given <= last ? '0 : given + 1'b1;
+            valid <= STAGES'({valid, begun});
         end
         if (found_ready) reciprocal <= found;
-        if (advance) begin
-            for (int unsigned lane = 0; lane < SIMD; lane++) begin
-                product[lane] <= PRODUCT_BITS'(waiting[lane]) * PRODUCT_BITS'(reciprocal);
-                out_data[lane*OUT_BITS+:OUT_BITS] <= rounded(product[lane]);
-            end
+        factor <= reciprocal;
+        scaled <= waiting;
+        for (int unsigned lane = 0; lane < SIMD; lane++) begin
+            product[lane] <= PRODUCT_BITS'(scaled[lane]) * PRODUCT_BITS'(factor);
+            result[lane] <= rounded(product[lane]);
         end
     end
+
+    reserved_queue #(.BITS(SIMD * OUT_BITS), .PLACES(PLACES)) results (
+        .clk,
+        .rst,
+        .free,
+        .begun,
+        .in_data(result),
+        .in_valid(valid[STAGES-1]),
+        .kept('0),
+        .out_data,
+        .out_valid,
+        .out_ready
+    );
 
 endmodule

@@ -12,7 +12,7 @@ from brainsmith.backends.rtl.label_select_order import order_resources
 from brainsmith.backends.rtl.multiplier import multiplier
 from brainsmith.backends.rtl.page_memory import in_blocks
 from brainsmith.backends.rtl.row_backend import RowBackend
-from brainsmith.backends.rtl.row_queue import SPARE, queue_depth, queue_resources
+from brainsmith.backends.rtl.row_queue import SPARE, queue_depth, queue_resources, reserved_queue_resources
 from brainsmith.kernels.softmax import SoftmaxKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.tables import Table, make_table, table_text
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qonnx.core.modelwrapper import ModelWrapper
+
+
+PLACES = 6
+"""Beats of results that are under way or wait for the output: as many as are begun until the first one's place is free."""
 
 
 @backend(
@@ -35,8 +39,8 @@ class SoftmaxRTL(RowBackend, SoftmaxKernel):
     core = "softmax_core"
     rows_ahead = 2
     parts = (
-        "binary_mvau_sum.sv", "constant_rom.sv", "label_select_order.sv", "page_memory.sv", "row_queue.sv",
-        "softmax_reciprocal.sv",
+        "binary_mvau_sum.sv", "constant_rom.sv", "label_select_order.sv", "page_memory.sv", "reserved_queue.sv",
+        "row_queue.sv", "softmax_reciprocal.sv",
     )  # fmt: skip
 
     def core_parameters(self) -> Mapping[str, int | str]:
@@ -50,6 +54,7 @@ class SoftmaxRTL(RowBackend, SoftmaxKernel):
             "IN_BLOCK": int(in_blocks(in_depth, in_bits)),
             "POWER_DEPTH": power_depth,
             "POWER_BLOCK": int(in_blocks(power_depth, power_bits)),
+            "PLACES": PLACES,
         }
 
     def core_memories(self, model: ModelWrapper) -> Mapping[str, str]:
@@ -62,11 +67,11 @@ class SoftmaxRTL(RowBackend, SoftmaxKernel):
         arithmetic, simd = self.arithmetic(), self.get_nodeattr("SIMD")
         rounds = (simd - 1).bit_length()
         looked_up = arithmetic.size // simd + (2 if _table(self).registered else 1)
-        return int(max(rounds, 1) + looked_up + rounds + arithmetic.reciprocal_bits + 7)
+        return int(max(rounds, 1) + looked_up + rounds + arithmetic.reciprocal_bits + 10)
 
     def serial_delay(self) -> int:
         """Return the cycles of the division, and the stages after it."""
-        return int(self.arithmetic().reciprocal_bits + 4)
+        return int(self.arithmetic().reciprocal_bits + 7)
 
     def core_resources(self) -> Resources:
         """Return the comparators, adders, tables and multipliers of the lanes, the divider, and two queues."""
@@ -105,15 +110,17 @@ def softmax_resources(node: SoftmaxKernel) -> Resources:
     rounds = (simd - 1).bit_length()
     shared = Resources(
         lut=20 + count + chosen + total,
-        ff=(2 if rounds else 3) * bits + total + reciprocal + count + 14 + 4 * rounds,
+        ff=(2 if rounds else 3) * bits + total + 2 * reciprocal + count + 15 + 4 * rounds,
     )
     trees = order_resources(simd, 1, bits, 0) + sum_tree(simd, ProductNeeds(power, False, Resources()))
     lane = Resources(
-        lut=bits + width["address_bits"] + given - 3, ff=width["address_bits"] + reciprocal + given
+        lut=bits + width["address_bits"] + given - 3, ff=width["address_bits"] + reciprocal + power + given
     )
     table = _table(node)
     lane += multiplier(power, reciprocal) + table.resources()
     if table.registered:
         lane += Resources(ff=power)
     inputs, powers = _queues(node)
-    return division + shared + trees + lane.times(simd) + queue_resources(*inputs) + queue_resources(*powers)
+    results = reserved_queue_resources(PLACES, node.get_outstream_width())
+    queues = queue_resources(*inputs) + queue_resources(*powers) + results
+    return division + shared + trees + lane.times(simd) + queues

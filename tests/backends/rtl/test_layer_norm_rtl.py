@@ -57,6 +57,17 @@ def test_outputs_wider_than_the_products_and_roots_of_0(tmp_path, simulations):
     check_cores(chosen, tmp_path)
 
 
+@pytest.mark.slow
+def test_many_short_rows_are_under_way_at_once(tmp_path, simulations):
+    chosen = [
+        case(64, 64, "INT4", 2, 1e9, (1, 9)),
+        case(128, 64, "UINT4", 2, 1e9, (1, 9)),
+        case(64, 64, rows=(1, 9)),
+    ]
+    assert [instance(one).core_parameters()["ROWS"] for one in chosen] == [3, 3, 2]
+    check_cores(chosen, tmp_path)
+
+
 test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=4, least=4, most=8)
 
 
