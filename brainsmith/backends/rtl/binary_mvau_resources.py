@@ -57,7 +57,7 @@ def _weights(node: Any) -> Resources:
     simd, pe, beats, folds = _folding(node)
     bits, words = simd * pe, beats * folds
     if in_block_ram(node):
-        return Resources(bram18=block_rams(words, bits))
+        return Resources(bram18=block_rams(words, bits, written=False))
     columns = round(float(distinct_functions(words, bits)))
     return Resources(lut=round(columns * (ROM_LUTS + -(-words // ROM_WORDS_PER_LUT))), ff=columns)
 

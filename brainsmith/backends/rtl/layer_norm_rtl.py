@@ -73,7 +73,7 @@ def _rows(node: LayerNormKernel) -> int:
     arithmetic, simd = node.arithmetic(), node.get_nodeattr("SIMD")
     beats = arithmetic.size // simd
     until_free = beats + (simd - 1).bit_length() + 4  # cycles from when a row is begun
-    return max(2, -(-until_free // max(beats, arithmetic.serial_cycles)))
+    return int(max(2, -(-until_free // max(beats, arithmetic.serial_cycles))))
 
 
 def layer_norm_resources(node: LayerNormKernel) -> Resources:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brainsmith.rtl.cores.costs import block_parts, block_rams, block_words
+from brainsmith.rtl.cores.costs import block_parts, block_rams, block_words, chosen_luts
 from brainsmith.rtl.synthesis.cells import Resources
 
 LUT_LIMIT = 128
@@ -59,4 +59,4 @@ def banked_resources(words: int, bits: int) -> Resources:
 
 def _chosen(parts: int, bits: int) -> int:
     """Return the LUTs that choose what one of some parts of a memory holds, and which of them is written."""
-    return bits * -(-(parts - 1) // 3) + (parts if parts > 1 else 0)
+    return chosen_luts(parts, bits) + (parts if parts > 1 else 0)

@@ -12,7 +12,7 @@ from brainsmith.kernels.axes import Loop
 from brainsmith.kernels.shuffle import ShuffleKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
-from brainsmith.rtl.cores.costs import block_parts, block_words
+from brainsmith.rtl.cores.costs import block_words
 from brainsmith.rtl.cores.node_support import Support, unsupported
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.synthesis.cells import Resources
@@ -64,7 +64,8 @@ class ShuffleRTL(CoreBackend, ShuffleKernel):
 
     def in_banks(self) -> bool:
         """Tell whether a word is chosen from several block RAMs."""
-        return self.in_blocks() and block_parts(2 * self.page()[0], self.get_instream_width()) > 1
+        words, bits = 2 * self.page()[0], self.get_instream_width()
+        return self.in_blocks() and words > block_words(words, bits)
 
     def page(self) -> tuple[int, tuple[Loop, ...]]:
         """Return how many beats a page has, and the loops that read them; 1 beat and none if nothing moves."""

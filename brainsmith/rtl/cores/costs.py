@@ -2,28 +2,53 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+from brainsmith.rtl.resource_models.memories import BLOCK, ROM, TWO_PORTS, MemoryCells, mapped_memory
+
+_FAMILY = "xcup"
+"""Of whose block RAMs formulas speak that know no part: of 7 series one memory in 300 takes others."""
+
 _BLOCK_SHAPES = ((512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384, 1))
 """Words and bits that a block RAM of 18 Kbit can be (AMD UG573); 36 bits only where one port reads and one writes."""
 
 
-def block_rams(words: int, bits: int) -> int:
-    """Return how many block RAMs of 18 Kbit a memory takes, all of one shape."""
-    return _blocks(words, bits)[0]
+def block_rams(words: int, bits: int, *, written: bool = True) -> int:
+    """Return how many block RAMs of 18 Kbit Yosys takes for a memory.
+
+    Args:
+        words: That it has.
+        bits: Of a word.
+        written: Whether anything writes it; parts of a table share block RAMs in other ways.
+    """
+    return int(_in_blocks(words, bits, TWO_PORTS if written else ROM).bram18)
 
 
-def block_parts(words: int, bits: int) -> int:
-    """Return how many of these block RAMs hold one bit of different words, so that one of them is chosen at each read."""
-    return _blocks(words, bits)[1]
+def block_parts(words: int, bits: int, *, written: bool = True) -> int:
+    """Return into how many parts Yosys cuts a memory by its addresses, of which a read chooses one.
+
+    Args:
+        words: As of `block_rams`.
+        bits: As of `block_rams`.
+        written: As of `block_rams`.
+    """
+    return int(_in_blocks(words, bits, TWO_PORTS if written else ROM).parts)
+
+
+@lru_cache(maxsize=4096)
+def _in_blocks(words: int, bits: int, ports: str) -> MemoryCells:
+    return mapped_memory(words, bits, ports, BLOCK, _FAMILY)
 
 
 def block_words(words: int, bits: int) -> int:
-    """Return how many words one of these block RAMs has, a power of two."""
-    return _blocks(words, bits)[2]
-
-
-def _blocks(words: int, bits: int) -> tuple[int, int, int]:
+    """Return how many words a block RAM has, a power of two, of the shape of which the fewest hold a memory."""
     parts = ((-(-words // depth), -(-bits // width), depth) for depth, width in _BLOCK_SHAPES)
-    return min((deep * wide, deep, depth) for deep, wide, depth in parts)
+    return min((deep * wide, deep, depth) for deep, wide, depth in parts)[2]
+
+
+def chosen_luts(parts: int, bits: int) -> int:
+    """Return the LUTs that choose what one of some parts of a memory holds."""
+    return bits * -(-(parts - 1) // 3)
 
 
 def comparator_luts(bits: int) -> int:

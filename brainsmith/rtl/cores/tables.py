@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError
-from brainsmith.rtl.cores.costs import block_rams
+from brainsmith.rtl.cores.costs import block_parts, block_rams, chosen_luts
 from brainsmith.rtl.resource_models.circuit_sizes import table_luts
 from brainsmith.rtl.synthesis.cells import Resources
 
@@ -54,7 +54,10 @@ class Table:
         if self.style == "distributed":
             different = min(self.bits, (1 << self.depth) - 2)
             return Resources(lut=different * max(int(table_luts(self.depth)), 1), ff=different)
-        return Resources(bram18=block_rams(self.depth, self.bits))
+        parts = block_parts(self.depth, self.bits, written=False)
+        blocks = block_rams(self.depth, self.bits, written=False)
+        held = (parts - 1).bit_length()  # which part was read
+        return Resources(lut=chosen_luts(parts, self.bits), ff=held, bram18=blocks)
 
 
 def make_table(bits: int, depth: int, ram_style: str) -> Table:
