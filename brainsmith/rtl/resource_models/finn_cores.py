@@ -179,6 +179,7 @@ def thresholding(p: Parameters, family: str) -> Makings:
         | {
             "tables": tables.luts,
             "loose tables": tables.loose,
+            "tables after loose ones": tables.after_loose,
             "parts of tables": tables.parts,
             "compared bits": tables.varying,
             "bits compared with 0": tables.zeros,

@@ -215,6 +215,28 @@ def test_evenly_spaced_thresholds_share_tables_of_the_channel():
     assert needed(thresholds(even, 1)).lut < 0.7 * needed(thresholds(uneven, 1)).lut
 
 
+def test_tables_of_the_channel_are_built_once_for_all_lanes():
+    """Apart by 256, the eight lower bits of a channel's thresholds are one; all lanes have the same channels in the first."""
+    first = np.random.default_rng(0).integers(-1024, -768, (16, 1))
+    steps = 256 * np.arange(7)
+    lanes = np.repeat(first, 4, axis=0) + steps  # of the channels in each fold
+    other = np.random.default_rng(1).permuted(lanes, axis=0)
+    assert needed(thresholds(lanes, 4)).lut < needed(thresholds(other, 4)).lut
+    assert needed(thresholds(lanes, 4)).ff < needed(thresholds(other, 4)).ff
+
+
+@pytest.mark.parametrize(
+    ("channels", "loose"), [(32, False), (36, True), (61, False), (62, False), (64, True)]
+)
+def test_tables_whose_counter_is_part_of_them_are_loose(channels, loose):
+    """Of 10 bits each, in a stage: Yosys makes a LUT of each, or of every 16 words of it."""
+    values = np.random.default_rng(0).permutation(1024)[:channels, None] - 512
+    tables = 10 * (channels / 16 if loose else 1)
+    assert (
+        abs(needed(thresholds(values, 1, 10)).lut - needed(thresholds(values[:1], 1, 10)).lut - tables) < 10
+    )
+
+
 def test_tables_that_are_alike_are_stored_for_each_channel_in_block_ram():
     """Yosys sees that tables of logic repeat, and not that those of block RAM do: of 32 channels it made 3 block RAMs."""
     values = np.arange(1, 256)[None] * 7 // 10
