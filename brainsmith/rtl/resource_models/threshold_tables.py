@@ -215,9 +215,9 @@ def is_loose(words: Any) -> Any:
 
     The counter that is their address adds 1, or 1 less the number of words to begin anew. If that number is a multiple of
     4, the second bit of its sum is always the exclusive or of the address' two lowest bits. That occurs in most tables too,
-    and ABC takes it from the counter's carry chain, which cannot be part of a LUT and comes later than the address. With up
-    to 32 words a LUT has an input left for it. Longer tables become LUTs of 16 words each, on the longest path of all; the
-    stages after them have time to spare, and are not built as small as they could be.
+    and ABC (`&sweep`) takes it from the counter's carry chain, which cannot be part of a LUT and comes later than the
+    address. With up to 32 words a LUT has an input left for it. Longer tables become LUTs of 16 words each, on the longest
+    path of all; the stages after them have time to spare, and are not built as small as they could be.
     """
     return (np.asarray(words) > _INPUTS // 2) & (np.asarray(words) % 4 == 0)
 
