@@ -17,6 +17,7 @@ from finn_points import (
     sliding_window,
     thresholding,
     trained_thresholds,
+    usual_thresholds,
     vvau,
 )
 
@@ -201,6 +202,7 @@ POINTS: dict[str, Callable[[Random], Case]] = {
     "Thresholding_rtl": thresholding,
     "Thresholding_rtl trained": trained_thresholds,
     "Thresholding_rtl even": even_thresholds,
+    "Thresholding_rtl usual": usual_thresholds,
     "ConvolutionInputGenerator_rtl": sliding_window,
     "FMPadding_rtl": padding,
     "VVAU_rtl": vvau,

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from math import prod
 from random import Random
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from drawn_parameters import IMAGE, between, bits, kind, lanes, sized, sum_of
 
 from brainsmith.rtl.cores.parallelism import divisors
 from brainsmith.rtl.cores.trial import Case, random_values
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 PRODUCTS, WEIGHT_BITS = 64, 768
 """How many multipliers a product has at the most, and bits in a beat of its weights."""
@@ -58,19 +62,42 @@ def thresholding(random: Random) -> Case:
     drawn = np.random.default_rng(random.randint(0, 9999)).integers(
         low, low + 2 ** bits(taken), (channels, steps)
     )
-    attributes = {
-        "NumChannels": channels, "PE": lanes(random, channels, max(1, 128 // steps)), "numSteps": steps,
-        "inputDataType": taken, "weightDataType": taken, "outputDataType": f"UINT{given}", "ActVal": 0,
-        "numInputVectors": list(IMAGE),
-    }  # fmt: skip
-    fed = [((*IMAGE, channels), taken)]
-    return Case("Thresholding_rtl", fed, attributes, constants=[(np.sort(drawn, axis=1), taken)])
+    return _thresholds(channels, _lanes(random, channels, steps), np.sort(drawn, axis=1), taken)
 
 
 def trained_thresholds(random: Random) -> Case:
     """FINN's thresholds as training leaves them: evenly spaced, of similar channels, or the same ones for all."""
     channels, taken = sized(random, 1, 256), kind(random, 5, 20)
     given = min(random.choice((1, 2, 2, 3, 3, 4, 4, 5, 6)), bits(taken) - 2)
+    values, held = _trained(random, channels, taken, given)
+    return _thresholds(channels, _lanes(random, channels, values.shape[1]), values, taken, held)
+
+
+def even_thresholds(random: Random) -> Case:
+    """FINN's thresholds of a scale that is a power of two: each channel's as far apart as any other's."""
+    channels, taken, given = sized(random, 8, 256), random.randint(8, 16), random.randint(2, 6)
+    values = _even(random, channels, taken, given)
+    return _thresholds(channels, _lanes(random, channels, values.shape[1]), values, f"INT{taken}")
+
+
+def usual_thresholds(random: Random) -> Case:
+    """FINN's thresholds in the sizes that networks have: many channels, powers of two of lanes, few bits or a byte."""
+    channels = 2 ** random.randint(4, 9) if random.random() < 0.6 else 16 * random.randint(1, 32)
+    taken, given = random.randint(10, 20), random.choice((1, 2, 2, 2, 3, 3, 4, 4, 4, 8))
+    if random.random() < 0.5:
+        values, datatype = _even(random, channels, taken, given), f"INT{taken}"
+        held = datatype
+    else:
+        datatype = random.choice(("INT", "INT", "UINT")) + str(taken)
+        values, held = _trained(random, channels, datatype, given)
+    pe = random.choice(
+        [2**at for at in range(6) if channels % 2**at == 0 and 2**at * values.shape[1] <= 128] or [1]
+    )
+    return _thresholds(channels, pe, values, datatype, held)
+
+
+def _trained(random: Random, channels: int, taken: str, given: int) -> tuple[NDArray[Any], str]:
+    """Return thresholds as training leaves them, (channels or 1, steps), and their datatype."""
     top, signed = 2 ** bits(taken), taken.startswith("I")
     steps = 2**given - random.choice((1, 1, 1, 2)) if given > 1 else 1
     drawn, alike = np.random.default_rng(random.randint(0, 9999)), random.random() < 0.3
@@ -86,30 +113,40 @@ def trained_thresholds(random: Random) -> Case:
         held = taken.rstrip("0123456789") + str(min(bits(taken), max(most, 1).bit_length() + signed))
     if not alike or random.random() < 0.5:
         values = np.broadcast_to(values, (channels, steps))
-    attributes = {
-        "NumChannels": channels, "PE": lanes(random, channels, max(1, 128 // steps)), "numSteps": steps,
-        "inputDataType": taken, "weightDataType": held, "outputDataType": f"UINT{given}", "ActVal": 0,
-        "numInputVectors": list(IMAGE),
-    }  # fmt: skip
-    return Case("Thresholding_rtl", [((*IMAGE, channels), taken)], attributes, constants=[(values, held)])
+    return values, held
 
 
-def even_thresholds(random: Random) -> Case:
-    """FINN's thresholds of a scale that is a power of two: each channel's as far apart as any other's."""
-    channels, taken, given = sized(random, 8, 256), random.randint(8, 16), random.randint(2, 6)
+def _even(random: Random, channels: int, taken: int, given: int) -> NDArray[Any]:
+    """Return thresholds of so many bits, a power of two apart, (channels, steps)."""
     steps = 2**given - 1
     apart = 2 ** random.randint(0, taken - given - 1)
     most = 2 ** (taken - 1) - apart * steps // 2 - 1
     centres = np.random.default_rng(random.randint(0, 9999)).normal(0, apart * steps / 4, (channels, 1))
     first = np.clip(np.rint(centres), -most, most) - apart * (steps // 2)
-    values = first + apart * np.arange(steps)
+    values: NDArray[Any] = first + apart * np.arange(steps)
+    return values
+
+
+def _lanes(random: Random, channels: int, steps: int) -> int:
+    return lanes(random, channels, max(1, 128 // steps))
+
+
+def _thresholds(channels: int, pe: int, values: NDArray[Any], taken: str, held: str = "") -> Case:
+    """Return a layer of thresholds, (channels or 1, steps).
+
+    Args:
+        channels: Of the layer.
+        pe: Lanes.
+        values: The thresholds.
+        taken: Datatype of the input.
+        held: Datatype of the thresholds, if not that of the input.
+    """
+    steps, held = values.shape[1], held or taken
     attributes = {
-        "NumChannels": channels, "PE": lanes(random, channels, max(1, 128 // steps)), "numSteps": steps,
-        "inputDataType": f"INT{taken}", "weightDataType": f"INT{taken}", "outputDataType": f"UINT{given}", "ActVal": 0,
-        "numInputVectors": list(IMAGE),
+        "NumChannels": channels, "PE": pe, "numSteps": steps, "inputDataType": taken, "weightDataType": held,
+        "outputDataType": f"UINT{steps.bit_length()}", "ActVal": 0, "numInputVectors": list(IMAGE),
     }  # fmt: skip
-    fed = [((*IMAGE, channels), f"INT{taken}")]
-    return Case("Thresholding_rtl", fed, attributes, constants=[(values, f"INT{taken}")])
+    return Case("Thresholding_rtl", [((*IMAGE, channels), taken)], attributes, constants=[(values, held)])
 
 
 def sliding_window(random: Random) -> Case:

@@ -19,9 +19,9 @@ from brainsmith.rtl.resource_models.circuit_sizes import (
 )
 from brainsmith.rtl.resource_models.finn_streams import fifo, padding, width_converter, wires
 from brainsmith.rtl.resource_models.makings import (
-    SHORTEST,
     Makings,
     Parameters,
+    delay,
     shift_registers,
     times,
     together,
@@ -179,6 +179,7 @@ def thresholding(p: Parameters, family: str) -> Makings:
         | {
             "tables": tables.luts,
             "loose tables": tables.loose,
+            "tables after loose ones": tables.after_loose,
             "parts of tables": tables.parts,
             "compared bits": tables.varying,
             "bits compared with 0": tables.zeros,
@@ -220,21 +221,20 @@ def sliding_window(p: Parameters, family: str) -> Makings:
         line = mapped_memory(np.maximum(words, 1), beat, TWO_PORTS, p["ram_style"], family)
         lines = np.where(words > 0, lines, 0)
         counters = counter_bits(rows) + counter_bits(columns) + counter_bits(folds)
-        gap = by_column * folds
-        registers = np.where(gap < SHORTEST, gap, 0)
-        shifted = tall * (broad - 1) * beat * np.where(gap < SHORTEST, 0, ceiling(gap, 32))
+        # Each row has stages from one of its positions to the next, and but for the first one those of a pixel before them.
+        delays = ((tall * (broad - 1), by_column * folds), (tall - 1, folds))
+        delayed = times(together(*(times(delay(stages), count) for count, stages in delays)), beat)
         addresses = lines * counter_bits(words + 1)
         sizes = {"all at once": one, "counters, all at once": counters, "elements, all at once": last,
                  "addresses of lines": addresses}  # fmt: skip
         return Makings(
-            together(times(line, lines), shift_registers(shifted)),
+            together(times(line, lines), delayed._replace(ff=0 * one)),
             0 * one,
             sizes | {"lines": lines * one, "parts of lines": lines * (line.parts - 1) * beat},
             sizes
             | {
-                "held values": tall * (1 + (broad - 1) * registers) * beat,
-                "lines": lines * beat,
-                "gaps": np.where(gap < SHORTEST, 0, tall * (broad - 1) * beat),
+                "held values": beat + delayed.ff,
+                "lines": lines * beat * (line.bram18 == 0),
             },
         )
     words = ((tall - 1) * by_row * wide + (broad - 1) * by_column + 1) * folds

@@ -186,7 +186,8 @@ def rotation(ins: int, outs: int, pruned: bool) -> int:
     """Return how many multiplexers of two rotate the input of a width converter, if those that are alike are built once.
 
     Each of its places has a table, one entry for each signed count, of the parts of the input; half of the counts or more
-    do not occur.
+    do not occur. Yosys comes near that, but for 7, 13 or 25 parts to one: these take nearly twice as many, because what ABC
+    rewrites (`&dc2`) and then chooses from (`&dch`) shares less; without one of the two it would be as told.
 
     Args:
         ins: Parts of an input.

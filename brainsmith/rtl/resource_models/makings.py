@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from brainsmith.rtl.resource_models.circuit_sizes import ceiling
 from brainsmith.rtl.resource_models.memories import MemoryCells
 
 Parameters = Mapping[str, Any]
@@ -34,8 +35,11 @@ class Makings:
     ff: Weighed
 
 
-SHORTEST = 3
+_SHORTEST = 3
 """Stages of the shortest chain of registers that Yosys makes a shift register of."""
+
+_STAGES = 32
+"""Of the longest shift register in one LUT."""
 
 
 def together(*memories: MemoryCells) -> MemoryCells:
@@ -47,6 +51,18 @@ def shift_registers(bits: Any) -> MemoryCells:
     """Return queues of up to 16 words as shift registers, one LUT for each bit."""
     none = 0 * bits
     return MemoryCells(bits, none, none, none, none)
+
+
+def delay(stages: Any) -> MemoryCells:
+    """Return what a chain of registers of one bit becomes: shift registers of 32 or 16 stages, or registers if it is short.
+
+    One stage more than these have is a register after them.
+    """
+    none, stages = 0 * np.asarray(stages), np.asarray(stages)
+    rest = stages % _STAGES
+    luts = np.where(stages < _SHORTEST, none, ceiling(stages, _STAGES) - (rest == 1))
+    registers = np.where(stages < _SHORTEST, stages, (rest == 1) | (rest == _STAGES // 2 + 1))
+    return MemoryCells(luts, registers, none, none, none)
 
 
 def times(memory: MemoryCells, count: Any) -> MemoryCells:

@@ -1,7 +1,7 @@
 """What the tables of FINN's thresholds are made of: as their values are, or as random ones would be.
 
 Each stage of the binary search has a table for each lane. Yosys builds no bit that is the same in all of its words, each
-bit that is another's equal once, and the tables of lanes with the same address together.
+bit that is another's equal once, and what depends on the channel alone once for all lanes.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _INPUTS = 64
 """Words of a table that is one LUT."""
 
+_LOOSE = 16
+"""Words of a loose table in a LUT."""
+
 _CHOOSING = 6
 """Inputs of a LUT that chooses."""
 
@@ -32,7 +35,8 @@ class ThresholdTables:
     Attributes:
         memory: Block RAMs.
         luts: That hold tables.
-        loose: Of tables in the first stage that Yosys builds of smaller ones, in LUTs that one of them would take at least.
+        loose: Words of loose tables (`is_loose`), 16 of a bit as one.
+        after_loose: LUTs that hold tables of the stages after loose ones.
         registers: Behind the tables that LUTs hold.
         parts: Bits of multiplexers behind memories that are cut by their addresses.
         varying: Bits that are compared with a bit of a table.
@@ -44,6 +48,7 @@ class ThresholdTables:
     memory: MemoryCells
     luts: Any = 0
     loose: Any = 0
+    after_loose: Any = 0
     registers: Any = 0
     parts: Any = 0
     varying: Any = 0
@@ -91,7 +96,7 @@ def random_tables(folds: Any, pe: Any, stages: int, bits: int, family: str) -> T
         bits: Of a threshold.
         family: Of the part.
     """
-    found = ThresholdTables(NO_MEMORY)
+    found, loose = ThresholdTables(NO_MEMORY), is_loose(folds)
     for stage in range(stages):
         words = folds << stage
         one = mapped_memory(words, bits, ROM, AUTO, family)
@@ -99,13 +104,10 @@ def random_tables(folds: Any, pe: Any, stages: int, bits: int, family: str) -> T
         # In the first stage all lanes have one address, in the others each has its own.
         alike = distinct_functions(words, pe * bits) if stage == 0 else pe * distinct_functions(words, bits)
         tables, single = np.where(one.bram18 == 0, alike, 0), words == 1
-        loose = (stage == 0) & is_loose(words)
         same = 2.0 ** (1 - np.minimum(words, 64)) * pe * bits  # with one word, or by chance
         found += ThresholdTables(
             memory,
-            luts=np.where(loose, 0, tables * table_luts(words)),
-            loose=np.where(loose, tables * table_luts(words), 0),
-            registers=tables,
+            **_built(tables, tables * table_luts(words), words, stage, loose),
             parts=pe * (one.parts - 1) * bits,
             varying=np.where(single, 0, pe * bits - same),
             zeros=np.where(single, 0, same / 2),
@@ -148,21 +150,24 @@ def _of_folding(
         words = known.words(stage, stages)
         # (lanes, folds, words of a channel): channels go round the lanes.
         by_lane = np.broadcast_to(words, (folds * pe, words.shape[1])).reshape(folds, pe, -1).swapaxes(0, 1)
-        found += _of_stage(by_lane.reshape(pe, -1), stored // folds, bits, stage, family)
+        found += _of_stage(by_lane.reshape(pe, -1), stored // folds, bits, stage, family, is_loose(folds))
     return found
 
 
-def _of_stage(words: NDArray[np.int64], times: int, bits: int, stage: int, family: str) -> ThresholdTables:
+def _of_stage(
+    words: NDArray[np.int64], times: int, bits: int, stage: int, family: str, loose: bool
+) -> ThresholdTables:
     """Return the tables of a stage.
 
     Args:
         words: (lanes, words of a table).
         times: How often a table is stored, which Yosys sees in tables of logic, and not in block RAM.
         bits: Of a word.
-        stage: Its number; in the first one all lanes have the same address.
+        stage: Its number.
         family: Of the part.
+        loose: Whether tables of the first stage are (`is_loose`).
     """
-    (lanes, depth), one_address = words.shape, stage == 0
+    lanes, depth = words.shape
     if depth == 1:
         return ThresholdTables(NO_MEMORY, fixed=lanes * bits)
     columns = (words[:, None] >> np.arange(bits)[:, None] & 1).astype(np.uint64)  # lane, bit, word
@@ -170,20 +175,15 @@ def _of_stage(words: NDArray[np.int64], times: int, bits: int, stage: int, famil
     varying = ~(ones | zeros)
     cells = mapped_memory(depth * times, varying.sum(1), ROM, AUTO, family)
     in_logic = varying & (cells.bram18 == 0)[:, None]
-    groups = (
-        [in_logic] if one_address else [in_logic & (np.arange(lanes) == at)[:, None] for at in range(lanes)]
-    )
-    counted = [_distinct(columns[chosen], stage) for chosen in groups]
-    leaves, loose, tables = (sum(each) for each in zip(*counted, strict=True))
-    if one_address and is_loose(depth):
-        leaves = 0
-    else:
-        loose = 0
+    # All lanes have one address but for the results so far: what does not depend on these is built once.
+    of_channel = columns[..., :: 1 << stage]
+    alike = in_logic & (columns == np.repeat(of_channel, 1 << stage, axis=-1)).all(-1)
+    counted = [_distinct(of_channel[alike], 0)]
+    counted += [_distinct(one[chosen], stage) for one, chosen in zip(columns, in_logic & ~alike, strict=True)]
+    luts, tables = (sum(each) for each in zip(*counted, strict=True))
     return ThresholdTables(
         MemoryCells(*(each.sum() for each in cells._replace(lut=0 * cells.lut))),
-        luts=leaves,
-        loose=loose,
-        registers=tables,
+        **_built(tables, luts, depth, stage, loose),
         parts=int(((cells.parts - 1) * varying.sum(1)).sum()),
         varying=int(varying.sum()),
         zeros=int(zeros.sum()),
@@ -191,17 +191,39 @@ def _of_stage(words: NDArray[np.int64], times: int, bits: int, stage: int, famil
     )
 
 
-def is_loose(words: Any) -> Any:
-    """Tell whether Yosys builds tables of the first stage of several small LUTs each.
+def _built(tables: Any, luts: Any, words: Any, stage: int, loose: Any) -> dict[str, Any]:
+    """Return the sizes of the tables of a stage that LUTs hold, and of the registers after them.
 
-    ABC may take longer for them than for the counter of their addresses, and then their area is what it sees less of: so
-    it was for each number of words that is a multiple of 4, and for no other one.
+    Args:
+        tables: Of one bit.
+        luts: That hold them at the best.
+        words: Of each.
+        stage: Its number.
+        loose: Whether tables of the first stage are.
+    """
+    none = 0 * luts
+    return {
+        "luts": np.where(loose, none, luts),
+        "loose": none if stage else np.where(loose, tables * words / _LOOSE, none),
+        "after_loose": np.where(loose, luts, none) if stage else none,
+        "registers": tables,
+    }
+
+
+def is_loose(words: Any) -> Any:
+    """Tell whether Yosys builds tables of the first stage of many small LUTs.
+
+    The counter that is their address adds 1, or 1 less the number of words to begin anew. If that number is a multiple of
+    4, the second bit of its sum is always the exclusive or of the address' two lowest bits. That occurs in most tables too,
+    and ABC (`&sweep`) takes it from the counter's carry chain, which cannot be part of a LUT and comes later than the
+    address. With up to 32 words a LUT has an input left for it. Longer tables become LUTs of 16 words each, on the longest
+    path of all; the stages after them have time to spare, and are not built as small as they could be.
     """
     return (np.asarray(words) > _INPUTS // 2) & (np.asarray(words) % 4 == 0)
 
 
-def _distinct(columns: NDArray[np.uint64], stage: int) -> tuple[int, int, int]:
-    """Return the LUTs of tables of one bit with one address, those of all in full, and the registers behind them.
+def _distinct(columns: NDArray[np.uint64], stage: int) -> tuple[int, int]:
+    """Return the LUTs of tables of one bit with one address, and the registers behind them.
 
     A table that is a bit of its address needs neither: that one has a register too.
 
@@ -210,21 +232,20 @@ def _distinct(columns: NDArray[np.uint64], stage: int) -> tuple[int, int, int]:
         stage: Of the search: so many bits of the address, the lowest, are of the results so far, the others of the channel.
     """
     if not len(columns):
-        return 0, 0, 0
+        return 0, 0
     full = np.unique(columns, axis=0)[:, _read(columns.shape[1])]
     count, depth = full.shape
     address = np.arange(depth) >> np.arange(max(depth.bit_length() - 1, 1))[:, None] & 1
     registers = count - int((full[:, None] == address).all(-1).any(-1).sum())
-    in_full = count * int(table_luts(depth))
     arguments = _arguments(full)
     small = arguments <= _INPUTS.bit_length() - 1
     luts = int((arguments[small] > 1).sum())
     wide = full[~small]
     if not len(wide):
-        return luts, in_full, registers
+        return luts, registers
     leaves = wide.reshape(-1, _INPUTS)
     in_order = len(np.unique(leaves, axis=0)) + len(wide) * (int(table_luts(depth)) - depth // _INPUTS)
-    return luts + min(in_order, _by_channel(wide, stage)), in_full, registers
+    return luts + min(in_order, _by_channel(wide, stage)), registers
 
 
 def _by_channel(tables: NDArray[np.uint64], stage: int) -> int:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
+from brainsmith.rtl.resource_models.makings import delay
 from brainsmith.rtl.resource_models.memories import (
     AUTO,
     BLOCK,
@@ -167,6 +168,41 @@ def test_layers_that_have_no_model():
     assert not has_model("Pool_rtl", "xcup")
 
 
+@pytest.mark.parametrize(
+    ("stages", "lut", "ff"),
+    [
+        (1, 0, 1),
+        (2, 0, 2),
+        (4, 1, 0),
+        (16, 1, 0),
+        (17, 1, 1),
+        (32, 1, 0),
+        (33, 1, 1),
+        (48, 2, 0),
+        (49, 2, 1),
+        (64, 2, 0),
+    ],
+)
+def test_chains_of_registers_are_shift_registers(stages, lut, ff):
+    """As Yosys made them in sliding windows: a stage more than 16 or 32 is a register."""
+    assert (int(delay(stages).lut), int(delay(stages).ff)) == (lut, ff)
+
+
+def test_a_window_at_once_has_shift_registers_between_all_its_rows():
+    """As Yosys made 3 x 128 shift registers and 128 registers of values in this one, besides 45 of its counters."""
+    attributes = {
+        "ConvKernelDim": [2, 2], "IFMChannels": 128, "IFMDim": [5, 12], "OFMDim": [2, 11], "SIMD": 32, "Stride": [2, 1],
+        "Dilation": [1, 1], "depthwise": 1, "parallel_window": 1, "inputDataType": "UINT4", "outputDataType": "UINT4",
+        "ram_style": "block",
+    }  # fmt: skip
+    parameters = parameters_of(
+        "ConvolutionInputGenerator_rtl", layer("ConvolutionInputGenerator_rtl", attributes).get_nodeattr
+    )
+    made = CORES["ConvolutionInputGenerator_rtl"](parameters, "xcup")
+    assert (int(made.memory.lut), int(made.ff["held values"]), int(made.ff["lines"])) == (384, 128, 0)
+    assert abs(int(needs("ConvolutionInputGenerator_rtl", parameters, "xcup").ff) - 173) < 9
+
+
 @pytest.mark.parametrize(("parts", "pruned", "in_full"), [((2, 1), 2, 6), ((4, 1), 12, 20), ((5, 1), 15, 35)])
 def test_a_rotation_builds_each_multiplexer_once(parts, pruned, in_full):
     """Two parts: each place chooses one or the other; in full there is also one before, of each with nothing."""
@@ -213,6 +249,28 @@ def test_evenly_spaced_thresholds_share_tables_of_the_channel():
     even = first + 32 * np.arange(15)
     uneven = np.sort(first + np.random.default_rng(1).integers(0, 480, (64, 15)), axis=1)
     assert needed(thresholds(even, 1)).lut < 0.7 * needed(thresholds(uneven, 1)).lut
+
+
+def test_tables_of_the_channel_are_built_once_for_all_lanes():
+    """Apart by 256, the eight lower bits of a channel's thresholds are one; the first layer's lanes have the same ones."""
+    first = np.random.default_rng(0).integers(-1024, -768, (16, 1))
+    steps = 256 * np.arange(7)
+    lanes = np.repeat(first, 4, axis=0) + steps  # of the channels in each fold
+    other = np.random.default_rng(1).permuted(lanes, axis=0)
+    assert needed(thresholds(lanes, 4)).lut < needed(thresholds(other, 4)).lut
+    assert needed(thresholds(lanes, 4)).ff < needed(thresholds(other, 4)).ff
+
+
+@pytest.mark.parametrize(
+    ("channels", "loose"), [(32, False), (36, True), (61, False), (62, False), (64, True)]
+)
+def test_tables_whose_counter_is_part_of_them_are_loose(channels, loose):
+    """Of 10 bits each, in a stage: Yosys makes a LUT of each, or of every 16 words of it."""
+    values = np.random.default_rng(0).permutation(1024)[:channels, None] - 512
+    tables = 10 * (channels / 16 if loose else 1)
+    assert (
+        abs(needed(thresholds(values, 1, 10)).lut - needed(thresholds(values[:1], 1, 10)).lut - tables) < 10
+    )
 
 
 def test_tables_that_are_alike_are_stored_for_each_channel_in_block_ram():
