@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from qonnx.core.datatype import BaseDataType
 
 
+_FEW_BITS = {3: 3, 5: 4}
+"""LUTs of a lane of so many bits: Yosys builds its comparator together with the enable of its register."""
+
+
 @backend(
     kernel="finn:Pool",
     backend_type="rtl",
@@ -91,7 +95,7 @@ class PoolRTL(CoreBackend, Pool):
         if count and self._sums():
             per_lane = bits + int(self.get_input_datatype().name == "BIPOLAR")
         elif count:
-            per_lane = comparator_luts(bits)
+            per_lane = _FEW_BITS.get(bits) or comparator_luts(bits)
         return Resources(lut=lanes * per_lane + 2 * count + 2, ff=lanes * bits + count + 1)
 
     def beat_schedule(self) -> BeatSchedule:

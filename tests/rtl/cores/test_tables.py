@@ -62,7 +62,10 @@ def test_what_a_table_is_made_of(bits, depth, style, expected):
         (Table(36, 512, "block"), Resources(bram18=1)),
         (Table(8, 2049, "block"), Resources(bram18=2)),
         (Table(128, 1024, "block"), Resources(bram18=8)),
-        (Table(40, 1107, "block"), Resources(lut=40, ff=2, bram18=4)),  # as Yosys makes of the weights of an MVAU
+        (
+            Table(40, 1107, "block"),
+            Resources(lut=40, ff=2, bram18=4),
+        ),  # as Yosys makes of the weights of an MVAU
     ],
 )
 def test_what_a_table_needs(table, needs):
