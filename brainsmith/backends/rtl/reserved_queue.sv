@@ -3,11 +3,12 @@
 // nothing is begun without one. So no stage on the way here ever stands still, and no signal has to reach all of them in
 // a cycle.
 //
-// A result comes out two cycles after it came in.
+// A result comes out two cycles after it came in, from block RAM three.
 module reserved_queue #(
     int unsigned BITS = 8,    // of a result
     int unsigned PLACES = 2,  // of results that are under way or wait: 2 or more
-    bit KEPT = 0              // `kept` has a result from the cycle after it came until the next one comes
+    bit KEPT = 0,             // `kept` has a result from the cycle after it came until the next one comes
+    bit BLOCK = 0             // they wait in block RAM, else in LUTs, or of two in registers
 ) (
     input logic clk,
     input logic rst,
@@ -66,7 +67,7 @@ module reserved_queue #(
 
         assign unused = room ^ (^kept);  // there is always room
 
-        row_queue #(.BITS(BITS), .DEPTH(PLACES), .BLOCK(1'b0)) queue (
+        row_queue #(.BITS(BITS), .DEPTH(PLACES), .BLOCK(BLOCK)) queue (
             .clk,
             .rst,
             .in_data,

@@ -29,14 +29,15 @@ def queue_resources(depth: int, bits: int, block: bool | None = None) -> Resourc
     return memory + Resources(lut=5 * place - 2, ff=3 * place + 3 + behind)
 
 
-def reserved_queue_resources(places: int, bits: int, *, kept: bool = False) -> Resources:
+def reserved_queue_resources(places: int, bits: int, *, kept: bool = False, block: bool = False) -> Resources:
     """Return what a queue needs whose places are reserved (`reserved_queue.sv`): itself, and a count of free places.
 
     Args:
         places: Of results that are under way or wait.
         bits: Of a result.
         kept: Whether a result stays in a register of the core until the next one comes: of two, one waits there.
+        block: Whether they wait in block RAM.
     """
     count = places.bit_length()
-    waiting = Resources(ff=bits + 2) if kept and places == 2 else queue_resources(places, bits, block=False)
+    waiting = Resources(ff=bits + 2) if kept and places == 2 else queue_resources(places, bits, block)
     return waiting + Resources(lut=count + 3, ff=count + 1)

@@ -21,7 +21,8 @@ module softmax_core #(
     bit IN_BLOCK = 0,                  // it is block RAM
     int unsigned POWER_DEPTH = 22,     // beats that the queue of powers holds
     bit POWER_BLOCK = 0,               // it is block RAM
-    int unsigned PLACES = 6            // of beats that are under way to the output or wait for it
+    int unsigned ROWS = 2,             // whose sums are under way or wait for their reciprocal
+    int unsigned PLACES = 7            // of beats that are under way to the output or wait for it
 ) (
     input logic clk,
     input logic rst,
@@ -103,29 +104,25 @@ module softmax_core #(
     );
 
     // Powers: the difference is the address, the table's word comes a cycle later, or two from block RAM, whose words come
-    // late in a cycle; the stages move together.
-    localparam int unsigned READ = TABLE_STYLE == "block" ? 2 : 1;
+    // late in a cycle. An element's power is looked up if there is a place where it can wait for its row's reciprocal, and a
+    // row is begun if there is one for its sum.
+    localparam int unsigned READ = TABLE_STYLE == "block" ? 2 : 1;  // cycles from an address to its power
+    localparam int unsigned ADDED = READ + ROUNDS;                  // to the sum of the beat's powers
 
     logic [IN_BITS-1:0] row_most;
     logic [AT_BITS-1:0] looked_up;  // beats of this row
-    logic row_active, row_last, move;
-    logic [READ:0] reading_valid, reading_first, reading_last;  // of the address, and of its power on the way
-    logic power_valid, power_first, power_last;
+    logic row_active, row_free, row_begun, row_first, row_ends, row_last, power_free, look;
     logic [SIMD-1:0][ADDRESS_BITS-1:0] address;
     powers_t power;
-    logic [SUM_BITS-1:0] sum;
+    logic [SUM_BITS-1:0] running_sum, next_sum, sum;
     logic [POWER_BITS+ROUNDS-1:0] beat_sum;
-    logic beat_sum_valid, beat_sum_first, beat_sum_last, add;
-    logic sum_valid, sum_ready, powers_ready;
+    logic [ADDED:0] under_way, under_way_first, under_way_last;  // beats: which have an address, then a power, then a sum
+    logic sum_valid, sum_ready;
 
-    // A beat's powers are added up in a tree, which goes on while no beat comes.
-    assign add = !(beat_sum_valid && sum_valid && !sum_ready);
-    assign power_valid = reading_valid[READ];
-    assign power_first = reading_first[READ];
-    assign power_last = reading_last[READ];
-    assign move = !power_valid || (powers_ready && add);
-    assign element_taken = row_active && move;
-    assign row_last = element_valid && element_taken && looked_up == AT_BITS'(BEATS - 1);
+    assign element_taken = row_active && power_free && (row_free || !row_first);
+    assign look = element_valid && element_taken;
+    assign row_ends = looked_up == AT_BITS'(BEATS - 1);
+    assign row_last = look && row_ends;
     assign most_ready = !row_active || row_last;
 
     // A difference beyond the table is as good as its last entry, which is 0 then.
@@ -136,54 +133,48 @@ module softmax_core #(
 
     binary_mvau_sum #(.COUNT(SIMD), .BITS(POWER_BITS), .SIGNED(0)) powers_tree (
         .clk,
-        .enable(add),
+        .enable(1'b1),
         .numbers(power),
         .sum(beat_sum)
     );
 
-    if (SIMD == 1) begin : gen_no_tree
-        assign beat_sum_valid = power_valid && powers_ready;
-        assign beat_sum_first = power_first;
-        assign beat_sum_last = power_last;
-    end else begin : gen_beside_tree
-        logic [ROUNDS-1:0] valid, first, last_of_row;
-
-        assign beat_sum_valid = valid[ROUNDS-1];
-        assign beat_sum_first = first[ROUNDS-1];
-        assign beat_sum_last = last_of_row[ROUNDS-1];
-
-        always_ff @(posedge clk) begin
-            if (rst) valid <= '0;
-            else if (add) valid <= ROUNDS'({valid, power_valid && powers_ready});
-            if (add) begin
-                first <= ROUNDS'({first, power_first});
-                last_of_row <= ROUNDS'({last_of_row, power_last});
-            end
-        end
-    end
+    assign next_sum = (under_way_first[ADDED] ? '0 : running_sum) + SUM_BITS'(beat_sum);
 
     always_ff @(posedge clk) begin
         if (rst) begin
             row_active <= 1'b0;
             looked_up <= '0;
-            reading_valid <= '0;
-            sum_valid <= 1'b0;
+            row_first <= 1'b1;
+            under_way <= '0;
         end else begin
             if (most_ready) row_active <= most_valid;
-            if (element_valid && element_taken) looked_up <= row_last ? '0 : looked_up + 1'b1;
-            if (move) reading_valid <= (READ + 1)'({reading_valid, element_valid && row_active});
-            if (beat_sum_valid && add) sum_valid <= beat_sum_last;
-            else if (sum_ready) sum_valid <= 1'b0;
+            if (look) looked_up <= row_ends ? '0 : looked_up + 1'b1;
+            if (look) row_first <= row_ends;
+            under_way <= (ADDED + 1)'({under_way, look});
         end
+        under_way_first <= (ADDED + 1)'({under_way_first, row_first});
+        under_way_last <= (ADDED + 1)'({under_way_last, row_ends});
         if (most_ready) row_most <= most;
-        if (move) begin
-            reading_first <= (READ + 1)'({reading_first, looked_up == '0});
-            reading_last <= (READ + 1)'({reading_last, looked_up == AT_BITS'(BEATS - 1)});
-            for (int unsigned lane = 0; lane < SIMD; lane++)
-                address[lane] <= address_of(row_most - element[lane]);
-        end
-        if (beat_sum_valid && add) sum <= (beat_sum_first ? '0 : sum) + SUM_BITS'(beat_sum);
+        for (int unsigned lane = 0; lane < SIMD; lane++) address[lane] <= address_of(row_most - element[lane]);
+        if (under_way[ADDED]) running_sum <= next_sum;
     end
+
+    // Its place is taken a cycle after its first beat is, and the next row's first beat is later than that; a row of one
+    // beat takes it at once.
+    assign row_begun = BEATS > 1 ? under_way[0] && under_way_first[0] : look;
+
+    reserved_queue #(.BITS(SUM_BITS), .PLACES(ROWS), .KEPT(1'b1)) sums (
+        .clk,
+        .rst,
+        .free(row_free),
+        .begun(row_begun),
+        .in_data(next_sum),
+        .in_valid(under_way[ADDED] && under_way_last[ADDED]),
+        .kept(running_sum),
+        .out_data(sum),
+        .out_valid(sum_valid),
+        .out_ready(sum_ready)
+    );
 
     powers_t word;
 
@@ -192,14 +183,14 @@ module softmax_core #(
             .BITS(POWER_BITS), .DEPTH(1 << ADDRESS_BITS), .FILE(TABLE), .STYLE(TABLE_STYLE)
         ) powers_of (
             .clk,
-            .enable(move),
+            .enable(1'b1),
             .address(address[lane]),
             .word(word[lane])
         );
     end
 
     if (READ == 2) begin : gen_behind
-        always_ff @(posedge clk) if (move) power <= word;
+        always_ff @(posedge clk) power <= word;
     end else begin : gen_direct
         assign power = word;
     end
@@ -207,12 +198,14 @@ module softmax_core #(
     powers_t waiting;
     logic waiting_valid, waiting_taken;
 
-    row_queue #(.BITS(SIMD * POWER_BITS), .DEPTH(POWER_DEPTH), .BLOCK(POWER_BLOCK)) powers (
+    reserved_queue #(.BITS(SIMD * POWER_BITS), .PLACES(POWER_DEPTH), .BLOCK(POWER_BLOCK)) powers (
         .clk,
         .rst,
+        .free(power_free),
+        .begun(look),
         .in_data(power),
-        .in_valid(power_valid && move),
-        .in_ready(powers_ready),
+        .in_valid(under_way[READ]),
+        .kept('0),
         .out_data(waiting),
         .out_valid(waiting_valid),
         .out_ready(waiting_taken)
@@ -232,9 +225,11 @@ module softmax_core #(
         .out_ready(found_ready)
     );
 
-    // Products, rounded. A beat is begun if there is a place where it can wait for the output. A factor has two registers,
+    // Products, rounded, clipped. A beat is begun if there is a place where it can wait for the output. A factor has two registers,
     // one of them in the DSP slice.
-    localparam int unsigned STAGES = 3;
+    localparam int unsigned STAGES = 4;
+
+    typedef logic [PRODUCT_BITS-DROP:0] whole_t;
 
     logic [AT_BITS-1:0] given;  // beats of this row
     logic scaling, free, begun, last;
@@ -242,6 +237,7 @@ module softmax_core #(
     logic [RECIPROCAL_BITS-1:0] factor;
     powers_t scaled;
     logic [SIMD-1:0][PRODUCT_BITS-1:0] product;
+    whole_t [SIMD-1:0] whole;
     logic [SIMD-1:0][OUT_BITS-1:0] result;
 
     assign waiting_taken = scaling && free;
@@ -249,11 +245,13 @@ module softmax_core #(
     assign last = begun && given == AT_BITS'(BEATS - 1);
     assign found_ready = !scaling || last;
 
-    function automatic logic [OUT_BITS-1:0] rounded(input logic [PRODUCT_BITS-1:0] exact);
-        logic [PRODUCT_BITS:0] whole;
-        whole = ({1'b0, exact} + ((PRODUCT_BITS + 1)'(1) << (DROP - 1))) >> DROP;
-        if (64'(whole) >= 64'(1) << OUT_BITS) return '1;
-        return OUT_BITS'(whole);
+    function automatic whole_t rounded(input logic [PRODUCT_BITS-1:0] exact);
+        return whole_t'(({1'b0, exact} + ((PRODUCT_BITS + 1)'(1) << (DROP - 1))) >> DROP);
+    endfunction
+
+    function automatic logic [OUT_BITS-1:0] clipped(input whole_t value);
+        if (64'(value) >= 64'(1) << OUT_BITS) return '1;
+        return OUT_BITS'(value);
     endfunction
 
     always_ff @(posedge clk) begin
@@ -271,7 +269,8 @@ module softmax_core #(
         scaled <= waiting;
         for (int unsigned lane = 0; lane < SIMD; lane++) begin
             product[lane] <= PRODUCT_BITS'(scaled[lane]) * PRODUCT_BITS'(factor);
-            result[lane] <= rounded(product[lane]);
+            whole[lane] <= rounded(product[lane]);
+            result[lane] <= clipped(whole[lane]);
         end
     end
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
 
-PLACES = 6
+PLACES = 7
 """Beats of results that are under way or wait for the output: as many as are begun until the first one's place is free."""
 
 
@@ -54,6 +54,7 @@ class SoftmaxRTL(RowBackend, SoftmaxKernel):
             "IN_BLOCK": int(in_blocks(in_depth, in_bits)),
             "POWER_DEPTH": power_depth,
             "POWER_BLOCK": int(in_blocks(power_depth, power_bits)),
+            "ROWS": _rows(self),
             "PLACES": PLACES,
         }
 
@@ -67,11 +68,11 @@ class SoftmaxRTL(RowBackend, SoftmaxKernel):
         arithmetic, simd = self.arithmetic(), self.get_nodeattr("SIMD")
         rounds = (simd - 1).bit_length()
         looked_up = arithmetic.size // simd + (2 if _table(self).registered else 1)
-        return int(max(rounds, 1) + looked_up + rounds + arithmetic.reciprocal_bits + 10)
+        return int(max(rounds, 1) + looked_up + rounds + arithmetic.reciprocal_bits + 12)
 
     def serial_delay(self) -> int:
         """Return the cycles of the division, and the stages after it."""
-        return int(self.arithmetic().reciprocal_bits + 7)
+        return int(self.arithmetic().reciprocal_bits + 8)
 
     def core_resources(self) -> Resources:
         """Return the comparators, adders, tables and multipliers of the lanes, the divider, and two queues."""
@@ -82,6 +83,15 @@ def _table(node: SoftmaxKernel) -> Table:
     """Return the table of powers of a lane: in LUTs if it is small, else in block RAM."""
     arithmetic = node.arithmetic()
     return make_table(arithmetic.power_fraction + 1, len(arithmetic.table), "auto")
+
+
+def _rows(node: SoftmaxKernel) -> int:
+    """Return for how many rows' sums there are places: of those that are under way or wait for their reciprocal."""
+    arithmetic, simd = node.arithmetic(), node.get_nodeattr("SIMD")
+    beats = arithmetic.size // simd
+    read = 2 if _table(node).registered else 1
+    until_free = beats + read + (simd - 1).bit_length() + 3  # cycles from when a row is begun
+    return int(max(2, -(-until_free // max(beats, arithmetic.serial_cycles))))
 
 
 def _queues(node: SoftmaxKernel) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -113,14 +123,18 @@ def softmax_resources(node: SoftmaxKernel) -> Resources:
         ff=(2 if rounds else 3) * bits + total + 2 * reciprocal + count + 15 + 4 * rounds,
     )
     trees = order_resources(simd, 1, bits, 0) + sum_tree(simd, ProductNeeds(power, False, Resources()))
+    whole = power + reciprocal + 1 - width["drop"]
     lane = Resources(
-        lut=bits + width["address_bits"] + given - 3, ff=width["address_bits"] + reciprocal + power + given
+        lut=bits + width["address_bits"] + given - 3,
+        ff=width["address_bits"] + reciprocal + power + whole + given,
     )
     table = _table(node)
     lane += multiplier(power, reciprocal) + table.resources()
     if table.registered:
         lane += Resources(ff=power)
     inputs, powers = _queues(node)
+    waiting = reserved_queue_resources(*powers, block=in_blocks(*powers))
+    sums = reserved_queue_resources(_rows(node), total, kept=True)
     results = reserved_queue_resources(PLACES, node.get_outstream_width())
-    queues = queue_resources(*inputs) + queue_resources(*powers) + results
+    queues = queue_resources(*inputs) + waiting + sums + results
     return division + shared + trees + lane.times(simd) + queues
