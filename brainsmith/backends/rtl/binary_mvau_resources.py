@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from brainsmith.backends.rtl.page_memory import storage_luts
-from brainsmith.rtl.cores.costs import block_rams
+from brainsmith.rtl.cores.tables import in_block_rams
 from brainsmith.rtl.resource_models.circuit_sizes import distinct_functions
 from brainsmith.rtl.synthesis.cells import Resources
 
@@ -57,7 +57,7 @@ def _weights(node: Any) -> Resources:
     simd, pe, beats, folds = _folding(node)
     bits, words = simd * pe, beats * folds
     if in_block_ram(node):
-        return Resources(bram18=block_rams(words, bits, written=False))
+        return in_block_rams(words, bits)
     columns = round(float(distinct_functions(words, bits)))
     return Resources(lut=round(columns * (ROM_LUTS + -(-words // ROM_WORDS_PER_LUT))), ff=columns)
 

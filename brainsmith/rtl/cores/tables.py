@@ -54,10 +54,19 @@ class Table:
         if self.style == "distributed":
             different = min(self.bits, (1 << self.depth) - 2)
             return Resources(lut=different * max(int(table_luts(self.depth)), 1), ff=different)
-        parts = block_parts(self.depth, self.bits, written=False)
-        blocks = block_rams(self.depth, self.bits, written=False)
-        held = (parts - 1).bit_length()  # which part was read
-        return Resources(lut=chosen_luts(parts, self.bits), ff=held, bram18=blocks)
+        return in_block_rams(self.depth, self.bits)
+
+
+def in_block_rams(depth: int, bits: int) -> Resources:
+    """Return what a table in block RAM needs: what chooses between its parts, if Yosys cuts it, and which one was read.
+
+    Args:
+        depth: Words.
+        bits: Of a word.
+    """
+    parts = block_parts(depth, bits, written=False)
+    blocks = block_rams(depth, bits, written=False)
+    return Resources(lut=chosen_luts(parts, bits), ff=(parts - 1).bit_length(), bram18=blocks)
 
 
 def make_table(bits: int, depth: int, ram_style: str) -> Table:
