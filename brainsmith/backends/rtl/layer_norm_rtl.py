@@ -8,7 +8,12 @@ from brainsmith.backends.rtl.embedded_resources import ProductNeeds, sum_tree
 from brainsmith.backends.rtl.multiplier import DSP_PRODUCT, multiplier
 from brainsmith.backends.rtl.page_memory import in_blocks
 from brainsmith.backends.rtl.row_backend import RowBackend
-from brainsmith.backends.rtl.row_queue import queue_depth, queue_resources, reserved_queue_resources
+from brainsmith.backends.rtl.row_queue import (
+    places_for,
+    queue_depth,
+    queue_resources,
+    reserved_queue_resources,
+)
 from brainsmith.kernels.layer_norm import LayerNormKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.synthesis.cells import Resources
@@ -73,7 +78,7 @@ def _rows(node: LayerNormKernel) -> int:
     arithmetic, simd = node.arithmetic(), node.get_nodeattr("SIMD")
     beats = arithmetic.size // simd
     until_free = beats + (simd - 1).bit_length() + 4  # cycles from when a row is begun
-    return int(max(2, -(-until_free // max(beats, arithmetic.serial_cycles))))
+    return places_for(int(until_free), max(beats, arithmetic.serial_cycles))
 
 
 def layer_norm_resources(node: LayerNormKernel) -> Resources:

@@ -9,7 +9,7 @@ import numpy as np
 from brainsmith.backends.rtl.embedded_resources import ProductNeeds, product_of, sum_tree
 from brainsmith.backends.rtl.multiplier import DSP_FACTOR
 from brainsmith.backends.rtl.page_memory import in_blocks, page_memory_resources
-from brainsmith.backends.rtl.row_queue import reserved_queue_resources
+from brainsmith.backends.rtl.row_queue import places_for, reserved_queue_resources
 from brainsmith.graph.integer_range import FLOAT64_END
 from brainsmith.kernels.datatypes import product_datatype
 from brainsmith.kernels.mat_mul import MatMulKernel
@@ -96,7 +96,7 @@ class MatMulRTL(CoreBackend, MatMulKernel):
     def places(self) -> int:
         """Return for how many sums there are places: for those that are under way at the full rate, and one."""
         parts = self.depth // int(self.get_nodeattr("SIMD"))
-        return 1 + -(-self.delay() // parts)
+        return places_for(parts + self.delay(), parts)
 
     def beat_schedule(self) -> BeatSchedule:
         """Return that a row comes while it meets the first columns of a right-hand matrix that was stored whole.

@@ -29,6 +29,16 @@ def queue_resources(depth: int, bits: int, block: bool | None = None) -> Resourc
     return memory + Resources(lut=5 * place - 2, ff=3 * place + 3 + behind)
 
 
+def places_for(until_free: int, interval: int) -> int:
+    """Return how many places a queue with reserved ones must have, so that no result waits for one.
+
+    Args:
+        until_free: Cycles from when a result is begun until its place can be had by another one, if nothing waits.
+        interval: Cycles from one result to the next.
+    """
+    return max(2, -(-until_free // interval))
+
+
 def reserved_queue_resources(places: int, bits: int, *, kept: bool = False, block: bool = False) -> Resources:
     """Return what a queue needs whose places are reserved (`reserved_queue.sv`): itself, and a count of free places.
 

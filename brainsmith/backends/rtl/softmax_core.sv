@@ -225,8 +225,8 @@ module softmax_core #(
         .out_ready(found_ready)
     );
 
-    // Products, rounded, clipped. A beat is begun if there is a place where it can wait for the output. A factor has two registers,
-    // one of them in the DSP slice.
+    // Products, rounded, clipped. A beat is begun if there is a place where it can wait for the output. A factor has two
+    // registers, one of them in the DSP slice.
     localparam int unsigned STAGES = 4;
 
     typedef logic [PRODUCT_BITS-DROP:0] whole_t;

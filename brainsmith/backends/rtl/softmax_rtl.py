@@ -12,7 +12,13 @@ from brainsmith.backends.rtl.label_select_order import order_resources
 from brainsmith.backends.rtl.multiplier import multiplier
 from brainsmith.backends.rtl.page_memory import in_blocks
 from brainsmith.backends.rtl.row_backend import RowBackend
-from brainsmith.backends.rtl.row_queue import SPARE, queue_depth, queue_resources, reserved_queue_resources
+from brainsmith.backends.rtl.row_queue import (
+    SPARE,
+    places_for,
+    queue_depth,
+    queue_resources,
+    reserved_queue_resources,
+)
 from brainsmith.kernels.softmax import SoftmaxKernel
 from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.tables import Table, make_table, table_text
@@ -91,7 +97,7 @@ def _rows(node: SoftmaxKernel) -> int:
     beats = arithmetic.size // simd
     read = 2 if _table(node).registered else 1
     until_free = beats + read + (simd - 1).bit_length() + 3  # cycles from when a row is begun
-    return int(max(2, -(-until_free // max(beats, arithmetic.serial_cycles))))
+    return places_for(int(until_free), max(beats, arithmetic.serial_cycles))
 
 
 def _queues(node: SoftmaxKernel) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -9,7 +9,7 @@ from brainsmith.backends.rtl.layer_norm_rtl import LayerNormRTL
 from brainsmith.kernels.integer_layer_norm import output_bits_for
 from brainsmith.rtl.cores.parallelism import Parallelism
 from tests.backends.rtl.bench import Case, check_cores, law_of_cores, lint, make_model
-from tests.backends.rtl.scheduled import law_of_schedules
+from tests.backends.rtl.scheduled import assert_beats_as_scheduled, law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 DOMAIN = "brainsmith.backends.rtl"
@@ -85,6 +85,11 @@ def long_rows(draw):
     arithmetic, problem = instance(chosen).try_arithmetic()
     assume(not problem and arithmetic.serial_cycles <= beats)
     return chosen
+
+
+@pytest.mark.slow
+def test_rows_of_many_lanes_keep_the_full_rate(tmp_path, simulations):
+    assert_beats_as_scheduled([case(544, 16, rows=(1, 6)), case(2176, 64, "INT4", rows=(1, 6))], tmp_path)
 
 
 test_beats_move_when_the_schedule_says = law_of_schedules(long_rows(), draws=4, least=4, most=8)

@@ -7,7 +7,7 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.backends.rtl.softmax_rtl import SoftmaxRTL
 from brainsmith.rtl.cores.parallelism import Parallelism
 from tests.backends.rtl.bench import Case, check_cores, law_of_cores, lint, make_model
-from tests.backends.rtl.scheduled import law_of_schedules
+from tests.backends.rtl.scheduled import assert_beats_as_scheduled, law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 DOMAIN = "brainsmith.backends.rtl"
@@ -45,6 +45,16 @@ def test_cases_by_hand(tmp_path, simulations):
     check_cores(chosen, tmp_path)
 
 
+@pytest.mark.slow
+def test_many_short_rows_are_under_way_at_once(tmp_path, simulations):
+    chosen = [
+        case(256, 256, "UINT4", 0.5, 1, (1, 9)), case(256, 128, "INT4", 0.5, 1, (1, 9)),
+        case(64, 64, rows=(1, 9)),
+    ]  # fmt: skip
+    assert [instance(one).core_parameters()["ROWS"] for one in chosen] == [3, 3, 2]
+    check_cores(chosen, tmp_path)
+
+
 test_computes_what_the_kernel_computes = law_of_cores(cases(), draws=4, least=4, most=8)
 
 
@@ -58,6 +68,13 @@ def long_rows(draw):
         values["SIMD"] * beats, values["SIMD"], values["input_data_type"], values["scale"], fraction,
         (1, draw(st.integers(1, 3))),
     )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_rows_of_many_lanes_keep_the_full_rate(tmp_path, simulations):
+    assert_beats_as_scheduled(
+        [case(480, 16, rows=(1, 6)), case(448, 32, "UINT4", 0.3, rows=(1, 6))], tmp_path
+    )
 
 
 test_beats_move_when_the_schedule_says = law_of_schedules(long_rows(), draws=4, least=4, most=8)
