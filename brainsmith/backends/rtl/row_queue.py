@@ -33,7 +33,7 @@ def places_for(until_free: int, interval: int) -> int:
     """Return how many places a queue with reserved ones must have, so that no result waits for one.
 
     Args:
-        until_free: Cycles from when a result is begun until its place can be had by another one, if nothing waits.
+        until_free: Cycles from when a result is begun until another one can take its place, if nothing waits.
         interval: Cycles from one result to the next.
     """
     return max(2, -(-until_free // interval))
