@@ -108,7 +108,8 @@ class ElementwiseBackend(CoreBackend):
         """Return the lanes, a register for each bit of a result, the handshake, and the table with its address."""
         pe, (luts, slices) = self.get_nodeattr("PE"), self.lane()
         bits = min(integer_bits(*self.result_range()), int(self.get_output_datatype().bitwidth()))
-        return Resources(lut=ceil(pe * luts) + 3, ff=pe * bits + 1, dsp=pe * slices) + in_step(self.table())
+        registers = 0 if slices else pe * bits  # a DSP slice has one for the product
+        return Resources(lut=ceil(pe * luts) + 3, ff=registers + 1, dsp=pe * slices) + in_step(self.table())
 
     def beat_schedule(self) -> BeatSchedule:
         """Return that a beat of each stream is one of results, a cycle later."""

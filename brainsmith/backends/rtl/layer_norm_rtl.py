@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brainsmith.backends.rtl.embedded_resources import ProductNeeds, sum_tree
-from brainsmith.backends.rtl.multiplier import DSP_PRODUCT, multiplier
+from brainsmith.backends.rtl.multiplier import DSP_PRODUCT, bits_beside, multiplier
 from brainsmith.backends.rtl.page_memory import in_blocks
 from brainsmith.backends.rtl.row_backend import RowBackend
 from brainsmith.backends.rtl.row_queue import (
@@ -96,10 +96,10 @@ def layer_norm_resources(node: LayerNormKernel) -> Resources:
     rounds = (simd - 1).bit_length()
     serial = Resources(
         lut=6 * remainder + (3 + adders) * deviation - 8,
-        ff=2 * total + squares + 3 * deviation + 3 * remainder + root + 12,
-    ) + multiplier(total, total, signed=True)
+        ff=squares + 3 * deviation + 3 * remainder + root - 10,
+    ) + multiplier(total, total, signed=(True, True))
     shared = Resources(
-        lut=14 + count + total + squares, ff=2 * total + squares + 3 * root + count + 12 + 3 * rounds
+        lut=14 + count + total + squares, ff=2 * total + squares + 2 * root + count + 12 + 3 * rounds
     )
     trees = sum_tree(simd, ProductNeeds(bits + 1, True, Resources())) + sum_tree(
         simd, ProductNeeds(2 * bits, False, Resources())
@@ -108,11 +108,11 @@ def layer_norm_resources(node: LayerNormKernel) -> Resources:
     product = centred + root + 1
     whole = product - width["drop"]
     given = min(arithmetic.output_bits, whole)
-    lane = Resources(
-        lut=centred + given + 2, ff=2 * bits + 2 * centred + 2 * product + 1 - width["drop"] + whole + given
-    )
-    square = Resources(lut=bits) if 2 * bits < DSP_PRODUCT else Resources(dsp=1)
-    lane = lane + square + multiplier(max(centred, root + 1), min(centred, root + 1), signed=True)
+    # A multiplier has the registers of its product, and one of each factor that is shared with no other.
+    lane = Resources(lut=centred + given + 2, ff=2 * centred - 2 - width["drop"] + whole + given)
+    square = Resources(lut=bits, ff=2 * bits) if 2 * bits < DSP_PRODUCT else Resources(ff=-5, dsp=1)
+    normalised = multiplier(centred, root + 1, signed=(True, True))
+    lane = lane + square + normalised + Resources(ff=bits_beside(normalised.dsp) + (10 if normalised.dsp > 1 else 0))
     sums = reserved_queue_resources(_rows(node), total + squares, kept=True)
     results = reserved_queue_resources(PLACES, node.get_outstream_width())
     queues = queue_resources(*_queue(node)) + sums + results

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.backends.rtl.embedded_resources import ProductNeeds, product_of, sum_tree
-from brainsmith.backends.rtl.multiplier import DSP_FACTOR
+from brainsmith.backends.rtl.embedded_resources import in_slice, product_of, sum_tree
+from brainsmith.backends.rtl.multiplier import DSP_FACTOR, bits_beside
 from brainsmith.backends.rtl.page_memory import in_blocks, page_memory_resources
 from brainsmith.backends.rtl.row_queue import places_for, reserved_queue_resources
 from brainsmith.graph.integer_range import FLOAT64_END
@@ -119,14 +119,17 @@ class MatMulRTL(CoreBackend, MatMulKernel):
         kinds = self._factors()
         one, other, output = (int(kind.bitwidth()) for kind in (*kinds, self.get_output_datatype()))
         bits = 1 if kinds[0].name == kinds[1].name == "BINARY" else one + other
-        product = product_of(*kinds, constant=False)
-        signed = any(kind.signed() or kind.name == "BIPOLAR" for kind in kinds)
-        tree = sum_tree(simd, ProductNeeds(bits, signed, product.resources))
+        product = product_of(*kinds, stored=True)._replace(bits=bits)
+        tree = sum_tree(simd, product)
         summed = output if self.depth > simd else 0  # over the parts of a row
-        sums = Resources(lut=summed, ff=summed + simd * bits) + tree
-        factors = Resources(ff=other * simd if self.holds_factors() else 0)
+        sums, factors = Resources(lut=summed, ff=summed), other * simd if self.holds_factors() else 0
+        if product.resources.dsp:  # with registers for the factors
+            own = Resources(ff=simd * bits_beside(product.resources.dsp))
+            sums = Resources() if in_slice(product) and simd == 1 else sums
+        else:
+            own = Resources(ff=factors + simd * bits)
         products = product.resources.times(simd)
-        each = (products + factors + sums).times(pe)
+        each = (products + own + tree + sums).times(pe)
         waiting = reserved_queue_resources(self.places(), self.get_outstream_width(0), kept=self.depth > simd)
         return lanes + self._row() + each + waiting + self._counters()
 
@@ -142,9 +145,12 @@ class MatMulRTL(CoreBackend, MatMulKernel):
     def _row(self) -> Resources:
         """Return what a left-hand row needs: a memory where it is used several times, and its operands."""
         simd, bits = self.get_nodeattr("SIMD"), self.get_instream_width(0)
-        parts, behind = self.depth // simd, bits if self.holds_factors() else 0
+        inside = bool(product_of(*self._factors()).resources.dsp)
+        parts, behind = self.depth // simd, bits if self.holds_factors() and not inside else 0
         if parts > 1 and self.columns > self.get_nodeattr("PE"):
             return page_memory_resources(parts, bits, block=False) + Resources(ff=behind)
+        if inside:
+            return Resources(ff=bits)  # of three registers in a row two are in the slices
         if behind and self.columns == self.get_nodeattr("PE"):
             return Resources(lut=bits, lutram=bits)  # three registers in a row are a shift register
         return Resources(ff=2 * bits + behind)

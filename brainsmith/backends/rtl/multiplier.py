@@ -7,24 +7,33 @@ from brainsmith.rtl.synthesis.cells import Resources
 DSP_PRODUCT, DSP_FACTOR = 9, 2
 """From these bits of the product and of each factor on, Yosys takes a DSP slice (its `mul2dsp`, as UG901 has it)."""
 
+SLICE_BITS = 17
+"""Bits of the narrower factor of a slice, without a sign: a product of several slices is a sum of parts so far apart."""
+
 LUT_INPUTS = 6
 
 ROWS = 2
 """LUTs for each bit of one factor times each of the other, where a bit of the product needs more inputs than a LUT has."""
 
 
-def multiplier(one: int, other: int, *, signed: bool = False) -> Resources:
+def multiplier(one: int, other: int, *, signed: tuple[bool, bool] = (False, False)) -> Resources:
     """Return what a product of two factors needs, without a register.
 
     Args:
         one: Bits of a factor.
         other: Bits of the other.
-        signed: Whether both are signed; a DSP slice has room for the sign.
+        signed: Which of them is signed; a DSP slice has room for the sign.
     """
     if min(one, other) >= DSP_FACTOR and one + other >= DSP_PRODUCT:
-        return Resources(dsp=-(-(one - signed) // 26) * -(-(other - signed) // 17))
+        narrow, wide = sorted((one - signed[0], other - signed[1]))
+        return Resources(dsp=-(-wide // 26) * -(-narrow // SLICE_BITS))
     if min(one, other) == 1:
         return Resources(lut=max(one, other))
     if one + other <= LUT_INPUTS:
         return Resources(lut=one + other)
     return Resources(lut=ROWS * one * other - 4)
+
+
+def bits_beside(slices: int) -> int:
+    """Return the flip-flops beside the slices of a product and of its register: of all parts but the last, the lowest bits."""
+    return SLICE_BITS * max(slices - 1, 0)

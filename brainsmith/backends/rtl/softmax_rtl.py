@@ -125,14 +125,14 @@ def softmax_resources(node: SoftmaxKernel) -> Resources:
     chosen = 3 * bits // 2 + 1  # the greater of two
     rounds = (simd - 1).bit_length()
     shared = Resources(
-        lut=20 + count + chosen + total,
-        ff=(2 if rounds else 3) * bits + total + 2 * reciprocal + count + 15 + 4 * rounds,
+        lut=54 + count + chosen + total,
+        ff=(2 if rounds else 3) * bits + total + reciprocal + count + 15 + 4 * rounds,
     )
     trees = order_resources(simd, 1, bits, 0) + sum_tree(simd, ProductNeeds(power, False, Resources()))
     whole = power + reciprocal + 1 - width["drop"]
+    # The registers of the product and of the reciprocal before it are in the multiplier.
     lane = Resources(
-        lut=bits + width["address_bits"] + given - 3,
-        ff=width["address_bits"] + reciprocal + power + whole + given,
+        lut=bits + width["address_bits"] + given - 10, ff=width["address_bits"] + whole + given - 1
     )
     table = _table(node)
     lane += multiplier(power, reciprocal) + table.resources()

@@ -9,7 +9,7 @@ import numpy as np
 
 from brainsmith.errors import BuildError
 from brainsmith.rtl.cores.costs import block_parts, block_rams, chosen_luts
-from brainsmith.rtl.resource_models.circuit_sizes import table_luts
+from brainsmith.rtl.resource_models.circuit_sizes import distinct_functions, table_luts
 from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
@@ -46,13 +46,12 @@ class Table:
     def resources(self) -> Resources:
         """Return what it needs: LUTs of 64 words of each bit and its register, or the fewest block RAMs.
 
-        Columns of bits that are equal are stored once, and those of only 0 or only 1 need nothing: n words have at most
-        2^n - 2 others.
+        Columns of bits that are equal are stored once, and those of only 0 or only 1 need nothing.
         """
         if self.depth == 1:
             return Resources()
         if self.style == "distributed":
-            different = min(self.bits, (1 << self.depth) - 2)
+            different = round(float(distinct_functions(self.depth, self.bits)))
             return Resources(lut=different * max(int(table_luts(self.depth)), 1), ff=different)
         return in_block_rams(self.depth, self.bits)
 

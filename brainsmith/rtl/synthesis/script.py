@@ -34,6 +34,10 @@ made into one is only written in another way.
 """
 
 
+PACKS = "xc7"
+"""Yosys' name of the only family of this project's in whose DSP slices it puts registers."""
+
+
 @dataclass(frozen=True)
 class YosysCommand:
     """One command of Yosys.
@@ -74,10 +78,33 @@ def synthesis_script(top: str, files: Sequence[str], family: Family) -> tuple[Yo
         f"techmap -D REVERSED -map {MUX_MAP} @reversed",
         f"techmap -map {MUX_MAP}",
         "opt",
-        run("map_dsp", "map_memory"),
+        *_multiplications(run("map_dsp", "coarse"), family),
+        run("coarse", "map_memory"),
     )
     after = (run("map_ffram", "check"), "hierarchy -check")
     return (*map(YosysCommand, before), *_memory_commands(family.memories), *map(YosysCommand, after))
+
+
+def _multiplications(mapped: str, family: Family) -> tuple[str, ...]:
+    """Return what maps multiplications to DSP slices, with the registers and additions beside them.
+
+    Yosys moves those into a DSP48E1 only. A DSP48E2 has the same registers and the same adder, so the slices that Yosys
+    has chosen (not those in the sources) are taken for a DSP48E1 meanwhile.
+
+    Args:
+        mapped: The command that maps them.
+        family: Of the part.
+    """
+    if family.yosys == PACKS:
+        return (mapped,)
+    return (
+        "select -set given t:DSP48E2",
+        mapped,
+        "select -set chosen t:DSP48E2 @given %d",
+        "chtype -set DSP48E1 @chosen",
+        f"xilinx_dsp -family {PACKS}",
+        "chtype -set DSP48E2 @chosen",
+    )
 
 
 def lattice_script(top: str, files: Sequence[str], netlist: str) -> tuple[YosysCommand, ...]:
