@@ -40,7 +40,14 @@ from brainsmith.rtl.synthesis.yosys import find_yosys
 PART = "xczu7ev-ffvc1156-2-e"
 FOLDER = Path(__file__).parent / "calibration"
 VERSAL = "xcvc1902-vsva2197-2MP-e-S"
-PARTS = {"VVAU_rtl": (VERSAL,), "MVAU_rtl": (PART, VERSAL)}
+ZYNQ = "xc7z020clg400-1"
+MULTIPLIED = (
+    "ElementwiseInt_rtl", "EmbeddedMVAU_rtl", "EmbeddedMVAU_rtl unfolded", "EmbeddedVVAU_rtl", "LayerNormRTL", "MatMulRTL",
+    "SoftmaxRTL",
+)  # fmt: skip
+"""Kernels whose multiplications Yosys maps to DSP slices: a DSP48E1 and a DSP48E2 should need the same beside them."""
+
+PARTS = {"VVAU_rtl": (VERSAL,), "MVAU_rtl": (PART, VERSAL)} | dict.fromkeys(MULTIPLIED, (PART, ZYNQ))
 """The parts that kernels are accepted on; `PART` for all others."""
 
 RECORD = FOLDER / "accepted.jsonl"
@@ -176,7 +183,7 @@ def accept(kernels: Sequence[str], points: Sequence[int], record: Path) -> None:
     shares: dict[str, list[float]] = {kind: [] for kind in KINDS}
     inexact = 0
     done = _recorded(record)
-    for kernel, part, number in product(kernels, (PART, VERSAL), points):
+    for kernel, part, number in product(kernels, (PART, ZYNQ, VERSAL), points):
         if part not in PARTS.get(kernel, (PART,)):
             continue
         if (kernel, part, number) not in done:
@@ -206,7 +213,7 @@ def _compare(
 ) -> bool:
     """Add a point's errors, and print what is missed; tell whether its memories and slices are not exact."""
     told = told_of(kernel, number, part)
-    what = f"{kernel} {number}" + (" on Versal" if part == VERSAL else "")
+    what = f"{kernel} {number}" + {VERSAL: " on Versal", ZYNQ: " on a Zynq"}.get(part, "")
     for kind in KINDS:
         if used["lut"] < LARGE or not used[kind]:
             continue

@@ -147,6 +147,15 @@ def embedded_mvau(random: Random) -> Case:
     return nodes.embedded_mvau(width, height, simd, pe, taken, held, sum_of(width, held, taken))
 
 
+def unfolded_mvau(random: Random) -> Case:
+    """Products of few bits with one to twelve words of weights, as in a small network that is to be fast."""
+    held, taken = kind(random, 2, 5), kind(random, 2, 5)
+    simd, beats, folds = random.choice((4, 6, 8, 9, 12, 16, 24)), random.randint(1, 4), random.randint(1, 3)
+    pe = random.choice([lanes for lanes in (2, 4, 8, 10, 16, 32) if lanes * simd <= 256])
+    width = simd * beats
+    return nodes.embedded_mvau(width, pe * folds, simd, pe, taken, held, sum_of(width, held, taken))
+
+
 def crop(random: Random) -> Case:
     """A part of an image."""
     channels, image = sized(random, 1, 128), [between(random, 4, 48) for _ in range(2)]
@@ -222,6 +231,7 @@ POINTS: dict[str, Callable[[Random], Case]] = {
     "BinaryMVAU_rtl": binary_mvau,
     "EmbeddedVVAU_rtl": embedded_vvau,
     "EmbeddedMVAU_rtl": embedded_mvau,
+    "EmbeddedMVAU_rtl unfolded": unfolded_mvau,
     "CropRTL": crop,
     "PadRTL": pad,
     "MatMulRTL": mat_mul,

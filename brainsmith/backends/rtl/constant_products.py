@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from brainsmith.rtl.resource_models.circuit_sizes import distinct_functions
@@ -29,7 +29,7 @@ class ConstantProduct(NamedTuple):
     luts: float
 
 
-@lru_cache(maxsize=None)
+@cache
 def constant_product(bits: int, whole: int, low: int, high: int) -> ConstantProduct:
     """Return a product with a weight of `low` to `high`.
 
@@ -46,7 +46,9 @@ def constant_product(bits: int, whole: int, low: int, high: int) -> ConstantProd
             odd = abs(weight) // factor
             held.append(whole - (factor.bit_length() - 1))
             alike = odd == 1 and weight > 0
-            luts.append(0 if alike else bits + (odd.bit_length() if odd > 1 else 0) - 1)  # the lowest bit is the value's
+            luts.append(
+                0 if alike else bits + (odd.bit_length() if odd > 1 else 0) - 1
+            )  # the lowest bit is the value's
     values = high + 1 - low
     return ConstantProduct(
         values, 1 - len(held) / values, bits, whole, sum(held) / len(held), sum(luts) / len(luts)

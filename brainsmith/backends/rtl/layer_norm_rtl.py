@@ -112,7 +112,12 @@ def layer_norm_resources(node: LayerNormKernel) -> Resources:
     lane = Resources(lut=centred + given + 2, ff=2 * centred - 2 - width["drop"] + whole + given)
     square = Resources(lut=bits, ff=2 * bits) if 2 * bits < DSP_PRODUCT else Resources(ff=-5, dsp=1)
     normalised = multiplier(centred, root + 1, signed=(True, True))
-    lane = lane + square + normalised + Resources(ff=bits_beside(normalised.dsp) + (10 if normalised.dsp > 1 else 0))
+    lane = (
+        lane
+        + square
+        + normalised
+        + Resources(ff=bits_beside(normalised.dsp) + (10 if normalised.dsp > 1 else 0))
+    )
     sums = reserved_queue_resources(_rows(node), total + squares, kept=True)
     results = reserved_queue_resources(PLACES, node.get_outstream_width())
     queues = queue_resources(*_queue(node)) + sums + results

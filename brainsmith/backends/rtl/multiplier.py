@@ -35,5 +35,5 @@ def multiplier(one: int, other: int, *, signed: tuple[bool, bool] = (False, Fals
 
 
 def bits_beside(slices: int) -> int:
-    """Return the flip-flops beside the slices of a product and of its register: of all parts but the last, the lowest bits."""
+    """Return the flip-flops beside a registered product's slices: the lowest bits of all its parts but the last."""
     return SLICE_BITS * max(slices - 1, 0)

@@ -8,6 +8,7 @@ import pytest
 
 from brainsmith.errors import BuildError, ToolError
 from brainsmith.rtl.simulation.simulation_plan import DATA_FOLDER, Memory
+from brainsmith.rtl.synthesis.cells import Resources
 from brainsmith.rtl.synthesis.fpga_families import FAMILIES, family_of
 from brainsmith.rtl.synthesis.pieces import needed
 from brainsmith.rtl.synthesis.script import VENDOR_CELLS
@@ -149,6 +150,45 @@ def black_boxes():
         inputs = re.sub(r"\[\d+:0\]|,|\binput\b", " ", ports.partition("output")[0])
         found[name] = inputs.split()
     return found
+
+
+PAIR = """
+module top(input clk, input signed [7:0] a, b, c, d, output logic signed [16:0] sum);
+logic signed [7:0] first, second, third, fourth;
+logic signed [15:0] one, other;
+always_ff @(posedge clk) begin
+    first <= a;
+    second <= b;
+    third <= c;
+    fourth <= d;
+    one <= first * second;
+    other <= third * fourth;
+    sum <= one + other;
+end
+endmodule
+"""
+
+GIVEN = """
+module top(input clk, input [29:0] a, input [17:0] b, output logic [44:0] product);
+logic [47:0] found;
+DSP48E2 #(.AREG(0), .BREG(0), .MREG(0), .PREG(0)) slice (.CLK(clk), .A(a), .B(b), .P(found));
+always_ff @(posedge clk) product <= found[44:0];
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    "part",
+    [PART, "xc7z020", *(pytest.param(part, marks=pytest.mark.slow) for part in ("xcku040", "xcvc1902"))],
+)
+def test_registers_and_an_addition_beside_multipliers_are_in_their_slices(part, synthesised):
+    _, used = synthesised(verilog(PAIR), part)
+    assert used == Resources(dsp=2)
+
+
+def test_a_slice_of_the_sources_stays_as_it_is(synthesised):
+    _, used = synthesised(verilog(GIVEN))
+    assert used == Resources(dsp=1, ff=45)
 
 
 @pytest.mark.slow
