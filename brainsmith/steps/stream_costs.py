@@ -64,11 +64,11 @@ class StreamCosts:
         self._measure({(one[1], other[1]) for one, other in pairs}, datatype, shape)
         found = np.empty((len(given), len(taken), len(RESOURCES)), np.int64)
         found[:] = self.fifos([bits for _, bits in given])[:, None]
+        behind = self.fifos([bits for _, bits in taken])
         for row, one in enumerate(given):
             for column, other in enumerate(taken):
                 if one[0] != other[0]:
-                    converter = self._converters[one[1], other[1], datatype.name]
-                    found[row, column] += converter + self.fifos(other[1])
+                    found[row, column] += self._converters[one[1], other[1], datatype.name] + behind[column]
         return found
 
     def _measure(self, pairs: set[tuple[int, int]], datatype: Any, shape: Sequence[int]) -> None:
