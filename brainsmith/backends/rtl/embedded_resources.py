@@ -76,15 +76,15 @@ def _products(node: Any) -> Resources:
     simd, pe = int(node.get_nodeattr("SIMD")), int(node.get_nodeattr("PE"))
     given = int(node.get_output_datatype().bitwidth())
     beats = node.products // simd
-    product, tree = _product(node), sum_tree(simd, _product(node))
-    sums = Resources(lut=given if beats > 1 else 0, ff=given)
-    products = product.resources.times(simd)
-    return _weights(node) + (products + tree + sums).times(pe) + _control(node, beats)
-
-
-def _weights(node: Any) -> Resources:
-    """Return the table, and the registers after it."""
     table = weight_table(node)
+    product = _product(node, table)
+    tree, products = sum_tree(simd, product), product.resources.times(simd)
+    sums = Resources(lut=given if beats > 1 else 0, ff=given)
+    return _weights(table) + (products + tree + sums).times(pe) + _control(table, simd, beats)
+
+
+def _weights(table: Table) -> Resources:
+    """Return the table, and the registers after it."""
     found = table.resources()
     if table.registered:
         return found + Resources(ff=2 * table.bits)
@@ -93,9 +93,9 @@ def _weights(node: Any) -> Resources:
     return Resources(lut=table.bits * table.depth // ROM_BITS_PER_LUT, ff=table.bits)
 
 
-def _product(node: Any) -> ProductNeeds:
+def _product(node: Any, table: Table) -> ProductNeeds:
     """Return one product and its register."""
-    found = product_of(node.get_input_datatype(0), node.get_input_datatype(1), node.calc_wmem() == 1)
+    found = product_of(node.get_input_datatype(0), node.get_input_datatype(1), table.depth == 1)
     return found._replace(resources=found.resources + Resources(ff=found.bits))
 
 
@@ -147,11 +147,11 @@ def _delay(length: int, bits: int) -> Resources:
     return Resources(lut=bits, lutram=bits, ff=-bits)
 
 
-def _control(node: Any, beats: int) -> Resources:
+def _control(table: Table, simd: int, beats: int) -> Resources:
     """Return the counters of words and beats, what is valid, and the handshake."""
-    words, ahead = int(node.calc_wmem()), weight_table(node).registered
+    words, ahead = table.depth, table.registered
     lengths = [words, *([beats] if beats > 1 else [])]
     bits = sum((length - 1).bit_length() for length in lengths)
-    stages = 3 + (int(node.get_nodeattr("SIMD")) - 1).bit_length() + 2 * int(ahead)
+    stages = 3 + (simd - 1).bit_length() + 2 * int(ahead)
     in_step = 0 if ahead else (words - 1).bit_length()  # the next word's number has a register, too
     return Resources(lut=bits + bits // 4 + 5, ff=bits + in_step + stages + int(beats > 1) + 1)
