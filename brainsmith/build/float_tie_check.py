@@ -1,4 +1,7 @@
-"""Tell float ties from defects, where what a step made gives other outputs than the network of floats before it."""
+"""Tell float ties from defects, where what a step made gives other outputs than the network of floats before it.
+
+What looks into networks is imported where something differs: an unchanged build knows the rest from earlier ones.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,6 @@ import numpy as np
 
 from brainsmith.build.aligned import STEP_SAMPLES, AlignedModel, chosen_runs
 from brainsmith.build.verification_device import VerificationDevice
-from brainsmith.comparison.float_ties.explanation import Explanation
-from brainsmith.comparison.float_ties.float_network import FloatNetwork
-from brainsmith.comparison.float_ties.layer_levels import LayerLevels
-from brainsmith.comparison.float_ties.tie_search import TieSearch
 from brainsmith.execution.align import align
 from brainsmith.forks import cached_property
 from brainsmith.graph.array_types import Array
@@ -27,6 +26,9 @@ if TYPE_CHECKING:
     from qonnx.core.modelwrapper import ModelWrapper
 
     from brainsmith.build.baseline import Baseline
+    from brainsmith.comparison.float_ties.explanation import Explanation
+    from brainsmith.comparison.float_ties.float_network import FloatNetwork
+    from brainsmith.comparison.float_ties.layer_levels import LayerLevels
     from brainsmith.execution.align import Alignment
 
 _ARITHMETIC_ROOTS = (__name__, "brainsmith.comparison.float_ties.float_network")
@@ -78,6 +80,8 @@ class NotedNetwork:
     @cached_property
     def network(self) -> FloatNetwork:
         """The network, read at the first use."""
+        from brainsmith.comparison.float_ties.float_network import FloatNetwork
+
         return FloatNetwork(self.model)
 
     def arithmetic(self, device: VerificationDevice) -> _Arithmetic:
@@ -188,6 +192,8 @@ class FloatTieCheck:
             samples: Those that differ.
             tolerance: The largest difference of an output that counts as equal, where one is stated.
         """
+        from brainsmith.comparison.float_ties.tie_search import TieSearch
+
         if not self.rounds or self.network is None or base.batch > 1:
             return TieVerdict()
         name, found = self.network.outputs[0], []
@@ -202,6 +208,8 @@ class FloatTieCheck:
 
     def _pair(self, base: Baseline, made: ModelWrapper) -> _NetworkAndLayers | None:
         """Return the network beside a model whose levels are known; None of others."""
+        from brainsmith.comparison.float_ties.layer_levels import LayerLevels
+
         if self._noted is None or base.integers:
             return None
         floats, layers = (self._device.program(one) for one in (self._noted.model, made))
@@ -231,6 +239,8 @@ class _NetworkAndLayers:
 
         A sample of a batch alone is summed in another order than all of them together.
         """
+        from brainsmith.comparison.float_ties.tie_search import TieSearch
+
         if not self.network.compare(np.asarray([run]), tolerance, False, False).mismatches:
             return True
         base = self.network.base

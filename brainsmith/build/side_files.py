@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from brainsmith.build.messages import LOG
@@ -159,7 +160,11 @@ def _file_type(kind: str) -> str:
 
 
 def restore(
-    entry: Path, side: Mapping[str, Any], output: Path, localise: Callable[[str, bytes], bytes]
+    entry: Path,
+    side: Mapping[str, Any],
+    output: Path,
+    localise: Callable[[str, bytes], bytes],
+    moved: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, bytes] | None:
     """Make the changes of a step again.
 
@@ -168,23 +173,28 @@ def restore(
         side: As `SideChanges.described` gave it.
         output: The output folder.
         localise: Gives a file's content with the name of the output folder where it is kept without.
+        moved: Where those files are that need not be written, by name: they are moved.
 
     Returns:
         The content of each file that it wrote, as it is kept; None if a file of the entry is missing, and nothing was
         changed.
     """
     try:
-        contents = {name: read_bytes(f"{entry}{os.sep}{name}") for name in side["files"]}
+        contents = {name: read_bytes(moved.get(name) or f"{entry}{os.sep}{name}") for name in side["files"]}
     except OSError:
         return None
     for name in sorted(side["removed"], reverse=True):  # what is in a folder before the folder
         _remove(output / name)
     folders = {*side["folders"], *(name.rpartition("/")[0] for name in contents)}
     for name in folders:
-        (output / name).mkdir(parents=True, exist_ok=True)
+        if not os.path.isdir(f"{output}/{name}"):  # noqa: PTH112  (most are there)
+            (output / name).mkdir(parents=True, exist_ok=True)
     executable = frozenset(side["executable"])
     for name, data in contents.items():
-        _write(f"{output}/{name}", localise(name, data), name in executable)
+        if name in moved:
+            os.replace(moved[name], f"{output}/{name}")  # noqa: PTH105  (a Path costs more)
+        else:
+            _write(f"{output}/{name}", localise(name, data), name in executable)
     for name, target in side["links"].items():
         (output / name).unlink(missing_ok=True)
         (output / name).symlink_to(target.replace(_PLACE, str(output)))
@@ -195,11 +205,16 @@ def _write(path: str, data: bytes, executable: bool) -> None:
     """Write a file; there are hundreds, and a Path takes as long as the writing."""
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
     mode = os.fstat(file).st_mode
-    wanted = mode | (mode & 0o444) >> 2 if executable else mode & ~0o111
+    wanted = made_executable(mode) if executable else mode & ~0o111
     if mode != wanted:
         os.fchmod(file, wanted)
     with os.fdopen(file, "wb") as stream:
         stream.write(data)
+
+
+def made_executable(mode: int) -> int:
+    """Return a file's mode, and that whoever reads it may run it."""
+    return mode | (mode & 0o444) >> 2
 
 
 def _remove(path: Path) -> None:

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.build.lasting_operators import has_lasting_operators
-from brainsmith.comparison.compare_targets import Compared, compare_targets
-from brainsmith.comparison.tensors import RELATIVE_TOLERANCE, Difference
+from brainsmith.comparison.tensors import RELATIVE_TOLERANCE
 from brainsmith.errors import AmbiguousPluginError, TargetError
 from brainsmith.figures import plural
 from brainsmith.graph.array_types import Array
 from brainsmith.plugin.core import get_registry
-from brainsmith.runtime.resource_manager import ResourceManager
 from brainsmith.shown import error_text
 from brainsmith.store.fingerprint import digest
 from brainsmith.store.values import Kept
@@ -26,7 +24,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from brainsmith.build.artifact import Artifact
+    from brainsmith.comparison.compare_targets import Compared
+    from brainsmith.comparison.tensors import Difference
     from brainsmith.plugin.info import PluginInfo
+    from brainsmith.runtime.resource_manager import ResourceManager
 
 Fields = dict[str, Any]
 
@@ -55,6 +56,11 @@ def compare_for_report(
     Returns:
         The report's `targets`; None if there are none. A target that cannot run the model has an entry with the reason.
     """
+    from brainsmith.comparison.compare_targets import (
+        compare_targets,  # a comparison that is kept needs neither
+    )
+    from brainsmith.runtime.resource_manager import ResourceManager
+
     if not targets:
         return None
     devices = [_device(info) for info in targets]

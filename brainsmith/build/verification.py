@@ -10,7 +10,6 @@ from brainsmith.build.golden import GoldenData
 from brainsmith.build.verification_device import VerificationDevice
 from brainsmith.build.verifier import Verifier
 from brainsmith.errors import BuildError, TargetError, VerificationError
-from brainsmith.execution.generated_inputs import generated_for_all
 from brainsmith.execution.kept_inputs import kept_for_all
 from brainsmith.figures import plural, share
 from brainsmith.steps.host_ends import parent_model
@@ -106,9 +105,12 @@ class BuildVerification:
         verify, model = task.verify, source.peek()
         stated = {*verify.approximate, *verify.unverified, *verify.changes_outputs}
         with self._log.taken("generated inputs"):
-            made, others = (
-                generated_for_all(model) if network is None else kept_for_all(model, source.digest, network)
-            )
+            if network is None:
+                from brainsmith.execution.generated_inputs import generated_for_all
+
+                made, others = generated_for_all(model)
+            else:
+                made, others = kept_for_all(model, source.digest, network)
             self._generated_told["generated_coverage"] = made.coverage
             golden = GoldenData(made.stack, random=True, others=others)
             try:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from qonnx.core.modelwrapper import ModelWrapper
 
-    from brainsmith.execution.nearest_inputs import Generated
+    from brainsmith.execution.generated import Generated
     from brainsmith.execution.operators.operator import Operator
 
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainsmith.execution.generated_inputs import generated_for_all
+from brainsmith.execution.generated import Generated
 from brainsmith.execution.kept import kept
-from brainsmith.execution.nearest_inputs import Generated
 from brainsmith.graph.array_types import Array
 from brainsmith.store.reads import file_digest
 
@@ -35,6 +34,8 @@ def kept_for_all(model: ModelWrapper, digest: str, executor: Executor) -> Made:
     """
 
     def make() -> tuple[Made, Any, Iterable[str]]:
+        from brainsmith.execution.generated_inputs import generated_for_all
+
         made, program = generated_for_all(model), executor.program
         plain = _plain(*made) if program.files is not None else None
         return made, plain and (program.files, plain), program.modules

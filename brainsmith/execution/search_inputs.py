@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from brainsmith.execution.generated import Generated
 from brainsmith.execution.level_ends import inner_ends
-from brainsmith.execution.nearest_inputs import Generated, NearestInputs
+from brainsmith.execution.nearest_inputs import NearestInputs
 from brainsmith.figures import count
 from brainsmith.graph.array_types import Array
 from brainsmith.graph.ends import tensors_behind

@@ -87,18 +87,17 @@ def metadata_names(folders: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 def info_folders(folders: list[str]) -> list[InfoFolder]:
     """Return the metadata folders in some folders; the first of a name wins, however it is spelled, as for Python."""
-    found: dict[str, InfoFolder] = {}
-    for folder, names in metadata_names(folders):
-        for name in names:
-            info = InfoFolder(os.path.join(folder, name))
-            found.setdefault(distribution_key(info.name), info)
-    return list(found.values())
+    return list(installed(folders).values())
 
 
 def installed(folders: list[str] | None = None) -> dict[str, InfoFolder]:
     """Return the distributions in some folders, or else this Python's, by their names as indexes compare them."""
-    found = info_folders(search_folders() if folders is None else folders)
-    return {distribution_key(info.name): info for info in found}
+    found: dict[str, InfoFolder] = {}
+    for folder, names in metadata_names(search_folders() if folders is None else folders):
+        for name in names:
+            info = InfoFolder(f"{folder}{os.sep}{name}")
+            found.setdefault(distribution_key(info.name), info)
+    return found
 
 
 def installed_versions() -> dict[str, str]:

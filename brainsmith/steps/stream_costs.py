@@ -25,7 +25,7 @@ _SHORTEST = 2
 
 
 class StreamCosts:
-    """Counts what streams take; each converter once.
+    """Counts what streams take; each converter and each FIFO once.
 
     Args:
         cfg: Says the part, and which backends converters may have.
@@ -39,15 +39,20 @@ class StreamCosts:
     def __init__(self, cfg: Any) -> None:
         self._cfg, self._part = cfg, cfg._resolve_fpga_part()
         self._converters: dict[tuple[int, int, str], Counts] = {}
+        self._fifos: dict[int, Counts] = {}
 
     def fifos(self, bits: Any) -> Counts:
         """Return what FIFOs take whose beats have so many bits, (..., resources); they are the shortest."""
         bits = np.asarray(bits, np.int64)
         if not self.with_fifos:
             return np.zeros((*bits.shape, len(RESOURCES)), np.int64)
-        found = fifo_needs(_SHORTEST, bits.ravel(), self._part)
-        columns = [np.broadcast_to(getattr(found, name), bits.size).reshape(bits.shape) for name in RESOURCES]
-        return np.stack(columns, axis=-1).astype(np.int64)
+        each, back = np.unique(bits, return_inverse=True)
+        new = [one for one in map(int, each) if one not in self._fifos]
+        if new:
+            needs = fifo_needs(_SHORTEST, np.array(new), self._part)
+            columns = [np.broadcast_to(getattr(needs, name), len(new)) for name in RESOURCES]
+            self._fifos.update(zip(new, np.stack(columns, axis=-1).astype(np.int64), strict=True))
+        return np.array([self._fifos[int(one)] for one in each])[back.reshape(bits.shape)]
 
     def between(
         self, given: Sequence[Width], taken: Sequence[Width], datatype: Any, shape: Sequence[int]
@@ -64,11 +69,11 @@ class StreamCosts:
         self._measure({(one[1], other[1]) for one, other in pairs}, datatype, shape)
         found = np.empty((len(given), len(taken), len(RESOURCES)), np.int64)
         found[:] = self.fifos([bits for _, bits in given])[:, None]
+        behind = self.fifos([bits for _, bits in taken])
         for row, one in enumerate(given):
             for column, other in enumerate(taken):
                 if one[0] != other[0]:
-                    converter = self._converters[one[1], other[1], datatype.name]
-                    found[row, column] += converter + self.fifos(other[1])
+                    found[row, column] += self._converters[one[1], other[1], datatype.name] + behind[column]
         return found
 
     def _measure(self, pairs: set[tuple[int, int]], datatype: Any, shape: Sequence[int]) -> None:

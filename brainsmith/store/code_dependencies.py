@@ -47,6 +47,9 @@ class Sources(Struct):
     files: dict[str, str]
     unknown: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        self._fingerprint = ""  # of many modules; it is asked for again and again
+
     def of_files(self) -> dict[str, str]:
         """Return the digests by file."""
         return {path: self.digests[name] for name, path in self.files.items()}
@@ -55,7 +58,10 @@ class Sources(Struct):
         """Return what stands for all of them; None if one is unknown."""
         if self.unknown:
             return None
-        return digest("\n".join(f"{name} {known}" for name, known in sorted(self.digests.items())))
+        if not self._fingerprint:
+            lines = (f"{name} {known}" for name, known in sorted(self.digests.items()))
+            self._fingerprint = digest("\n".join(lines))
+        return self._fingerprint
 
 
 def sources_of(

@@ -23,7 +23,21 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-_LOOKED_AT: ContextVar[dict[str, os.stat_result] | None] = ContextVar("brainsmith_looked_at", default=None)
+
+class _LookedAt:
+    """What was looked up since a build began.
+
+    Attributes:
+        statuses: Of files and folders.
+        found: Sources of which that shows that they are as they were, and the statuses of their files, by their key.
+    """
+
+    def __init__(self) -> None:
+        self.statuses: dict[str, os.stat_result] = {}
+        self.found: dict[str, tuple[Sources, dict[str, os.stat_result]]] = {}
+
+
+_LOOKED_AT: ContextVar[_LookedAt | None] = ContextVar("brainsmith_looked_at", default=None)
 
 
 @contextmanager
@@ -32,7 +46,7 @@ def each_source_looked_at_once() -> Iterator[None]:
 
     What is imported meanwhile, of another source, is still noticed.
     """
-    token = _LOOKED_AT.set({})
+    token = _LOOKED_AT.set(_LookedAt())
     try:
         yield
     finally:
@@ -132,13 +146,17 @@ def kept_sources(
         folders: Where packages lie that no path leads to, by their names.
     """
     roots = tuple(roots)
-    kept = Kept(cache_dir, "sources", repr((roots, sorted(folders.items()), sys.path)))
-    plain = kept.load(None)
-    if plain is not None and (found := _still_true(*plain)) is not None:
-        return found
+    looked_at = _LOOKED_AT.get() or _LookedAt()
+    key = repr((roots, sorted(folders.items()), sys.path))
+    kept = Kept(cache_dir, "sources", key)
+    if key not in looked_at.found and (plain := kept.load(None)) is not None:
+        _note_true(looked_at, key, *plain)
+    if key in looked_at.found and _are_of_files(*looked_at.found[key]):
+        return looked_at.found[key][0]
+    looked_at.found.pop(key, None)
     before = time.time_ns()
     found = sources_of(roots, folders)
-    statuses = _statuses(found.files)
+    statuses = _statuses(found.files, looked_at)
     are_of_before = statuses is not None and all(is_older(status, before) for status in statuses.values())
     if statuses is not None and are_of_before and _are_of_files(found, statuses):
         facts = {path: facts_of(status) for path, status in statuses.items()}
@@ -147,22 +165,22 @@ def kept_sources(
     return found
 
 
-def _still_true(
-    digests: dict[str, str], files: dict[str, str], facts: dict[str, tuple[int, ...]]
-) -> Sources | None:
-    """Return what was found, if it would be found again."""
-    statuses = _statuses(files)
-    if statuses is None or any(facts_of(status) != facts[path] for path, status in statuses.items()):
-        return None
-    found = Sources(digests, files)
-    return found if _are_of_files(found, statuses) else None
+def _note_true(
+    looked_at: _LookedAt,
+    key: str,
+    digests: dict[str, str],
+    files: dict[str, str],
+    facts: dict[str, tuple[int, ...]],
+) -> None:
+    """Note what was found, if it would be found again."""
+    statuses = _statuses(files, looked_at)
+    if statuses is not None and all(facts_of(status) == facts[path] for path, status in statuses.items()):
+        looked_at.found[key] = Sources(digests, files), statuses
 
 
-def _statuses(files: Mapping[str, str]) -> dict[str, os.stat_result] | None:
+def _statuses(files: Mapping[str, str], looked_at: _LookedAt) -> dict[str, os.stat_result] | None:
     """Return the status of each file, and of the folders that they lie in: one that is added there may count too."""
-    known = _LOOKED_AT.get()
-    if known is None:
-        known = {}
+    known = looked_at.statuses
     try:
         paths = (*files.values(), *{os.path.dirname(path) for path in files.values()})
         return {path: known.get(path) or known.setdefault(path, os.stat(path)) for path in paths}

@@ -90,6 +90,45 @@ def test_each_result_and_what_its_step_wrote_is_there_in_its_turn(tmp_path):
     assert early.result(3) is None and (tmp_path / "b.txt").read_text() == "b"
 
 
+def test_a_file_that_stays_is_moved_and_one_of_another_kind_is_written_anew(tmp_path):
+    folder, other = tmp_path / "rtl", tmp_path / "given"
+    other.mkdir()
+
+    def first():
+        folder.mkdir()
+        for name in ("stays.v", "changes.v", "run.sh", "private.v", "one.v"):
+            (folder / name).write_text(name)
+        (folder / "run.sh").chmod((folder / "stays.v").stat().st_mode | 0o111)
+        (folder / "private.v").chmod(0o600)
+        (folder / "two.v").hardlink_to(folder / "one.v")
+        (other / "beside.v").write_text("beside")
+
+    def second():
+        (folder / "changes.v").write_text("changed")
+
+    early = EarlySteps(Runner(first, second, lambda: None), tmp_path, STEPS)
+    early.run(Artifact(b"m"))
+    assert not folder.exists()
+    aside, written = tmp_path / "checkpoints" / "early", tmp_path / "checkpoints" / "01_cleanup.onnx.early"
+    moved = {"rtl/stays.v", "rtl/run.sh"}
+    assert all((aside / name).is_file() for name in moved)
+    assert {path.relative_to(written).as_posix() for path in written.rglob("*") if path.is_file()} == {
+        "model.onnx", "files/rtl/changes.v", "files/rtl/private.v", "files/rtl/one.v", "files/rtl/two.v",
+        "files/given/beside.v",
+    }  # fmt: skip
+    early.result(1)
+    assert {file.name: file.read_text() for file in folder.iterdir()} == {
+        **{name: name for name in ("stays.v", "changes.v", "run.sh", "private.v", "one.v")}, "two.v": "one.v",
+    }  # fmt: skip
+    plain = (folder / "changes.v").stat().st_mode
+    assert (folder / "private.v").stat().st_mode == plain == (folder / "run.sh").stat().st_mode & ~0o111
+    assert (folder / "one.v").stat().st_nlink == 1
+    early.result(2)
+    assert (folder / "changes.v").read_text() == "changed"
+    early.result(3)
+    assert not list((tmp_path / "checkpoints").iterdir())
+
+
 def test_a_refusal_is_raised_at_once_and_a_failure_in_its_turn(tmp_path):
     refused = ModelError("no layer")
     with pytest.raises(ModelError) as caught:

@@ -10,7 +10,7 @@ from brainsmith.build import build
 from brainsmith.build.rate import rate_line, rate_of
 from brainsmith.build.shortfalls import shortfalls_of
 from brainsmith.errors import NotProvenError, exit_code
-from brainsmith.rtl.package.pack import file_digest
+from brainsmith.rtl.package.contents import file_digest
 from tests.build import graphs
 from tests.build.circuit_files import write_circuit
 

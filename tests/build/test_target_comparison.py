@@ -10,6 +10,7 @@ from brainsmith import targets
 from brainsmith.blueprint.schema import Blueprint, PluginName, StepEntry, Verify
 from brainsmith.build import build, target_comparison
 from brainsmith.build.artifact import Artifact
+from brainsmith.comparison import compare_targets
 from brainsmith.errors import BlueprintError
 from brainsmith.plugin.core import get_registry
 from brainsmith.targets.numpy import NumpyExecution
@@ -75,7 +76,7 @@ def test_a_target_that_disagrees_is_a_warning_that_names_the_tensor(tmp_path, of
 @pytest.mark.slow
 def test_the_comparison_of_our_own_targets_is_kept_with_what_it_was_made_of(tmp_path, monkeypatch):
     made = []
-    monkeypatch.setattr(target_comparison, "compare_targets", noted(made, target_comparison.compare_targets))
+    monkeypatch.setattr(compare_targets, "compare_targets", noted(made, compare_targets.compare_targets))
     first = built(tmp_path / "one")
     assert len(made) == 1
     again = built(tmp_path / "two")

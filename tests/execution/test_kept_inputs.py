@@ -5,7 +5,7 @@ import pytest
 from onnx import TensorProto, helper
 from qonnx.core.datatype import DataType
 
-from brainsmith.execution import kept_inputs
+from brainsmith.execution import generated_inputs, kept_inputs
 from brainsmith.execution.execute import Executor
 from brainsmith.execution.generated_inputs import generated_for_all
 from tests.build import graphs
@@ -16,7 +16,7 @@ def searched(monkeypatch):
     """Give the models that inputs were made for."""
     models = []
     monkeypatch.setattr(
-        kept_inputs, "generated_for_all", lambda model: models.append(model) or generated_for_all(model)
+        generated_inputs, "generated_for_all", lambda model: models.append(model) or generated_for_all(model)
     )
     return models
 

@@ -102,18 +102,19 @@ def _products(node: Any, product: ProductNeeds, *, shared: bool) -> Resources:
     simd, pe = int(node.get_nodeattr("SIMD")), int(node.get_nodeattr("PE"))
     given = int(node.get_output_datatype().bitwidth())
     beats = node.products // simd
+    table = weight_table(node)
     sums = Resources(lut=given if beats > 1 else 0, ff=given)
     if product.resources.dsp:
         own = product.resources + Resources(ff=bits_beside(product.resources.dsp))
         sums = Resources() if in_slice(product) and simd == 1 else sums
         products = (own.times(simd) + sum_tree(simd, product)).times(pe)
-    elif node.calc_wmem() == 1 and (one := _constant(node, product)):
+    elif table.depth == 1 and (one := _constant(node, product)):
         products = constant_sums(one, simd, pe) if shared else constant_sums(one, simd, 1).times(pe)
     else:
-        own = _of_few(product, int(node.calc_wmem())) + Resources(ff=product.bits)
+        own = _of_few(product, table.depth) + Resources(ff=product.bits)
         products = (own.times(simd) + sum_tree(simd, product)).times(pe)
-    weights = _weights(node, in_slices=bool(product.resources.dsp))
-    return weights + products + sums.times(pe) + _control(node, beats)
+    weights = _weights(table, in_slices=bool(product.resources.dsp))
+    return weights + products + sums.times(pe) + _control(table, simd, beats)
 
 
 def _constant(node: Any, product: ProductNeeds) -> ConstantProduct | None:
@@ -124,9 +125,8 @@ def _constant(node: Any, product: ProductNeeds) -> ConstantProduct | None:
     return constant_product(int(value.bitwidth()), product.bits, int(weight.min()), int(weight.max()))
 
 
-def _weights(node: Any, *, in_slices: bool) -> Resources:
+def _weights(table: Table, *, in_slices: bool) -> Resources:
     """Return the table, and the registers after it; the last one is in the DSP slices, if there are some."""
-    table = weight_table(node)
     found = table.resources()
     if table.registered:
         return found + Resources(ff=table.bits if in_slices else 2 * table.bits)
@@ -199,11 +199,11 @@ def _delay(length: int, bits: int, counted: int) -> Resources:
     return Resources(lut=bits, lutram=bits, ff=-counted * bits)
 
 
-def _control(node: Any, beats: int) -> Resources:
+def _control(table: Table, simd: int, beats: int) -> Resources:
     """Return the counters of words and beats, what is valid, and the handshake."""
-    words, ahead = int(node.calc_wmem()), weight_table(node).registered
+    words, ahead = table.depth, table.registered
     lengths = [words, *([beats] if beats > 1 else [])]
     bits = sum((length - 1).bit_length() for length in lengths)
-    stages = 3 + (int(node.get_nodeattr("SIMD")) - 1).bit_length() + 2 * int(ahead)
+    stages = 3 + (simd - 1).bit_length() + 2 * int(ahead)
     in_step = 0 if ahead else (words - 1).bit_length()  # the next word's number has a register, too
     return Resources(lut=bits + bits // 4 + 5, ff=bits + in_step + stages + int(beats > 1) + 1)

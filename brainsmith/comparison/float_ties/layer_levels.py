@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brainsmith.comparison.float_ties.explanation import Explanation, explain_frame
-from brainsmith.comparison.float_ties.tie_search import TieSearch
 from brainsmith.execution.align import align
 from brainsmith.execution.execute import Executor
 from brainsmith.graph.array_types import Array
@@ -16,6 +14,7 @@ if TYPE_CHECKING:
 
     from qonnx.core.modelwrapper import ModelWrapper
 
+    from brainsmith.comparison.float_ties.explanation import Explanation
     from brainsmith.comparison.float_ties.float_network import FloatNetwork
     from brainsmith.execution.signature import ModelSignature
 
@@ -73,6 +72,9 @@ class LayerLevels:
         Yields:
             The result of each sample; where no levels are known, of its outputs alone.
         """
+        from brainsmith.comparison.float_ties.explanation import explain_frame
+        from brainsmith.comparison.float_ties.tie_search import TieSearch
+
         beside = align(network.signature, self.signature)
         results, levels = self.of(beside.fed(feed))
         given = beside.read_as(results) if outputs is None else outputs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,11 @@ HOST_MODULE = "host.py"
 LICENCES = "licenses"
 
 MANIFEST_FORMAT = 1
+
+
+def file_digest(path: Path) -> str:
+    """Return what stands for a file's content in the manifest."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @dataclass(frozen=True)

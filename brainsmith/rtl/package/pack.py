@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
 import shutil
@@ -25,6 +24,7 @@ from brainsmith.rtl.package.contents import (
     MANIFEST,
     MANIFEST_FORMAT,
     README,
+    file_digest,
 )
 from brainsmith.rtl.package.frame_order import as_frames, stored_type
 from brainsmith.rtl.package.readme import readme
@@ -74,11 +74,6 @@ def write_package(
     except OSError as error:
         raise OutputError(f"{folder}: the package cannot be written: {error.strerror}") from error
     return folder
-
-
-def file_digest(path: Path) -> str:
-    """Return what stands for a file's content in the manifest."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _checked(design: Design, golden: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from brainsmith.rtl.package.contents import HOST, MANIFEST, README
-from brainsmith.rtl.package.pack import file_digest
+from brainsmith.rtl.package.contents import HOST, MANIFEST, README, file_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

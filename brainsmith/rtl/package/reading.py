@@ -9,9 +9,15 @@ import numpy as np
 
 from brainsmith.errors import BuildError
 from brainsmith.rtl.library.sources import RtlSource
-from brainsmith.rtl.package.contents import FOLDER, GOLDEN, MANIFEST, MANIFEST_FORMAT, package_folder
+from brainsmith.rtl.package.contents import (
+    FOLDER,
+    GOLDEN,
+    MANIFEST,
+    MANIFEST_FORMAT,
+    file_digest,
+    package_folder,
+)
 from brainsmith.rtl.package.frame_order import FrameOrder
-from brainsmith.rtl.package.pack import file_digest
 from brainsmith.rtl.package.screening import has_macros, refuse_foreign_code
 from brainsmith.rtl.simulation.simulation_plan import Memory, SimulationPlan
 from brainsmith.rtl.simulation.simulator_build import without_macros

@@ -233,7 +233,7 @@ def _distinct(columns: NDArray[np.uint64], stage: int) -> tuple[int, int]:
     """
     if not len(columns):
         return 0, 0
-    full = np.unique(columns, axis=0)[:, _read(columns.shape[1])]
+    full = _apart(columns)[:, _read(columns.shape[1])]
     count, depth = full.shape
     address = np.arange(depth) >> np.arange(max(depth.bit_length() - 1, 1))[:, None] & 1
     registers = count - int((full[:, None] == address).all(-1).any(-1).sum())
@@ -244,7 +244,7 @@ def _distinct(columns: NDArray[np.uint64], stage: int) -> tuple[int, int]:
     if not len(wide):
         return luts, registers
     leaves = wide.reshape(-1, _INPUTS)
-    in_order = len(np.unique(leaves, axis=0)) + len(wide) * (int(table_luts(depth)) - depth // _INPUTS)
+    in_order = len(_apart(leaves)) + len(wide) * (int(table_luts(depth)) - depth // _INPUTS)
     return luts + min(in_order, _by_channel(wide, stage)), registers
 
 
@@ -259,12 +259,19 @@ def _by_channel(tables: NDArray[np.uint64], stage: int) -> int:
     """
     leaves = tables.reshape(len(tables), -1, 1 << stage).swapaxes(1, 2)  # table, result, channel
     leaves = leaves ^ leaves[:, :, :1]
-    apart = [np.unique(each, axis=0) for each in leaves]
+    apart = [_apart(each) for each in leaves]
     apart = [each[each.any(1)] for each in apart]
     choosing = sum(
         1 if len(each) + stage <= _CHOOSING else int(ceiling((1 << stage) - 1, 3)) for each in apart
     )
-    return len(np.unique(np.concatenate(apart), axis=0)) * max(int(table_luts(leaves.shape[2])), 1) + choosing
+    return len(_apart(np.concatenate(apart))) * max(int(table_luts(leaves.shape[2])), 1) + choosing
+
+
+def _apart(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the rows of zeros and ones that differ, each once, in any order."""
+    packed = np.packbits(rows.astype(bool), axis=1)
+    places = {row.tobytes(): at for at, row in enumerate(packed)}
+    return rows[list(places.values())]
 
 
 def _read(words: int) -> NDArray[np.int64]:

@@ -13,7 +13,6 @@ from brainsmith.errors import BuildError, ToolError
 from brainsmith.monitoring.work_span import WorkSpan
 from brainsmith.plugin.processes import run_python
 from brainsmith.plugin.tools import find_package
-from brainsmith.rtl.stitching.design_folder import SOURCES
 from brainsmith.rtl.synthesis import cell_timing, slowest_path, worker
 from brainsmith.rtl.synthesis.script import BLACK_BOXES, MUX_MAP, MUX_TO_SHIFT, VENDOR_CELLS, synthesis_script
 from brainsmith.rtl.synthesis.slowest_path import SlowestPath
@@ -123,6 +122,8 @@ def plan_job(piece: Piece, family: Family, tool: str) -> Job:
 
 def source_paths(piece: Piece) -> list[str]:
     """Return where a piece's sources lie in the folder that Yosys runs in."""
+    from brainsmith.rtl.stitching.design_folder import SOURCES  # whoever only asks for Yosys needs no design
+
     return [f"{SOURCES}/{source.name}" for source in piece.sources]
 
 

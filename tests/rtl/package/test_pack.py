@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from brainsmith.errors import BuildError, OutputError
+from brainsmith.rtl.package.contents import file_digest
 from brainsmith.rtl.package.licences import licence_of
-from brainsmith.rtl.package.pack import file_digest
 from brainsmith.rtl.package.proof import name_ends, state_proof
 from brainsmith.rtl.package.reading import read_package
 from brainsmith.rtl.simulation.toolchain import find_toolchain
