@@ -27,9 +27,8 @@ class collector_seldom:  # noqa: N801
         gc.set_threshold(_SELDOM, *self._before[1:])
 
     def __exit__(self, *error: object) -> None:
-        if (
-            not gc.get_freeze_count()
-        ):  # both together make all objects old ones: else the next one has it visit them
+        if not gc.get_freeze_count():
+            # Both together make all objects old ones: else the next collection visits them.
             gc.freeze()
             gc.unfreeze()
         gc.set_threshold(*self._before)
