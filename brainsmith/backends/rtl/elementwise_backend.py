@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from brainsmith.backends.rtl.multiplier import bits_beside
 from brainsmith.graph.integer_range import FLOAT64_END
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.integers import integer_bits, integer_datatype, kind_of, unbipolar_constants
@@ -108,8 +109,10 @@ class ElementwiseBackend(CoreBackend):
         """Return the lanes, a register for each bit of a result, the handshake, and the table with its address."""
         pe, (luts, slices) = self.get_nodeattr("PE"), self.lane()
         bits = min(integer_bits(*self.result_range()), int(self.get_output_datatype().bitwidth()))
-        registers = 0 if slices else pe * bits  # a DSP slice has one for the product
-        return Resources(lut=ceil(pe * luts) + 3, ff=registers + 1, dsp=pe * slices) + in_step(self.table())
+        registers = bits_beside(slices) if slices else bits  # a DSP slice has one for the product
+        return Resources(lut=ceil(pe * luts) + 3, ff=pe * registers + 1, dsp=pe * slices) + in_step(
+            self.table()
+        )
 
     def beat_schedule(self) -> BeatSchedule:
         """Return that a beat of each stream is one of results, a cycle later."""

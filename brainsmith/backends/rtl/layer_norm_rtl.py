@@ -98,8 +98,10 @@ def layer_norm_resources(node: LayerNormKernel) -> Resources:
         lut=6 * remainder + (3 + adders) * deviation - 8,
         ff=squares + 3 * deviation + 3 * remainder + root - 10,
     ) + multiplier(total, total, signed=(True, True))
+    # The lowest bits of a value times the size are 0, so those of what is centred are the same in all lanes.
+    same = (arithmetic.size & -arithmetic.size).bit_length() - 1
     shared = Resources(
-        lut=14 + count + total + squares, ff=2 * total + squares + 2 * root + count + 12 + 3 * rounds
+        lut=14 + count + total + squares + same, ff=2 * total + squares + 2 * root + count + 12 + 3 * rounds
     )
     trees = sum_tree(simd, ProductNeeds(bits + 1, True, Resources())) + sum_tree(
         simd, ProductNeeds(2 * bits, False, Resources())
@@ -109,7 +111,7 @@ def layer_norm_resources(node: LayerNormKernel) -> Resources:
     whole = product - width["drop"]
     given = min(arithmetic.output_bits, whole)
     # A multiplier has the registers of its product, and one of each factor that is shared with no other.
-    lane = Resources(lut=centred + given + 2, ff=2 * centred - 2 - width["drop"] + whole + given)
+    lane = Resources(lut=centred + given + 2 - same, ff=2 * centred - 2 - width["drop"] + whole + given)
     square = Resources(lut=bits, ff=2 * bits) if 2 * bits < DSP_PRODUCT else Resources(ff=-5, dsp=1)
     normalised = multiplier(centred, root + 1, signed=(True, True))
     lane = (

@@ -20,7 +20,8 @@ LIBRARY_CELLS = ("RAMB18E1", "RAMB36E1", "RAMB18E2", "RAMB36E2", "URAM288", "DSP
 MEMORY = "$mem"
 """How the type of a cell begins that is a memory, before it is mapped."""
 
-READ = "read_slang --allow-use-before-declare --ignore-timing --ignore-assertions --diag-source"
+READ = "read_slang --allow-use-before-declare --ignore-timing --ignore-assertions --diag-source --unroll-limit 1000000"
+"""Loops over all lanes and all bits of a wide layer are unrolled, too: slang's own limit is 4,000 turns."""
 
 VENDOR_CELLS = Path(__file__).with_name("black_boxes.v")
 """The cells that FINN's library instantiates, as empty modules."""

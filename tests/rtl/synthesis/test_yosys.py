@@ -152,6 +152,12 @@ def black_boxes():
     return found
 
 
+MANY_TURNS = """
+module top(input [7:0] a, output logic [7:0] q);
+always_comb for (int i = 0; i < 5000; i++) q[i % 8] = a[i % 8];
+endmodule
+"""
+
 PAIR = """
 module top(input clk, input signed [7:0] a, b, c, d, output logic signed [16:0] sum);
 logic signed [7:0] first, second, third, fourth;
@@ -184,6 +190,10 @@ endmodule
 def test_registers_and_an_addition_beside_multipliers_are_in_their_slices(part, synthesised):
     _, used = synthesised(verilog(PAIR), part)
     assert used == Resources(dsp=2)
+
+
+def test_a_loop_of_many_turns_is_unrolled(synthesised):
+    assert synthesised(verilog(MANY_TURNS))[1] == Resources()
 
 
 def test_a_slice_of_the_sources_stays_as_it_is(synthesised):
