@@ -34,7 +34,8 @@ PRODUCT_LUTS = {
     (6, 2): ((12, 10, 11, 11), (12, 11, 12, 11)),
 }
 """LUTs of products by the bits of their factors: with no factor signed, the second, the first, both; then the same for a
-first factor that is read from a memory, where Yosys finds other circuits. Of more bits it takes a DSP slice."""
+first factor that is read from a memory, where Yosys finds other circuits (benchmarks/products_in_luts.py). Of more bits it
+takes a DSP slice."""
 
 SHIFT_REGISTER = 3
 """From so many registers in a row on, Yosys takes a LUT as a shift register."""
@@ -111,7 +112,8 @@ def _products(node: Any, product: ProductNeeds, *, shared: bool) -> Resources:
     elif table.depth == 1 and (one := _constant(node, product)):
         products = constant_sums(one, simd, pe) if shared else constant_sums(one, simd, 1).times(pe)
     else:
-        own = _of_few(product, table.depth) + Resources(ff=product.bits)
+        luts = round(product.resources.lut * share_of_few(table.depth))
+        own = Resources(lut=luts, ff=product.bits)
         products = (own.times(simd) + sum_tree(simd, product)).times(pe)
     weights = _weights(table, in_slices=bool(product.resources.dsp))
     return weights + products + sums.times(pe) + _control(table, simd, beats)
@@ -135,14 +137,12 @@ def _weights(table: Table, *, in_slices: bool) -> Resources:
     return Resources(lut=table.bits * table.depth // ROM_BITS_PER_LUT, ff=table.bits)
 
 
-def _of_few(product: ProductNeeds, words: int) -> Resources:
-    """Return a product whose one factor is one of a few words: some of its bits are equal, or the same in all words.
+def share_of_few(words: int) -> float:
+    """Return what part of a product's LUTs is left if its one factor is one of a few words: some bits are the same in all.
 
-    Measured with 2 to 12 words of random bits, and products of 3 to 26 LUTs.
+    Measured with 2 to 12 words of random bits, and products of 3 to 26 LUTs (benchmarks/products_in_luts.py).
     """
-    if words == 1:
-        return product.resources
-    return Resources(lut=round(product.resources.lut * (1 - 1.73 * 0.65**words)))
+    return 1 - 1.73 * 0.65**words if words > 1 else 1.0
 
 
 def product_of(first: BaseDataType, second: BaseDataType, *, stored: bool = False) -> ProductNeeds:
