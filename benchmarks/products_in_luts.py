@@ -9,6 +9,7 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
+import drawn_parameters
 import kernel_nodes as nodes
 from drawn_parameters import sum_of
 
@@ -69,9 +70,9 @@ def product_luts(value: str, weight: str, words: int, folds: int) -> float:
     with tempfile.TemporaryDirectory(prefix="brainsmith-products-") as folder:
         _, design = make_design([case], Path(folder), PART)
         (layer,) = synthesise_layers(design, PART)
-    bits = tuple(int(kind.removeprefix("U").removeprefix("INT")) for kind in (value, weight))
-    signed = tuple(kind.startswith("INT") for kind in (value, weight))
-    each = PRODUCT_LUTS[bits][int(folds > 1)][2 * signed[0] + signed[1]] * share_of_few(words)
+    bits = (drawn_parameters.bits(value), drawn_parameters.bits(weight))
+    signed = 2 * int(value.startswith("INT")) + int(weight.startswith("INT"))
+    each = PRODUCT_LUTS[bits][int(folds > 1)][signed] * share_of_few(words)
     others = layer.used.lut - (int(stated.lut) if stated else 0)
     return each + others / (SIMD * PE)
 
