@@ -32,8 +32,3 @@ class collector_seldom:  # noqa: N801
             gc.freeze()
             gc.unfreeze()
         gc.set_threshold(*self._before)
-
-
-def collect_no_more() -> None:
-    """Let a process that ends leave its objects where they are: Python would visit all of them once more."""
-    gc.freeze()

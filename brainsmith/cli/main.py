@@ -11,7 +11,6 @@ from brainsmith import TYPE_CHECKING
 from brainsmith.cli.command_line import HELP
 from brainsmith.cli.terminal import Terminal, complain
 from brainsmith.cli.warning_lines import one_line
-from brainsmith.collector import collect_no_more
 from brainsmith.errors import BrainsmithError, UsageError, exit_code
 from brainsmith.settings import is_completing, trace_exporters
 
@@ -45,8 +44,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     else:
         status, _ = _attempt(words, Terminal())
     _settle_output()
-    if argv is None:
-        collect_no_more()
     return status
 
 
