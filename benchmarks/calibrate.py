@@ -80,7 +80,7 @@ def main() -> None:
         "--from", type=int, default=1000, dest="first", help="the first point that is accepted by"
     )
     parser.add_argument("--record", type=Path, default=RECORD, help="of what was synthesised to accept by")
-    parser.add_argument("--part", default=PART)
+    parser.add_argument("--part", help=f"{PART} by default; to accept on, those of `PARTS`")
     options = parser.parse_args()
     unknown = sorted(set(options.kernels) - set(POINTS))
     if unknown:
@@ -91,11 +91,11 @@ def main() -> None:
         return
     if options.what == "accept":
         numbers = range(options.first, options.first + options.points)
-        accept(options.kernels or list(POINTS), numbers, options.record)
+        accept(options.kernels or list(POINTS), numbers, options.record, options.part)
         return
     kernels = options.kernels or [name for name in POINTS if name.split()[0] in CORES]
     for kernel in kernels:
-        synthesise(kernel, options.points, options.part)
+        synthesise(kernel, options.points, options.part or PART)
 
 
 def rows_of(kernel: str, part: str = "") -> list[dict[str, Any]]:
@@ -172,19 +172,20 @@ def fit() -> None:
     FILE.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
 
 
-def accept(kernels: Sequence[str], points: Sequence[int], record: Path) -> None:
+def accept(kernels: Sequence[str], points: Sequence[int], record: Path, only: str | None = None) -> None:
     """Synthesise points that no coefficient was fitted to, compare them with their estimates, and list every miss.
 
     Args:
         kernels: Of `POINTS`.
         points: Their numbers.
         record: A file with a line for each point: those that are there are not synthesised again.
+        only: A part that all of them are accepted on.
     """
     shares: dict[str, list[float]] = {kind: [] for kind in KINDS}
     inexact = 0
     done = _recorded(record)
-    for kernel, part, number in product(kernels, (PART, ZYNQ, VERSAL), points):
-        if part not in PARTS.get(kernel, (PART,)):
+    for kernel, part, number in product(kernels, [only] if only else (PART, ZYNQ, VERSAL), points):
+        if not only and part not in PARTS.get(kernel, (PART,)):
             continue
         if (kernel, part, number) not in done:
             done[kernel, part, number] = one_row(kernel, number, part)
