@@ -21,6 +21,7 @@ from kernel_cases import CASES, PART
 from brainsmith.plugin.adapters.finn_runtime import prepare_finn
 from brainsmith.plugin.info import FINN_RTL
 from brainsmith.rtl.cores.checking import layer_intervals
+from brainsmith.rtl.cores.estimated_backend import stated_resources
 from brainsmith.rtl.cores.trial import golden_tensors, make_design
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def measure(name: str) -> list[Measured]:
                 wrong,
                 pace,
                 used[node.name],
-                layer.core_resources(),
+                stated_resources(layer, PART),
                 finn_estimate(case),
             )
         )

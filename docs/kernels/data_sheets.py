@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from brainsmith.rtl.cores.trial import Case
 
+FAMILY = "xcup"
+"""Of parts: UltraScale+, whose LUTs are those of the other families, too."""
+
 SHEETS = ROOT / "brainsmith" / "backends" / "rtl" / "data_sheets"
 MOST, MOST_BESIDE = 12, 5
 """How many values of one attribute are shown, and of each further one."""
@@ -86,7 +89,7 @@ def _measured(layer: Any, names: Sequence[str], values: Sequence[Sequence[int]])
             layer.set_nodeattr(name, value)
         if not type(layer).supports(layer):
             continue
-        used = layer.core_resources()
+        used = layer.core_resources(FAMILY)
         figures = {"cycles": layer.get_exp_cycles(), **{name: getattr(used, name) for name in FIGURES[1:]}}
         yield {
             **dict(zip(names, chosen, strict=True)),

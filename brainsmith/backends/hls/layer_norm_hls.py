@@ -37,9 +37,9 @@ class LayerNormHLS(RowHLS, LayerNormKernel):
         """Return epsilon."""
         return (f"{float(self.get_nodeattr('epsilon'))!r}f",)
 
-    def integer_resources(self) -> Resources:
+    def integer_resources(self, family: str) -> Resources:
         """Return what LayerNormRTL needs."""
-        return layer_norm_resources(self)
+        return layer_norm_resources(self, family)
 
     def float_resources(self) -> tuple[Resources, Resources]:
         """Return 3 sums and 2 products for each lane; once, square root, division and two rows."""

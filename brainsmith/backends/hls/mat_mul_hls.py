@@ -53,15 +53,15 @@ class MatMulHLS(HlsNode, MatMulKernel):
     def _product(self) -> str:
         return f"{self.onnx_node.name}_product"
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return the estimate: memories, multipliers and adders as in RTL, and control."""
-        widths = [self.get_input_datatype(at).bitwidth() for at in (0, 1)]
+        one, other = (int(self.get_input_datatype(at).bitwidth()) for at in (0, 1))
         pe, simd = self.get_nodeattr("PE"), self.get_nodeattr("SIMD")
         output = self.get_output_datatype().bitwidth()
         words = 2 * self.depth * self.columns // (pe * simd)
-        lanes = page_memory_resources(words, pe * widths[1]).times(simd)
+        lanes = page_memory_resources(words, pe * other, family).times(simd)
         sums = Resources(lut=pe * simd * output, ff=pe * output)
-        return lanes + multiplier(*widths).times(pe * simd) + sums + CONTROL
+        return lanes + multiplier(one, other, family).times(pe * simd) + sums + CONTROL
 
 
 def _reading(datatype: BaseDataType) -> str:

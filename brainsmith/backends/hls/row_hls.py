@@ -28,7 +28,7 @@ class RowHLS(HlsNode):
     template: ClassVar[str]
 
     @abstractmethod
-    def integer_resources(self) -> Resources:
+    def integer_resources(self, family: str) -> Resources:
         """Return what a layer of integers needs: what the same arithmetic takes in RTL."""
 
     @abstractmethod
@@ -71,10 +71,10 @@ class RowHLS(HlsNode):
         arguments = ", ".join(("in0_V", "out0_V", *(self.float_arguments() if floats else ())))
         return f"brainsmith::{self.template}{'_float' * floats}<{self._struct()}>({arguments});"
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return the estimate."""
         if self.is_integer():
-            return self.integer_resources() + fp.CONTROL
+            return self.integer_resources(family) + fp.CONTROL
         lane, shared = self.float_resources()
         if self.get_input_datatype().is_integer():
             lane += fp.FROM_INTEGER

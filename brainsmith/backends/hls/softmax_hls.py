@@ -30,9 +30,9 @@ class SoftmaxHLS(RowHLS, SoftmaxKernel):
         """Return the table of powers."""
         return table_function("power", self.arithmetic().table)
 
-    def integer_resources(self) -> Resources:
+    def integer_resources(self, family: str) -> Resources:
         """Return what SoftmaxRTL needs."""
-        return softmax_resources(self)
+        return softmax_resources(self, family)
 
     def float_resources(self) -> tuple[Resources, Resources]:
         """Return a comparison, 2 sums, an exponential and a division for each lane; once, two rows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from brainsmith.backends.rtl.page_memory import storage_luts
+from brainsmith.rtl.cores.costs import mapped_luts
 from brainsmith.rtl.cores.tables import in_block_rams
 from brainsmith.rtl.resource_models.circuit_sizes import distinct_functions
 from brainsmith.rtl.synthesis.cells import Resources
@@ -25,14 +25,15 @@ def in_block_ram(node: Any) -> bool:
     return bool(wanted == "block" or (wanted != "distributed" and node.calc_wmem() > LARGEST_LUT_ROM))
 
 
-def mvau_resources(node: Any, counts: bool) -> Resources:
+def mvau_resources(node: Any, family: str, counts: bool) -> Resources:
     """Return what a node's core needs.
 
     Args:
         node: QONNX's instance of it.
+        family: Of the part.
         counts: Whether it counts products of signs; else it adds integers.
     """
-    return input_memory(node) + _weights(node) + _rows(node, counts) + _control(node)
+    return input_memory(node, family) + _weights(node, family) + _rows(node, counts) + _control(node)
 
 
 def _folding(node: Any) -> tuple[int, int, int, int]:
@@ -41,23 +42,23 @@ def _folding(node: Any) -> tuple[int, int, int, int]:
     return simd, pe, int(node.get_nodeattr("MW")) // simd, int(node.get_nodeattr("MH")) // pe
 
 
-def input_memory(node: Any) -> Resources:
+def input_memory(node: Any, family: str) -> Resources:
     """Return the memory of two vectors in LUTs, and the register after it."""
     simd, _, beats, folds = _folding(node)
     bits, words = simd * int(node.get_input_datatype(0).bitwidth()), 2 * beats
     if folds == 1:
         return Resources(ff=bits)
-    luts = storage_luts(words, bits)
+    luts = int(mapped_luts(words, bits, family).lut)
     select = bits * (-(-words // 64) - 1) // 2
     return Resources(lut=luts + select, lutram=luts, ff=bits)
 
 
-def _weights(node: Any) -> Resources:
+def _weights(node: Any, family: str) -> Resources:
     """Return the memory of the weights and its register; equal columns of a short memory are one."""
     simd, pe, beats, folds = _folding(node)
     bits, words = simd * pe, beats * folds
     if in_block_ram(node):
-        return in_block_rams(words, bits)
+        return in_block_rams(words, bits, family)
     columns = round(float(distinct_functions(words, bits)))
     return Resources(lut=round(columns * (ROM_LUTS + -(-words // ROM_WORDS_PER_LUT))), ff=columns)
 

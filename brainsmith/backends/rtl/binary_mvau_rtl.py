@@ -112,9 +112,9 @@ class BinaryMVAURTL(EmbeddedMatrix):
         terms = -(-int(sizes["SIMD"]) // GROUP) if counted else int(sizes["SIMD"])
         return 2 + int(counted) + (terms - 1).bit_length() + (0 if sizes["XNOR"] else 1)
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return the input's and the weights' memories, the counters or adders, and their registers."""
-        return mvau_resources(self, self.counts)
+        return mvau_resources(self, family, self.counts)
 
     def minimize_weight_bit_width(self, model: ModelWrapper, datatype_only: bool = False) -> BaseDataType:
         """Return the weights' datatype as it is: nothing is narrower than one bit, and FINN would make INT2 of -1 and 1."""

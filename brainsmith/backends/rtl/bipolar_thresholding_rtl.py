@@ -77,7 +77,7 @@ class BipolarThresholdingRTL(CoreBackend, Thresholding):
         what = f"layer {self.onnx_node.name!r}: a level"
         return {self.memory_file("levels"): table_text(words, kind, what)}
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return LUTs and a register for each bit of a level, the handshake, and the table.
 
         What no lane needs is not built: a level that does not depend on the input, bits of the table that are the same
@@ -94,7 +94,7 @@ class BipolarThresholdingRTL(CoreBackend, Thresholding):
         if table.style == "distributed":
             varying = table.bits * (1 - 2 ** (-table.depth / 3))
             table = replace(table, bits=round(float(distinct_functions(table.depth, varying))))
-        return Resources(lut=round(bits * (1 - 1 / table.depth)) + 3, ff=bits + 1) + in_step(table)
+        return Resources(lut=round(bits * (1 - 1 / table.depth)) + 3, ff=bits + 1) + in_step(table, family)
 
     def beat_schedule(self) -> BeatSchedule:
         """Return that each beat is one of results, a cycle later."""

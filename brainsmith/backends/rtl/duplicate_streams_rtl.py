@@ -47,7 +47,7 @@ class DuplicateStreamsRTL(CoreBackend, DuplicateStreams):
         _, given = self.frame_beats()
         return one_by_one(given[0], outputs=len(given), delay=0)
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return a flip-flop for each output, LUTs for its valid and its next state, and a tree for ready."""
         count = self.get_num_output_streams()
         return Resources(lut=5 * count // 2 + (2 if count > 2 else 0), ff=count)

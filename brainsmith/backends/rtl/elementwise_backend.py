@@ -45,7 +45,7 @@ class ElementwiseBackend(CoreBackend):
     results: ClassVar[str]
     npy_op: Any
 
-    def lane(self) -> tuple[float, int]:
+    def lane(self, family: str) -> tuple[float, int]:
         """Return the LUTs and DSP slices of one result, without its register: an adder's, unless a backend states others.
 
         Carries alone are above the narrower operand, if that has no sign to extend. A bit that is 0 in all words of a
@@ -105,13 +105,13 @@ class ElementwiseBackend(CoreBackend):
         what = f"layer {self.onnx_node.name!r}: a constant"
         return {self.memory_file("table"): table_text(words, self.get_input_datatype(at), what)}
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return the lanes, a register for each bit of a result, the handshake, and the table with its address."""
-        pe, (luts, slices) = self.get_nodeattr("PE"), self.lane()
+        pe, (luts, slices) = self.get_nodeattr("PE"), self.lane(family)
         bits = min(integer_bits(*self.result_range()), int(self.get_output_datatype().bitwidth()))
         registers = bits_beside(slices) if slices else bits  # a DSP slice has one for the product
         return Resources(lut=ceil(pe * luts) + 3, ff=pe * registers + 1, dsp=pe * slices) + in_step(
-            self.table()
+            self.table(), family
         )
 
     def beat_schedule(self) -> BeatSchedule:
@@ -180,14 +180,14 @@ class ElementwiseBackend(CoreBackend):
         )
 
 
-def in_step(table: Table) -> Resources:
+def in_step(table: Table, family: str) -> Resources:
     """Return what a table needs that is read in step with a stream (`table_in_step.sv`), with its address."""
     if table.depth == 1:
         return Resources()
     address = (table.depth - 1).bit_length()
     if table.registered:
-        return table.resources() + Resources(lut=address // 2 + 2, ff=address + table.bits + 2)
-    return table.resources() + Resources(lut=address, ff=address)
+        return table.resources(family) + Resources(lut=address // 2 + 2, ff=address + table.bits + 2)
+    return table.resources(family) + Resources(lut=address, ff=address)
 
 
 def _period(shape: Any, whole: Any) -> int:

@@ -29,7 +29,7 @@ class ElementwiseMaxRTL(ElementwiseBackend, ElementwiseMax):
     operations = ("MAX", "MAX")
     results = "maxima"
 
-    def lane(self) -> tuple[float, int]:
+    def lane(self, family: str) -> tuple[float, int]:
         """Return a comparator, and a choice for each bit.
 
         Bits that an unsigned operand does not have are held at 0 by their registers where it is chosen. By one constant

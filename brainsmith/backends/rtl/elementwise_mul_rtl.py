@@ -22,10 +22,10 @@ class ElementwiseMulRTL(ElementwiseBackend, ElementwiseMul):
     operations = ("MUL", "MUL")
     results = "products"
 
-    def lane(self) -> tuple[float, int]:
+    def lane(self, family: str) -> tuple[float, int]:
         """Return a multiplier; where a LUT has inputs for a value and the place of its constant, one for each bit."""
         one, other = self.get_input_datatype(0), self.get_input_datatype(1)
-        found = product_of(one, other)
+        found = product_of(one, other, family)
         fed, depth = self.fed_inputs(), self.table().depth
         address = (depth - 1).bit_length()
         if len(fed) == 1 and not found.resources.dsp and self._bits(fed[0]) + address <= LUT_INPUTS:

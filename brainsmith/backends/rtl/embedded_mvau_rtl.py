@@ -43,6 +43,6 @@ class EmbeddedMVAURTL(EmbeddedMatrix):
         """Return a cycle for values and weights, one for their products, the tree of sums, and the sum so far."""
         return 3 + (int(self.get_nodeattr("SIMD")) - 1).bit_length()
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return the memories of vectors and weights, multipliers, adders, and registers."""
-        return mvau_resources(self)
+        return mvau_resources(self, family)

@@ -60,44 +60,49 @@ def weight_table(node: Any) -> Table:
     return make_table(int(bits), int(node.calc_wmem()), "auto" if style == "ultra" else style)
 
 
-def vvau_resources(node: Any) -> Resources:
+def vvau_resources(node: Any, family: str) -> Resources:
     """Return what a core of windows needs: of its inputs, each channel has its own.
 
     Args:
         node: QONNX's instance of it.
+        family: Of the part.
     """
     inputs = int(node.get_nodeattr("PE") * node.get_nodeattr("SIMD") * node.get_input_datatype(0).bitwidth())
-    product = _product(node, stored=False)
-    return Resources(ff=0 if product.resources.dsp else inputs) + _products(node, product, shared=False)
+    product = _product(node, family, stored=False)
+    return Resources(ff=0 if product.resources.dsp else inputs) + _products(
+        node, product, family, shared=False
+    )
 
 
-def mvau_resources(node: Any) -> Resources:
+def mvau_resources(node: Any, family: str) -> Resources:
     """Return what a core of vectors needs: it keeps two of them, and gives each to all rows.
 
     Args:
         node: QONNX's instance of it.
+        family: Of the part.
     """
     simd = int(node.get_nodeattr("SIMD"))
     beats, folds = node.products // simd, node.rows // node.get_nodeattr("PE")
-    product = _product(node, stored=folds > 1)
+    product = _product(node, family, stored=folds > 1)
     # The register of values that are used once is in the DSP slices.
     inside = simd * int(node.get_input_datatype(0).bitwidth()) if product.resources.dsp and folds == 1 else 0
-    inputs = input_memory(node) + replay_control(beats, folds) + Resources(ff=-inside)
-    return inputs + _products(node, product, shared=True)
+    inputs = input_memory(node, family) + replay_control(beats, folds) + Resources(ff=-inside)
+    return inputs + _products(node, product, family, shared=True)
 
 
-def _product(node: Any, *, stored: bool) -> ProductNeeds:
+def _product(node: Any, family: str, *, stored: bool) -> ProductNeeds:
     """Return one of a node's products, its values read from a memory or not."""
     kinds = node.get_input_datatype(0), node.get_input_datatype(1)
-    return product_of(*kinds, stored=stored)
+    return product_of(*kinds, family, stored=stored)
 
 
-def _products(node: Any, product: ProductNeeds, *, shared: bool) -> Resources:
+def _products(node: Any, product: ProductNeeds, family: str, *, shared: bool) -> Resources:
     """Return what any core of products needs, beside its inputs.
 
     Args:
         node: QONNX's instance of it.
         product: One of them.
+        family: Of the part.
         shared: Whether all lanes multiply the same values.
     """
     simd, pe = int(node.get_nodeattr("SIMD")), int(node.get_nodeattr("PE"))
@@ -115,7 +120,7 @@ def _products(node: Any, product: ProductNeeds, *, shared: bool) -> Resources:
         luts = round(product.resources.lut * share_of_few(table.depth))
         own = Resources(lut=luts, ff=product.bits)
         products = (own.times(simd) + sum_tree(simd, product)).times(pe)
-    weights = _weights(table, in_slices=bool(product.resources.dsp))
+    weights = _weights(table, family, in_slices=bool(product.resources.dsp))
     return weights + products + sums.times(pe) + _control(table, simd, beats)
 
 
@@ -127,9 +132,9 @@ def _constant(node: Any, product: ProductNeeds) -> ConstantProduct | None:
     return constant_product(int(value.bitwidth()), product.bits, int(weight.min()), int(weight.max()))
 
 
-def _weights(table: Table, *, in_slices: bool) -> Resources:
+def _weights(table: Table, family: str, *, in_slices: bool) -> Resources:
     """Return the table, and the registers after it; the last one is in the DSP slices, if there are some."""
-    found = table.resources()
+    found = table.resources(family)
     if table.registered:
         return found + Resources(ff=table.bits if in_slices else 2 * table.bits)
     if table.depth <= FEW_WORDS:
@@ -145,12 +150,15 @@ def share_of_few(words: int) -> float:
     return 1 - 1.73 * 0.65**words if words > 1 else 1.0
 
 
-def product_of(first: BaseDataType, second: BaseDataType, *, stored: bool = False) -> ProductNeeds:
+def product_of(
+    first: BaseDataType, second: BaseDataType, family: str, *, stored: bool = False
+) -> ProductNeeds:
     """Return a product, without a register; of BIPOLAR factors, whether it is 1.
 
     Args:
         first: The datatype of a factor.
         second: That of the other.
+        family: Of the part.
         stored: Whether the first is read from a memory.
     """
     kinds = first, second
@@ -158,7 +166,7 @@ def product_of(first: BaseDataType, second: BaseDataType, *, stored: bool = Fals
     signed = first.signed(), second.signed()
     if all(kind.name == "BIPOLAR" for kind in kinds):
         return ProductNeeds(1, False, Resources(lut=1))
-    computed = multiplier(one, other, signed=signed)
+    computed = multiplier(one, other, family, signed=signed)
     if min(one, other) == 1:
         computed = Resources(lut=max(one, other))
     elif (one, other) in PRODUCT_LUTS:

@@ -54,9 +54,9 @@ class EmbeddedVVAURTL(EmbeddedProducts, VVAU):
         schedule = gathered(taken, given, 3 + (int(self.get_nodeattr("SIMD")) - 1).bit_length())
         return replace(schedule, begin=weight_table(self).begin)
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return the memory of the weights, multipliers, adders, and registers."""
-        return vvau_resources(self)
+        return vvau_resources(self, family)
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return PE, which the window in front follows, then SIMD, for which it gives all its positions at once."""

@@ -97,12 +97,12 @@ class GlobalAccPoolRTL(CoreBackend, GlobalAccPool):
         sums = (images[:, None] - folds + np.arange(folds)).reshape(-1)
         return BeatSchedule(taken, (Taking(np.arange(taken)),), (Giving(sums),))
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return the memory of the sums, their adders, the beat that waits for its sums, and the counters."""
         width, folds = int(self.get_outstream_width()), self._folds()
         fold, pixel = (folds - 1).bit_length(), (_pixels(self) - 1).bit_length()
         bipolar = self.get_nodeattr("PE") if self.get_input_datatype().name == "BIPOLAR" else 0
-        stored = page_memory_resources(folds, width) if folds > 1 else Resources(ff=width)
+        stored = page_memory_resources(folds, width, family) if folds > 1 else Resources(ff=width)
         rest = Resources(
             lut=width + bipolar + 8 + (fold + pixel) // 3,
             ff=self.get_instream_width() + 2 * fold + pixel + 3,

@@ -88,7 +88,7 @@ class LabelSelectRTL(CoreBackend, LabelSelect):
         ordered = len(order_stages(lanes, min(lanes, best)))
         return BeatSchedule(taken, (Taking(np.arange(taken)),), (Giving(last, ordered + 2 * best + waits),))
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return the network that puts a beat in order, and the best with their numbers, into which it is merged."""
         lanes, top = self.get_nodeattr("PE"), self.get_nodeattr("K")
         bits = self.get_input_datatype().bitwidth()

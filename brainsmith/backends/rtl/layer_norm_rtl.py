@@ -59,9 +59,9 @@ class LayerNormRTL(RowBackend, LayerNormKernel):
         """Return the cycles of the sums, the root, and the stages after it."""
         return int((self.get_nodeattr("SIMD") - 1).bit_length() + self.serial_delay() + 4)
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return the adders of the root, per lane those of sums, centring and rounding, and the queue."""
-        return layer_norm_resources(self)
+        return layer_norm_resources(self, family)
 
 
 def _queue(node: LayerNormKernel) -> tuple[int, int]:
@@ -81,7 +81,7 @@ def _rows(node: LayerNormKernel) -> int:
     return places_for(int(until_free), max(beats, arithmetic.serial_cycles))
 
 
-def layer_norm_resources(node: LayerNormKernel) -> Resources:
+def layer_norm_resources(node: LayerNormKernel, family: str) -> Resources:
     """Return what a layer of integers needs."""
     arithmetic, simd, bits = (
         node.arithmetic(),
@@ -97,7 +97,7 @@ def layer_norm_resources(node: LayerNormKernel) -> Resources:
     serial = Resources(
         lut=6 * remainder + (3 + adders) * deviation - 8,
         ff=squares + 3 * deviation + 3 * remainder + root - 10,
-    ) + multiplier(total, total, signed=(True, True))
+    ) + multiplier(total, total, family, signed=(True, True))
     # The lowest bits of a value times the size are 0, so those of what is centred are the same in all lanes.
     same = (arithmetic.size & -arithmetic.size).bit_length() - 1
     shared = Resources(
@@ -113,14 +113,14 @@ def layer_norm_resources(node: LayerNormKernel) -> Resources:
     # A multiplier has the registers of its product, and one of each factor that is shared with no other.
     lane = Resources(lut=centred + given + 2 - same, ff=2 * centred - 2 - width["drop"] + whole + given)
     square = Resources(lut=bits, ff=2 * bits) if 2 * bits < DSP_PRODUCT else Resources(ff=-5, dsp=1)
-    normalised = multiplier(centred, root + 1, signed=(True, True))
+    normalised = multiplier(centred, root + 1, family, signed=(True, True))
     lane = (
         lane
         + square
         + normalised
         + Resources(ff=bits_beside(normalised.dsp) + (10 if normalised.dsp > 1 else 0))
     )
-    sums = reserved_queue_resources(_rows(node), total + squares, kept=True)
-    results = reserved_queue_resources(PLACES, node.get_outstream_width())
-    queues = queue_resources(*_queue(node)) + sums + results
+    sums = reserved_queue_resources(_rows(node), total + squares, family, kept=True)
+    results = reserved_queue_resources(PLACES, node.get_outstream_width(), family)
+    queues = queue_resources(*_queue(node), family) + sums + results
     return serial + shared + trees + lane.times(simd) + queues

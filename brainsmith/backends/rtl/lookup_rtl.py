@@ -84,11 +84,11 @@ class LookupRTL(CoreBackend, Lookup):
         """Return that each beat is one of results, a cycle later, or two if the table lies in block RAM."""
         return one_by_one(self.frame_beats()[1][0], delay=2 if self._table().registered else 1)
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return the table, a register behind block RAM, and the handshake."""
         table = self._table()
         behind = Resources(ff=table.bits + 1) if table.registered else Resources()
-        return table.resources() + behind + Resources(lut=3, ff=1)
+        return table.resources(family) + behind + Resources(lut=3, ff=1)
 
     def _table(self) -> Table:
         depth = min(self.get_nodeattr("NumEmbeddings"), int(self.get_input_datatype(0).max()) + 1)

@@ -112,14 +112,14 @@ class MatMulRTL(CoreBackend, MatMulKernel):
         gives = Giving(turns[parts - 1 :: parts], self.delay(), queue)
         return BeatSchedule(len(turns), (comes, in_pages(right, matrices, matrix)), (gives,))
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return the memories of both sides, the multipliers, the trees of sums, their places, and the counters."""
         pe, simd = self.get_nodeattr("PE"), self.get_nodeattr("SIMD")
-        lanes = page_memory_resources(*self.memory()).times(simd)
+        lanes = page_memory_resources(*self.memory(), family).times(simd)
         kinds = self._factors()
         one, other, output = (int(kind.bitwidth()) for kind in (*kinds, self.get_output_datatype()))
         bits = 1 if kinds[0].name == kinds[1].name == "BINARY" else one + other
-        product = product_of(*kinds, stored=True)._replace(bits=bits)
+        product = product_of(*kinds, family, stored=True)._replace(bits=bits)
         tree = sum_tree(simd, product)
         summed = output if self.depth > simd else 0  # over the parts of a row
         sums, factors = Resources(lut=summed, ff=summed), other * simd if self.holds_factors() else 0
@@ -130,8 +130,10 @@ class MatMulRTL(CoreBackend, MatMulKernel):
             own = Resources(ff=factors + simd * bits)
         products = product.resources.times(simd)
         each = (products + own + tree + sums).times(pe)
-        waiting = reserved_queue_resources(self.places(), self.get_outstream_width(0), kept=self.depth > simd)
-        return lanes + self._row() + each + waiting + self._counters()
+        waiting = reserved_queue_resources(
+            self.places(), self.get_outstream_width(0), family, kept=self.depth > simd
+        )
+        return lanes + self._row(family) + each + waiting + self._counters()
 
     def memory(self) -> tuple[int, int]:
         """Return the words of the memory of one lane, for two right-hand matrices, and the bits of a word."""
@@ -142,13 +144,13 @@ class MatMulRTL(CoreBackend, MatMulKernel):
     def _factors(self) -> tuple[BaseDataType, BaseDataType]:
         return self.get_input_datatype(0), self.get_input_datatype(1)
 
-    def _row(self) -> Resources:
+    def _row(self, family: str) -> Resources:
         """Return what a left-hand row needs: a memory where it is used several times, and its operands."""
         simd, bits = self.get_nodeattr("SIMD"), self.get_instream_width(0)
-        inside = bool(product_of(*self._factors()).resources.dsp)
+        inside = bool(product_of(*self._factors(), family).resources.dsp)
         parts, behind = self.depth // simd, bits if self.holds_factors() and not inside else 0
         if parts > 1 and self.columns > self.get_nodeattr("PE"):
-            return page_memory_resources(parts, bits, block=False) + Resources(ff=behind)
+            return page_memory_resources(parts, bits, family, block=False) + Resources(ff=behind)
         if inside:
             return Resources(ff=bits)  # of three registers in a row two are in the slices
         if behind and self.columns == self.get_nodeattr("PE"):

@@ -60,10 +60,10 @@ class PadRTL(WindowBackend, PadKernel):
         opens = turns[:: prod(loop.size for loop in self.turns())]
         return BeatSchedule(given, (Taking(self.inside(), opens=opens),), (Giving(turns, 0),))
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return what the window needs, the frame that is open, and a LUT for each bit of a beat.
 
         Bits of the padding's code that are alike, such as a sign, do not share one.
         """
         padding = Resources(lut=self.get_outstream_width() + 2, ff=1) if self.turns() else Resources()
-        return super().core_resources() + padding
+        return super().core_resources(family) + padding

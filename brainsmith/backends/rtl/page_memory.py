@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brainsmith.rtl.cores.costs import block_parts, block_rams, block_words, chosen_luts
+from brainsmith.rtl.cores.costs import block_words, chosen_luts, mapped_blocks, mapped_luts
 from brainsmith.rtl.synthesis.cells import Resources
 
 LUT_LIMIT = 128
@@ -24,33 +24,39 @@ def in_blocks(words: int, bits: int) -> bool:
     return storage_luts(words, bits) > LUT_LIMIT
 
 
-def page_memory_resources(words: int, bits: int, block: bool | None = None) -> Resources:
+def page_memory_resources(words: int, bits: int, family: str, block: bool | None = None) -> Resources:
     """Return what a memory needs, with the register of what was read.
 
     Args:
         words: Of both pages.
         bits: Of a word.
+        family: Of the part.
         block: Whether it is in block RAM; as `in_blocks` says if that is None.
     """
     if in_blocks(words, bits) if block is None else block:
-        parts = block_parts(words, bits)
+        blocks = mapped_blocks(words, bits, family)
+        parts = int(blocks.parts)
         held = (parts - 1).bit_length()  # which part was read
-        return Resources(lut=_chosen(parts, bits), ff=held, bram18=block_rams(words, bits))
-    stored, parts = storage_luts(words, bits), -(-words // LARGE)
-    return Resources(lut=stored + _chosen(parts, bits), lutram=stored, ff=bits)
+        return Resources(lut=_chosen(parts, bits), ff=held, bram18=int(blocks.bram18))
+    cells = mapped_luts(words, bits, family)
+    stored = int(cells.lut)
+    return Resources(lut=stored + _chosen(int(cells.parts), bits), lutram=stored, ff=bits)
 
 
-def banked_resources(words: int, bits: int) -> Resources:
+def banked_resources(words: int, bits: int, family: str) -> Resources:
     """Return what a memory needs of which each block RAM has a register, and what is chosen of these has one.
 
     Args:
         words: Of both pages; more than one block RAM has.
         bits: Of a word.
+        family: Of the part.
     """
     bank = block_words(words, bits)
     whole, rest = divmod(words, bank)
     banks = whole + bool(rest)
-    blocks = whole * block_rams(bank, bits) + (block_rams(rest, bits) if rest else 0)
+    blocks = whole * int(mapped_blocks(bank, bits, family).bram18)
+    if rest:
+        blocks += int(mapped_blocks(rest, bits, family).bram18)
     ways = (
         2 * (banks - 1).bit_length()
     )  # from which one a word is that was fetched, and that is in a register

@@ -87,7 +87,7 @@ class PoolRTL(CoreBackend, Pool):
             "OUT_BITS": self.get_output_datatype().bitwidth(),
         }
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return the registers of all lanes, their adders or comparators, and the window's counter."""
         lanes, bits = self.get_nodeattr("PE"), self._accumulator_bits()
         count = (_window(self) - 1).bit_length()

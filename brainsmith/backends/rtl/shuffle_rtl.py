@@ -95,7 +95,7 @@ class ShuffleRTL(CoreBackend, ShuffleKernel):
         given = Giving(np.arange(beats), 1 + self.in_blocks() + self.in_banks())
         return BeatSchedule(beats, (in_pages(beats, beats // words, words),), (given,))
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return the memory, two addresses, a counter for each loop, and what chooses a step and ends a page."""
         words, loops = self.page()
         if words == 1:
@@ -110,9 +110,9 @@ class ShuffleRTL(CoreBackend, ShuffleKernel):
         control = Resources(lut=step + odd + turns + 17, ff=2 * address + turns + longer + 6)
         bits, block = self.get_instream_width(), self.in_blocks()
         if self.in_banks():
-            return control + Resources(lut=3, ff=2) + banked_resources(2 * words, bits)
+            return control + Resources(lut=3, ff=2) + banked_resources(2 * words, bits, family)
         behind = Resources(lut=2, ff=bits + 1) if block else Resources()
-        return control + behind + page_memory_resources(2 * words, bits, block)
+        return control + behind + page_memory_resources(2 * words, bits, family, block)
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return SIMD, for values that stay together."""

@@ -80,9 +80,9 @@ class SoftmaxRTL(RowBackend, SoftmaxKernel):
         """Return the cycles of the division, and the stages after it."""
         return int(self.arithmetic().reciprocal_bits + 8)
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return the comparators, adders, tables and multipliers of the lanes, the divider, and two queues."""
-        return softmax_resources(self)
+        return softmax_resources(self, family)
 
 
 def _table(node: SoftmaxKernel) -> Table:
@@ -110,7 +110,7 @@ def _queues(node: SoftmaxKernel) -> tuple[tuple[int, int], tuple[int, int]]:
     return (beats + rounds + SPARE, node.get_instream_width()), powers
 
 
-def softmax_resources(node: SoftmaxKernel) -> Resources:
+def softmax_resources(node: SoftmaxKernel, family: str) -> Resources:
     """Return what a layer of integers needs."""
     arithmetic, simd, bits = (
         node.arithmetic(),
@@ -135,12 +135,12 @@ def softmax_resources(node: SoftmaxKernel) -> Resources:
         lut=bits + width["address_bits"] + given - 10, ff=width["address_bits"] + whole + given - 1
     )
     table = _table(node)
-    lane += multiplier(power, reciprocal) + table.resources()
+    lane += multiplier(power, reciprocal, family) + table.resources(family)
     if table.registered:
         lane += Resources(ff=power)
     inputs, powers = _queues(node)
-    waiting = reserved_queue_resources(*powers, block=in_blocks(*powers))
-    sums = reserved_queue_resources(_rows(node), total, kept=True)
-    results = reserved_queue_resources(PLACES, node.get_outstream_width())
-    queues = queue_resources(*inputs) + waiting + sums + results
+    waiting = reserved_queue_resources(*powers, family, block=in_blocks(*powers))
+    sums = reserved_queue_resources(_rows(node), total, family, kept=True)
+    results = reserved_queue_resources(PLACES, node.get_outstream_width(), family)
+    queues = queue_resources(*inputs, family) + waiting + sums + results
     return division + shared + trees + lane.times(simd) + queues

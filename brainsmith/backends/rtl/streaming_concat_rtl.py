@@ -51,7 +51,7 @@ class StreamingConcatRTL(TurnBackend, StreamingConcat):
             "SIGNED": sum(kind.signed() << at for at, kind in enumerate(kinds)),
         }
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return a multiplexer of the inputs for each bit that is given, and the turns."""
         count = self.get_n_inputs()
         bits = self.get_outstream_width() + 1

@@ -35,7 +35,7 @@ class StreamingSplitRTL(TurnBackend, StreamingSplit):
             "BEATS": packed(self.beats()),
         }
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return a LUT for each output's valid, a multiplexer of their readies, and the turns."""
         count = self.get_n_outputs()
         return Resources(lut=count + ceil(multiplexer_luts(count))) + turn_resources(self.beats())

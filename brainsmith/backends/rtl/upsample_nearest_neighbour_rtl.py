@@ -80,7 +80,7 @@ class UpsampleNearestNeighbourRTL(CoreBackend, UpsampleNearestNeighbour):
             given, (Taking(first, room, freed=block),), (Giving(np.arange(given), 1 + block),)
         )
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return the memory of a row, the register after it, and the counters of places, copies and beats.
 
         A bit of a place takes a LUT where it is written; where it is read two, as it may go back; a bit of the copies one.
@@ -89,7 +89,7 @@ class UpsampleNearestNeighbourRTL(CoreBackend, UpsampleNearestNeighbour):
         bits, row = int(self.get_instream_width()), self._row()
         place = (row - 1).bit_length()
         copies = (self._folds(), self._copies("W"), self._copies("H"))
-        stored = page_memory_resources(row, bits) if row > 1 else Resources(ff=2 * bits)
+        stored = page_memory_resources(row, bits, family) if row > 1 else Resources(ff=2 * bits)
         if self.in_blocks():
             stored += Resources(ff=bits + 1)
         count = sum((one - 1).bit_length() for one in copies)

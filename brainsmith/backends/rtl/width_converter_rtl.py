@@ -59,7 +59,7 @@ class WidthConverterRTL(CoreBackend, StreamingDataWidthConverter):
         (before,), (behind,) = self.frame_beats()
         return converted(before, behind)
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return flip-flops for what is stored and LUTs that move it: to the place where it is given, or taken."""
         unit, taken, given = self._widths()
         return _wider(unit, taken, given) if taken < given else _narrower(unit, taken, given)

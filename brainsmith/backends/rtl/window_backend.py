@@ -50,7 +50,7 @@ class WindowBackend(CoreBackend):
         words = [word for loop in reversed(turns) for word in loop] + [1, 0, 0] * (LOOPS - len(turns))
         return {"TURNS": packed(words[::-1])}
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return the counters, the comparisons with the window, and the handshake."""
         return window_resources(self.turns())
 

@@ -4,40 +4,42 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from brainsmith.rtl.resource_models.memories import BLOCK, ROM, TWO_PORTS, MemoryCells, mapped_memory
-
-_FAMILY = "xcup"
-"""Of whose block RAMs formulas speak that know no part: of 7 series one memory in 300 takes others."""
+from brainsmith.rtl.resource_models.memories import (
+    BLOCK,
+    DISTRIBUTED,
+    ROM,
+    TWO_PORTS,
+    MemoryCells,
+    mapped_memory,
+)
 
 _BLOCK_SHAPES = ((512, 36), (1024, 18), (2048, 9), (4096, 4), (8192, 2), (16384, 1))
 """Words and bits that a block RAM of 18 Kbit can be (AMD UG573); 36 bits only where one port reads and one writes."""
 
 
-def block_rams(words: int, bits: int, *, written: bool = True) -> int:
-    """Return how many block RAMs of 18 Kbit Yosys takes for a memory.
+@lru_cache(maxsize=4096)
+def mapped_blocks(words: int, bits: int, family: str, *, written: bool = True) -> MemoryCells:
+    """Return the block RAMs that Yosys takes for a memory, and into how many parts it cuts it by its addresses.
 
     Args:
         words: That it has.
         bits: Of a word.
+        family: Of the part, such as `xcup`.
         written: Whether anything writes it; parts of a table share block RAMs in other ways.
     """
-    return int(_in_blocks(words, bits, TWO_PORTS if written else ROM).bram18)
-
-
-def block_parts(words: int, bits: int, *, written: bool = True) -> int:
-    """Return into how many parts Yosys cuts a memory by its addresses, of which a read chooses one.
-
-    Args:
-        words: As of `block_rams`.
-        bits: As of `block_rams`.
-        written: As of `block_rams`.
-    """
-    return int(_in_blocks(words, bits, TWO_PORTS if written else ROM).parts)
+    return mapped_memory(words, bits, TWO_PORTS if written else ROM, BLOCK, family)
 
 
 @lru_cache(maxsize=4096)
-def _in_blocks(words: int, bits: int, ports: str) -> MemoryCells:
-    return mapped_memory(words, bits, ports, BLOCK, _FAMILY)
+def mapped_luts(words: int, bits: int, family: str) -> MemoryCells:
+    """Return the LUTs that Yosys takes for a memory with a port to write and one to read, and its parts.
+
+    Args:
+        words: That it has.
+        bits: Of a word.
+        family: Of the part.
+    """
+    return mapped_memory(words, bits, TWO_PORTS, DISTRIBUTED, family)
 
 
 def block_words(words: int, bits: int) -> int:

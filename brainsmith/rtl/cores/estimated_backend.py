@@ -3,31 +3,65 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from functools import cache
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+from brainsmith.rtl.synthesis.fpga_families import family_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from brainsmith.rtl.synthesis.cells import Resources
+
+UNKNOWN = "xcup"
+"""The family that is answered for where FINN asks without a part."""
 
 
 class EstimatedBackend:
     """A backend that says what its layer needs of a part: put it before FINN's base among the bases."""
 
     @abstractmethod
-    def core_resources(self) -> Resources:
-        """Return what the core, or the function in C++, needs of a part, by the formula that its page states."""
+    def core_resources(self, family: str) -> Resources:
+        """Return what the core, or the function in C++, needs of a part, by the formula that its page states.
+
+        Args:
+            family: Of the part: `xc7` (7 series), `xcu` (UltraScale), `xcup` (UltraScale+) or `versal`.
+        """
 
     def lut_estimation(self, fpgapart: str = "") -> int:
         """Return the estimated LUTs."""
-        return self.core_resources().lut
+        return stated_resources(self, fpgapart).lut
 
     def bram_estimation(self, fpgapart: str = "") -> int:
         """Return the estimated block RAMs of 18 Kbit."""
-        return self.core_resources().bram18
+        return stated_resources(self, fpgapart).bram18
 
     def uram_estimation(self, fpgapart: str = "") -> int:
         """Return the estimated UltraRAMs."""
-        return self.core_resources().uram
+        return stated_resources(self, fpgapart).uram
 
     def dsp_estimation(self, fpgapart: str = "") -> int:
         """Return the estimated DSP slices."""
-        return self.core_resources().dsp
+        return stated_resources(self, fpgapart).dsp
+
+
+def stated_resources(layer: Any, part: str) -> Resources:
+    """Return what a layer's backend states for a part.
+
+    Args:
+        layer: QONNX's instance of the node; its class has `core_resources`.
+        part: The FPGA; empty if it is not known.
+
+    Raises:
+        BuildError: The part is of no known family.
+    """
+    family = family_of(part).name if part else UNKNOWN
+    stated: Resources = layer.core_resources(*[family][: _taken(type(layer).core_resources)])
+    return stated
+
+
+@cache
+def _taken(statement: Callable[..., Resources]) -> int:
+    """Return how many arguments a statement takes beside the layer: in a plugin for an earlier version, none."""
+    return len(signature(statement).parameters) - 1

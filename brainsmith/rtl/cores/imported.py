@@ -86,7 +86,7 @@ class ImportedCore(CoreBackend):
             ends = tuple(f"{side}{at}_V" for at in places)
             yield CoreStream(name, ends, width(places[0]), side == "in", self.ports.streams[name])
 
-    def core_resources(self) -> Resources:
+    def core_resources(self, family: str) -> Resources:
         """Return nothing: what a core of someone else needs, only synthesis can say."""
         return Resources()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainsmith.errors import BuildError
-from brainsmith.rtl.cores.costs import block_parts, block_rams, chosen_luts
+from brainsmith.rtl.cores.costs import chosen_luts, mapped_blocks
 from brainsmith.rtl.resource_models.circuit_sizes import distinct_functions, table_luts
 from brainsmith.rtl.synthesis.cells import Resources
 
@@ -43,7 +43,7 @@ class Table:
         """The first cycle after the reset in which a core can use the first word, of those that come in order."""
         return 2 if self.registered else 0
 
-    def resources(self) -> Resources:
+    def resources(self, family: str) -> Resources:
         """Return what it needs: LUTs of 64 words of each bit and its register, or the fewest block RAMs.
 
         Columns of bits that are equal are stored once, and those of only 0 or only 1 need nothing.
@@ -53,19 +53,20 @@ class Table:
         if self.style == "distributed":
             different = round(float(distinct_functions(self.depth, self.bits)))
             return Resources(lut=different * max(int(table_luts(self.depth)), 1), ff=different)
-        return in_block_rams(self.depth, self.bits)
+        return in_block_rams(self.depth, self.bits, family)
 
 
-def in_block_rams(depth: int, bits: int) -> Resources:
+def in_block_rams(depth: int, bits: int, family: str) -> Resources:
     """Return what a table in block RAM needs: what chooses between its parts, if Yosys cuts it, and which one was read.
 
     Args:
         depth: Words.
         bits: Of a word.
+        family: Of the part.
     """
-    parts = block_parts(depth, bits, written=False)
-    blocks = block_rams(depth, bits, written=False)
-    return Resources(lut=chosen_luts(parts, bits), ff=(parts - 1).bit_length(), bram18=blocks)
+    blocks = mapped_blocks(depth, bits, family, written=False)
+    parts = int(blocks.parts)
+    return Resources(lut=chosen_luts(parts, bits), ff=(parts - 1).bit_length(), bram18=int(blocks.bram18))
 
 
 def make_table(bits: int, depth: int, ram_style: str) -> Table:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainsmith.rtl.cores.estimated_backend import stated_resources
 from brainsmith.rtl.resource_models.finn_parameters import parameters_of
 from brainsmith.rtl.resource_models.resource_model import Needs, distinct, has_model, needs
 from brainsmith.rtl.synthesis.fpga_families import family_of
@@ -38,7 +39,7 @@ def layer_needs(layer: Any, part: str, model: ModelWrapper, foldings: Foldings |
     """
     foldings = foldings or {}
     if hasattr(layer, "core_resources"):
-        return _stated_for(layer, foldings) if foldings else _needs(layer.core_resources())
+        return _stated_for(layer, part, foldings) if foldings else _needs(stated_resources(layer, part))
     parameters = modelled_parameters(layer, part, model)
     if parameters is None:
         return None
@@ -86,7 +87,7 @@ def _held(layer: Any, model: ModelWrapper) -> NDArray[Any] | None:
     return model.get_initializer(inputs[1]) if len(inputs) > 1 else None
 
 
-def _stated_for(layer: Any, foldings: Foldings) -> Needs:
+def _stated_for(layer: Any, part: str, foldings: Foldings) -> Needs:
     """Return what a backend states for each of many foldings; it is asked once for those that are alike."""
     first, back = distinct(list(foldings.values()))
     other = type(layer)(copy.deepcopy(layer.onnx_node), onnx_opset_version=layer.onnx_opset_version)
@@ -94,7 +95,7 @@ def _stated_for(layer: Any, foldings: Foldings) -> Needs:
     for at in first:
         for name, values in foldings.items():
             other.set_nodeattr(name, int(values[at]))
-        found.append(_needs(other.core_resources()))
+        found.append(_needs(stated_resources(other, part)))
     return Needs(*(np.array(each)[back] for each in zip(*found, strict=True)))
 
 

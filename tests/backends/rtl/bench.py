@@ -15,6 +15,7 @@ from qonnx.custom_op.registry import getCustomOp
 from brainsmith.plugin.info import FINN_RTL as RTL
 from brainsmith.rtl.cores import trial
 from brainsmith.rtl.cores.checking import PART
+from brainsmith.rtl.cores.estimated_backend import stated_resources
 from brainsmith.rtl.cores.trial import Case, golden_tensors, make_model, random_values
 from brainsmith.rtl.simulation.toolchain import find_toolchain
 from brainsmith.rtl.synthesis.synthesise import synthesise_layers
@@ -92,5 +93,5 @@ def resources(cases, folder):
     """Return what Yosys needs for each case, and what its backend says that it needs, by the names of the nodes."""
     model, design = make_design(cases, folder)
     layers = synthesise_layers(design, PART)
-    stated = {node.name: getCustomOp(node).core_resources() for node in model.graph.node}
+    stated = {node.name: stated_resources(getCustomOp(node), PART) for node in model.graph.node}
     return {layer.name: (layer, stated[layer.name]) for layer in layers}

@@ -69,4 +69,4 @@ def test_what_a_table_is_made_of(bits, depth, style, expected):
     ],
 )
 def test_what_a_table_needs(table, needs):
-    assert table.resources() == needs
+    assert table.resources("xcup") == needs

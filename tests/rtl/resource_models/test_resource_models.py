@@ -294,7 +294,9 @@ def test_a_backend_that_states_its_resources_is_asked_once_for_foldings_that_are
     asked = []
     stated = type(getCustomOp(node)).core_resources
     monkeypatch.setattr(
-        type(getCustomOp(node)), "core_resources", lambda self: asked.append(1) or stated(self)
+        type(getCustomOp(node)),
+        "core_resources",
+        lambda self, family: asked.append(1) or stated(self, family),
     )
     lanes = np.array([1, 2, 4, 8] * 1000)
     found = needed(case, foldings={"PE": lanes})
