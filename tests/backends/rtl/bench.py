@@ -89,9 +89,9 @@ def lint(backend, parameters):
     return "\n".join(line for line in lines if not line.startswith("- "))  # its own report of time and memory
 
 
-def resources(cases, folder):
+def resources(cases, folder, part=PART):
     """Return what Yosys needs for each case, and what its backend says that it needs, by the names of the nodes."""
-    model, design = make_design(cases, folder)
-    layers = synthesise_layers(design, PART)
-    stated = {node.name: stated_resources(getCustomOp(node), PART) for node in model.graph.node}
+    model, design = trial.make_design(cases, folder, part)
+    layers = synthesise_layers(design, part)
+    stated = {node.name: stated_resources(getCustomOp(node), part) for node in model.graph.node}
     return {layer.name: (layer, stated[layer.name]) for layer in layers}

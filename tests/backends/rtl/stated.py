@@ -1,6 +1,6 @@
 """What Yosys needs for a core, against the formula of its backend."""
 
-from tests.backends.rtl.bench import resources
+from tests.backends.rtl.bench import PART, resources
 
 FACTOR = 1.25
 FEW = 5
@@ -8,9 +8,9 @@ SMALL = 20
 """Where both counts of LUTs are fewer, they may differ by FEW; flip-flops, memories and multipliers may not."""
 
 
-def assert_as_stated(cases, folder, exact=()):
+def assert_as_stated(cases, folder, exact=(), part=PART):
     """Assert that what Yosys needs for each case is what its backend states, within a quarter; some counts exactly."""
-    assert differences(resources(cases, folder), exact) == []
+    assert differences(resources(cases, folder, part), exact) == []
 
 
 def differences(measured, exact=()):

@@ -7,6 +7,7 @@ from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.backends.rtl.layer_norm_rtl import LayerNormRTL
 from brainsmith.kernels.integer_layer_norm import output_bits_for
+from brainsmith.rtl.cores.estimated_backend import stated_resources
 from brainsmith.rtl.cores.parallelism import Parallelism
 from tests.backends.rtl.bench import Case, check_cores, law_of_cores, lint, make_model
 from tests.backends.rtl.scheduled import assert_beats_as_scheduled, law_of_schedules
@@ -145,3 +146,11 @@ def test_resources_are_as_stated(tmp_path):
     chosen = [case(32, 1), case(32, 4), case(8, 8, "UINT4", 4), case(24, 3, "INT6", 6), case(256, 1, "UINT8"),
               case(8, 2, "INT4", 4, output_bits=24)]  # fmt: skip
     assert_as_stated(chosen, tmp_path)
+
+
+@pytest.mark.slow
+def test_slices_of_7_series_multiply_fewer_bits(tmp_path):
+    chosen = [case(16, 2, "INT12"), case(16, 2, "INT16"), case(24, 1, "UINT13")]
+    assert_as_stated(chosen, tmp_path, exact=("dsp",), part="xc7z020clg400-1")
+    other = [stated_resources(instance(one), "xczu7ev-ffvc1156-2-e").dsp for one in chosen]
+    assert other != [stated_resources(instance(one), "xc7z020clg400-1").dsp for one in chosen]

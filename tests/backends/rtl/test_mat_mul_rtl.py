@@ -127,3 +127,15 @@ def test_resources_are_as_stated(tmp_path):
         case((8, 12), (12, 8), 2, 4, ("BIPOLAR", "INT4")),
     ]
     assert_as_stated(chosen, tmp_path)
+
+
+@pytest.mark.slow
+def test_narrow_memories_of_7_series_are_as_stated(tmp_path):
+    """Four LUTs hold 64 words of 3 bits there, and eight hold 64 words of 7 bits on UltraScale+."""
+    kinds = ("INT2", "INT3")
+    chosen = [
+        case((8, 24), (24, 16), 1, 1, kinds),
+        case((8, 24), (24, 16), 1, 2, kinds),
+        case((8, 16), (16, 8), 2, 4),
+    ]
+    assert_as_stated(chosen, tmp_path, exact=("lutram",), part="xc7z020clg400-1")
