@@ -20,7 +20,7 @@ class Multiplying(EstimatedBackend):
 
 
 class Earlier(EstimatedBackend):
-    """As plugins were written before the family was told."""
+    """As plugins for an earlier version are."""
 
     def core_resources(self):
         return Resources(lut=7, dsp=2)
