@@ -206,6 +206,9 @@ def thresholding_mhz(case: Case, seeds: int) -> float:
     lanes = max(int(values.get(name, 1)) for name in ("PE", "SIMD"))
     kinds = [str(value) for name, value in values.items() if re.fullmatch(r"U?INT\d+", str(value))]
     widest = max([drawn_parameters.bits(kind) for kind in kinds], default=2)
+    lanes = max(
+        lanes, *(int(values.get(name, 1)) // widest for name in ("inWidth", "outWidth"))
+    )  # of a converter
     return _thresholding_mhz(lanes, f"INT{min(max(widest, 5), 24)}", seeds)
 
 

@@ -6,7 +6,8 @@
 module width_converter_core #(
     int unsigned UNIT = 1,  // bits
     int unsigned TAKEN = 2,  // units of an input beat
-    int unsigned GIVEN = 3   // units of an output beat
+    int unsigned GIVEN = 3,  // units of an output beat
+    bit STAGED = 0           // whether an output beat is chosen in two cycles, among many places
 ) (
     input  logic clk,
     input  logic rst,
@@ -21,9 +22,9 @@ module width_converter_core #(
 );
 
     if (TAKEN < GIVEN) begin : gen_wider
-        width_converter_wider #(.UNIT(UNIT), .TAKEN(TAKEN), .GIVEN(GIVEN)) wider (.*);
+        width_converter_wider #(.UNIT(UNIT), .TAKEN(TAKEN), .GIVEN(GIVEN), .STAGED(STAGED)) wider (.*);
     end else begin : gen_narrower
-        width_converter_narrower #(.UNIT(UNIT), .TAKEN(TAKEN), .GIVEN(GIVEN)) narrower (.*);
+        width_converter_narrower #(.UNIT(UNIT), .TAKEN(TAKEN), .GIVEN(GIVEN), .STAGED(STAGED)) narrower (.*);
     end
 
 endmodule

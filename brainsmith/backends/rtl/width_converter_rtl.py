@@ -12,13 +12,16 @@ from brainsmith.plugin.core import backend
 from brainsmith.rtl.cores.backend import CoreBackend
 from brainsmith.rtl.cores.node_support import SUPPORTED, Support, unsupported
 from brainsmith.rtl.synthesis.cells import Resources
-from brainsmith.rtl.timing.beat_schedule import BeatSchedule, converted
+from brainsmith.rtl.timing.beat_schedule import AT_ONCE, BeatSchedule, converted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FOUR = 4
-"""Windows of which a LUT chooses one."""
+DIGIT = 2
+"""Bits of a place that choose among four distances at once."""
+
+OTHERS = 1.4
+"""LUTs of a bit that is chosen of four in a digit before the last one, as measured: Yosys finds no better circuit."""
 
 PAIR = 2
 
@@ -36,7 +39,7 @@ class WidthConverterRTL(CoreBackend, StreamingDataWidthConverter):
     """
 
     core = "width_converter_core"
-    parts = ("width_converter_wider.sv", "width_converter_narrower.sv")
+    parts = ("digit_shift.sv", "width_converter_wider.sv", "width_converter_narrower.sv")
 
     @classmethod
     def supports(cls, node: Any, part: str = "") -> Support:
@@ -50,9 +53,9 @@ class WidthConverterRTL(CoreBackend, StreamingDataWidthConverter):
         return int(prod(self.get_normal_input_shape()) * self.get_input_datatype().bitwidth() // least)
 
     def core_parameters(self) -> Mapping[str, int | str]:
-        """Return what both widths are multiples of, and how often each holds it."""
+        """Return what both widths are multiples of, how often each holds it, and in how many cycles a beat is chosen."""
         unit, taken, given = self._widths()
-        return {"UNIT": unit, "TAKEN": taken, "GIVEN": given}
+        return {"UNIT": unit, "TAKEN": taken, "GIVEN": given, "STAGED": int(min(taken, given) > AT_ONCE)}
 
     def beat_schedule(self) -> BeatSchedule:
         """Return that a beat moves on the narrower side in each turn."""
@@ -70,34 +73,34 @@ class WidthConverterRTL(CoreBackend, StreamingDataWidthConverter):
         return unit, taken // unit, given // unit
 
 
-def _window_luts(count: int) -> float:
-    """Return the LUTs of one bit that is chosen of so many windows.
+def _far_digits(unit: int, places: int, given: int) -> float:
+    """Return the LUTs of all digits of a place but the last: each keeps what the digits behind it can still reach."""
+    found, bits = 0.0, (places - 1).bit_length()
+    for at in range(DIGIT, bits, DIGIT):
+        found += unit * (given + (1 << at) - 1) * (OTHERS if bits - at >= DIGIT else 1)
+    return found
 
-    Four of them share what lies behind LUTs, multiplexers of their own (MUXF7, MUXF8). A number that is no power of two
-    leaves places over, and they are shared less well.
-    """
-    if count <= FOUR:
-        return float(count > 1)
-    return count / FOUR + 0.25 if count & (count - 1) == 0 else count / 5 + 1.5
+
+def _stage(unit: int, places: int, given: int) -> int:
+    """Return the flip-flops before the last digit, where an output beat is chosen in two cycles."""
+    return unit * (given + (1 << DIGIT) - 1) + DIGIT + 1 if places > AT_ONCE else 0
 
 
 def _wider(unit: int, taken: int, given: int) -> Resources:
     """Return what gathers beats: a window for each number of units that may be beyond it, and the beat that waits."""
     count = (given - 1).bit_length()
-    moved = unit * taken + ceil(unit * given * _window_luts(taken))
-    return Resources(lut=moved + count + 6, ff=unit * (given + 2 * taken - 1) + count + 2)
+    moved = unit * (taken + given * (taken > 1)) + ceil(_far_digits(unit, taken, given))
+    stored = unit * (given + 2 * taken - 1) + _stage(unit, taken, given)
+    return Resources(lut=moved + count + 6, ff=stored + count + 2)
 
 
 def _narrower(unit: int, taken: int, given: int) -> Resources:
     """Return what serves a beat in parts: it shifts, its rest gets behind the next, and the beat that waits."""
     beats, place = (taken // given + 1).bit_length(), (given - 1).bit_length()
-    chosen = (
-        _window_luts(given) + 1 if given > PAIR else 1
-    )  # a LUT chooses of two, and whether the beat waits
-    moved = unit * (taken - 1) + ceil(unit * given * chosen)
-    return Resources(
-        lut=moved + 3 * beats + 2 * place + 2, ff=unit * (taken + 2 * given - 1) + beats + place + 1
-    )
+    chosen = 2 if given > PAIR else 1  # a LUT chooses of two, and whether the beat waits
+    moved = unit * (taken - 1 + given * chosen) + ceil(_far_digits(unit, given, given))
+    stored = unit * (taken + 2 * given - 1) + _stage(unit, given, given)
+    return Resources(lut=moved + 3 * beats + 2 * place + 2, ff=stored + beats + place + 1 + int(given > 1))
 
 
 def _fitting(node: Any) -> Support:

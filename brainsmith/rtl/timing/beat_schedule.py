@@ -174,6 +174,10 @@ def replayed(
     return BeatSchedule(turns, (Taking(needed, room, 1 if whole else 0, wait),), (Giving(given, delay),))
 
 
+AT_ONCE = 16
+"""Places of an output beat in what a converter holds: it is chosen in a cycle of its own among more of them."""
+
+
 def converted(beats_in: int, beats_out: int, delay: int = 1) -> BeatSchedule:
     """Return the schedule of a converter from so many beats of a frame to another number of them.
 
@@ -181,9 +185,11 @@ def converted(beats_in: int, beats_out: int, delay: int = 1) -> BeatSchedule:
     """
     unit = gcd(beats_in, beats_out)
     taken, given = beats_out // unit, beats_in // unit  # what a beat holds: the same frame in other parts
+    staged = int(min(taken, given) > AT_ONCE)
+    delay += staged
     ends = np.arange(1, beats_out + 1) * given
     if taken < given:
-        wider = Giving(-(-ends // taken) - 1, delay, Queue(0, freed=1, later=delay + 1))
+        wider = Giving(-(-ends // taken) - 1, delay, Queue(staged, freed=1, later=delay + 1 - staged))
         return BeatSchedule(beats_in, (Taking(np.arange(beats_in)),), (wider,))
     # An input beat is taken when the output beats that it does not end are given.
     starts: Numbers = np.arange(beats_in) * taken // given

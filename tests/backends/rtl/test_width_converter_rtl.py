@@ -8,8 +8,9 @@ from qonnx.core.datatype import DataType
 
 from brainsmith.backends.rtl.width_converter_rtl import WidthConverterRTL
 from brainsmith.rtl.synthesis.synthesise import synthesise_layers
+from brainsmith.rtl.timing.beat_schedule import AT_ONCE
 from tests.backends.rtl.bench import PART, Case, bare_layer, check_cores, law_of_cores, lint, make_design
-from tests.backends.rtl.scheduled import law_of_schedules
+from tests.backends.rtl.scheduled import assert_beats_as_scheduled, law_of_schedules
 from tests.backends.rtl.stated import assert_as_stated
 
 OWN, FINNS = "StreamingDataWidthConverterAny_rtl", "StreamingDataWidthConverter_rtl"
@@ -51,6 +52,9 @@ RATIOS = [
     (16, 15),
     (1, 2),
     (8, 1),
+    (17, 40),
+    (40, 17),
+    (63, 40),
 ]
 
 
@@ -64,6 +68,16 @@ test_computes_what_finn_computes = law_of_cores(cases(), draws=6, least=8, most=
 
 
 test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=3, least=4, most=8)
+
+
+@pytest.mark.slow
+def test_a_beat_chosen_among_many_places_comes_a_cycle_later(tmp_path, simulations):
+    chosen = [
+        case(*ratio, "UINT2", 2) for ratio in ((16, 17), (17, 16), (17, 18), (18, 17), (63, 40), (40, 63))
+    ]
+    delays = [bare_layer(one).beat_schedule().given[0].delay for one in chosen]
+    assert delays == [1, 1, 2, 2, 2, 2]
+    assert_beats_as_scheduled(chosen, tmp_path)
 
 
 def test_a_frame_takes_the_beats_of_the_narrower_side():
@@ -96,14 +110,27 @@ def test_folding_raises_nothing():
     ("unit", "taken", "given"),
     [
         (1, 1, 2), (1, 2, 1), (1, 2, 3), (1, 3, 2), (4, 2, 9), (4, 9, 2), (3, 4, 9), (3, 9, 4), (1, 16, 1), (1, 1, 16),
-        (1, 5, 12), (1, 12, 5), (8, 17, 16), (33, 7, 5),
+        (1, 5, 12), (1, 12, 5), (8, 17, 16), (33, 7, 5), (2, 17, 18), (2, 18, 17), (8, 63, 40),
     ],
 )  # fmt: skip
 def test_lint_is_silent(unit, taken, given):
-    assert lint(WidthConverterRTL, {"UNIT": unit, "TAKEN": taken, "GIVEN": given}) == ""
+    sizes = {"UNIT": unit, "TAKEN": taken, "GIVEN": given, "STAGED": int(min(taken, given) > AT_ONCE)}
+    assert lint(WidthConverterRTL, sizes) == ""
 
 
-MEASURED = [*RATIOS[:8], (5, 12), (12, 5), (1, 2), (2, 1), (1, 8), (8, 1)]
+MEASURED = [
+    *RATIOS[:8],
+    (5, 12),
+    (12, 5),
+    (1, 2),
+    (2, 1),
+    (1, 8),
+    (8, 1),
+    (15, 16),
+    (16, 15),
+    (40, 63),
+    (63, 40),
+]
 
 
 @pytest.mark.slow
