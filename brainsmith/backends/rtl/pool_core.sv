@@ -61,12 +61,10 @@ module pool_core #(
         if (SUM != 0) begin : add
             always_ff @(posedge clk) if (take) acc <= (first ? '0 : acc) + value;
         end else begin : maximum
+            // The opposite of a sign orders signed values like unsigned ones, in a single carry chain.
+            localparam acc_t SIGN = SIGNED != 0 ? acc_t'(1) << (ACC_BITS - 1) : '0;
             logic greater;
-            if (SIGNED != 0) begin : compare_signed
-                assign greater = signed'(value) > signed'(acc);
-            end else begin : compare_unsigned
-                assign greater = value > acc;
-            end
+            assign greater = (value ^ SIGN) > (acc ^ SIGN);
             always_ff @(posedge clk) if (take && (first || greater)) acc <= value;
         end
 

@@ -51,7 +51,7 @@ def why_nothing_fits(
         )
     limits = budget_of(fit.device, fit.use).limits
     lacking = [
-        f"{NAMES[name]} ({int(need):,} of {int(limit):,}, {_beyond(int(need), int(limit))})"
+        f"{NAMES[name]} ({int(need):,} of {int(limit):,}, {_beyond(int(need), int(limit), fit, name)})"
         for name, need, limit in zip(RESOURCES, found.needs, limits, strict=True)
         if need > limit
     ]
@@ -64,8 +64,12 @@ def why_nothing_fits(
     )
 
 
-def _beyond(need: int, limit: int) -> str:
-    return f"{share(need / limit - 1, 0)} more" if limit else "the device has none"
+def _beyond(need: int, limit: int, fit: Fit, name: str) -> str:
+    """Return by how much a need is beyond what may be used, or why nothing may be."""
+    if limit:
+        return f"{share(need / limit - 1, 0)} more"
+    whole = int(getattr(fit.device, name))
+    return f"{share(fit.use, 0)} of {whole} is less than one" if whole else "the device has none"
 
 
 def _rate(interval: int, clock_ns: float) -> str:

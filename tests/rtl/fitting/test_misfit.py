@@ -45,6 +45,11 @@ def test_what_no_part_has_needs_fewer_bits():
     assert lines[1:] == ["  no larger part of the family would do: give weights and activations fewer bits"]
 
 
+def test_a_share_that_is_less_than_one_is_not_called_none():
+    text = said(network((100, 10, 1)), Fit(SMALL, use=0.05))[0]
+    assert text.endswith("needs too much of DSP (1 of 0, 5 % of 10 is less than one)")
+
+
 def test_a_rate_that_no_folding_reaches_names_the_layer():
     assert said(network((1000, 10, 0)), Fit(SMALL, fps=1_000_000)) == [
         "no folding reaches 1,000,000 frames per second: only_layer takes 1,000 cycles per frame at least, which is "
