@@ -98,7 +98,7 @@ class BipolarThresholdingRTL(CoreBackend, Thresholding):
 
     def beat_schedule(self) -> BeatSchedule:
         """Return that each beat is one of results, a cycle later."""
-        return one_by_one(self.frame_beats()[1][0])
+        return replace(one_by_one(self.frame_beats()[1][0]), begin=self._table().begin)
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return PE, which divides the channels."""

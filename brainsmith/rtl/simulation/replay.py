@@ -1,4 +1,4 @@
-"""Replay a schedule: beats without values that arrive when they are due, at a design that is never stalled."""
+"""Replay a schedule: beats without values that arrive, and are taken, when they are due."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NEVER = (1 << 63) - 1
 class Replay:
     """A fresh copy of a design that runs some cycles at a time.
 
-    Its outputs are always taken. All beats are 0, so that what is remembered of them is the same for all of them.
+    All beats are 0, so that what is remembered of them is the same for all of them.
 
     Args:
         simulator: Of the design.
@@ -46,7 +46,6 @@ class Replay:
         )
         for state, stream in zip(self._states, streams, strict=True):
             state.is_output = not ports.data(stream).is_input
-            state.stall_kind = native.STALL_KINDS["none"] if state.is_output else native.SCHEDULE
         self._run = run_state(
             simulator.interface, ports, self._states, (native.MonitorState * 0)(), _NEVER, _NEVER, range(0)
         )
@@ -75,7 +74,7 @@ class Replay:
         Args:
             cycles: How many.
             due: By input, the cycles from which the beats that it has not taken yet may move, in order: all that are due
-                until the end.
+                until the end. By output, likewise; one that is left out is always taken.
 
         Returns:
             By stream, the cycles in which beats moved.
@@ -86,11 +85,13 @@ class Replay:
         moved = {}
         for name, at in self._at.items():
             state = self._states[at]
-            room = cycles if state.is_output else len(due[name])
+            scheduled = name in due or not state.is_output
+            room = len(due[name]) if scheduled else cycles
             moved[name] = np.empty(room, np.uint64)
             state.moved_at = native.buffer_address(moved[name])
             state.beats, state.done = room, 0
-            if not state.is_output:
+            state.stall_kind = native.SCHEDULE if scheduled else native.STALL_KINDS["none"]
+            if scheduled:
                 state.schedule = native.buffer_address(due[name])
         self._step(cycles)
         return {name: times[: self._states[self._at[name]].done] for name, times in moved.items()}

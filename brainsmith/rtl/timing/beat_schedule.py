@@ -1,4 +1,8 @@
-"""When a layer takes and gives the beats of a frame, as its circuit does when nothing stalls its outputs."""
+"""When a layer takes and gives the beats of a frame: as its circuit does when nothing stalls its outputs.
+
+While one is stalled, `Giving.queue` says how far the layer goes on. That is exact, or an estimate: of layers with a long
+pipeline, in which beats that are apart stand still apart, and of those that store rows or copy streams.
+"""
 
 from __future__ import annotations
 
@@ -181,7 +185,13 @@ AT_ONCE = 16
 def converted(beats_in: int, beats_out: int, delay: int = 1) -> BeatSchedule:
     """Return the schedule of a converter from so many beats of a frame to another number of them.
 
-    While its output is stalled, a beat of the narrower side waits in a register beside.
+    While its output is stalled, a beat of the narrower side waits in a register beside. Above `AT_ONCE` places, an output
+    beat comes a cycle later.
+
+    Args:
+        beats_in: Of a frame.
+        beats_out: Likewise.
+        delay: Cycles from a turn to its output beat, if that is chosen at once.
     """
     unit = gcd(beats_in, beats_out)
     taken, given = beats_out // unit, beats_in // unit  # what a beat holds: the same frame in other parts

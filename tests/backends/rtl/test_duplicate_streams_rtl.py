@@ -39,7 +39,9 @@ def test_cases_by_hand(tmp_path, simulations):
 test_computes_what_finn_computes = law_of_cores(cases(), draws=3, least=6, most=12)
 
 
-test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=3, least=4, most=8)
+test_beats_move_when_the_schedule_says = law_of_schedules(
+    cases(), draws=3, least=4, most=8, exact_stalls=False
+)
 
 
 REFUSED = {

@@ -77,7 +77,9 @@ def test_of_equal_values_the_lower_number_is_first():
 test_computes_what_finn_computes = law_of_cores(cases(), draws=6, least=6, most=12)
 
 
-test_beats_move_when_the_schedule_says = law_of_schedules(cases(), draws=3, least=4, most=8)
+test_beats_move_when_the_schedule_says = law_of_schedules(
+    cases(), draws=3, least=4, most=8, exact_stalls=False
+)
 
 
 @pytest.mark.parametrize(

@@ -90,10 +90,14 @@ def long_rows(draw):
 
 @pytest.mark.slow
 def test_rows_of_many_lanes_keep_the_full_rate(tmp_path, simulations):
-    assert_beats_as_scheduled([case(544, 16, rows=(1, 6)), case(2176, 64, "INT4", rows=(1, 6))], tmp_path)
+    assert_beats_as_scheduled(
+        [case(544, 16, rows=(1, 6)), case(2176, 64, "INT4", rows=(1, 6))], tmp_path, exact_stalls=False
+    )
 
 
-test_beats_move_when_the_schedule_says = law_of_schedules(long_rows(), draws=4, least=4, most=8)
+test_beats_move_when_the_schedule_says = law_of_schedules(
+    long_rows(), draws=4, least=4, most=8, exact_stalls=False
+)
 
 
 @pytest.mark.parametrize(

@@ -73,11 +73,15 @@ def long_rows(draw):
 @pytest.mark.slow
 def test_rows_of_many_lanes_keep_the_full_rate(tmp_path, simulations):
     assert_beats_as_scheduled(
-        [case(480, 16, rows=(1, 6)), case(448, 32, "UINT4", 0.3, rows=(1, 6))], tmp_path
+        [case(480, 16, rows=(1, 6)), case(448, 32, "UINT4", 0.3, rows=(1, 6))],
+        tmp_path,
+        exact_stalls=False,
     )
 
 
-test_beats_move_when_the_schedule_says = law_of_schedules(long_rows(), draws=4, least=4, most=8)
+test_beats_move_when_the_schedule_says = law_of_schedules(
+    long_rows(), draws=4, least=4, most=8, exact_stalls=False
+)
 
 
 @pytest.mark.parametrize(

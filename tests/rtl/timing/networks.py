@@ -1,6 +1,7 @@
 """Small networks of schedules, and what they do, computed beat by beat from the definitions alone."""
 
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -129,9 +130,7 @@ def moved(network, frames, arrivals, places=None):
         RecursionError: A beat waits for itself.
     """
     moves = Moves(network, arrivals, places or {})
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(1_000_000)
-    try:
+    with recursing():
         return tuple(
             {
                 one.name: [when(one.name, number) for number in range(frames * one.beats)]
@@ -139,6 +138,15 @@ def moved(network, frames, arrivals, places=None):
             }
             for when in (moves.put, moves.left)
         )
+
+
+@contextmanager
+def recursing():
+    """Let `Moves` go back from beat to beat as far as it must."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000_000)
+    try:
+        yield
     finally:
         sys.setrecursionlimit(limit)
 
