@@ -117,6 +117,8 @@ def measure(name: str) -> list[Measured]:
         layer, check = getCustomOp(node), checks[node.name]
         wrong = check.wrong + check.missing + check.untaken + check.surplus
         pace = (measured[node.name], int(layer.get_exp_cycles()))
+        stated = stated_resources(layer, PART)
+        assert stated is not None  # as each backend of this project does
         found.append(
             Measured(
                 name,
@@ -125,7 +127,7 @@ def measure(name: str) -> list[Measured]:
                 wrong,
                 pace,
                 used[node.name],
-                stated_resources(layer, PART),
+                stated,
                 finn_estimate(case),
             )
         )

@@ -51,7 +51,7 @@ def refusal(error: BaseException) -> ModelError | None:
     raised = trace.tb_frame.f_code.co_code[trace.tb_lasti] == opmap["RAISE_VARARGS"]
     if framework not in ("finn", "qonnx") or not raised:
         return None
-    where = "this node" if failing_node(error) else "the model"
+    where = failing_node(error).removeprefix(" at ") or "the model"
     return ModelError(
         f"{framework.upper()} refuses {where}: {str(error).strip()}\n"
         "  change the model there, or bring it into another form with a transform before this step"

@@ -321,7 +321,7 @@ class StepRunner:
             self.log.note_failure(step.name, error)
             if refused := refusal(error):
                 refused.__cause__ = error
-                raise failed_step(step.name, error, str(refused)) from refused
+                raise failed_step(step.name, refused, str(refused)) from refused
             text, file = missing_framework(error) or error_text(error), _definition(step).rpartition(":")[0]
             raise failed_step(step.name, error, text, file) from error
         if any(name.startswith(FOLDER_PREFIX) for name in recorder.imported):

@@ -150,5 +150,6 @@ def _figures(report: Fields) -> Iterator[str]:
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(unknown.items()))
     yield (
         f"the estimate of LUTs is a lower bound: there is no model of them for {sum(unknown.values())} of "
-        f"{len(report['layers'])} layers ({kinds}); `output: synthesised` counts them"
+        f"{len(report['layers'])} layers ({kinds}); `output: synthesised` counts them, and of RTL layers "
+        "`args: {estimate: {synthesise: true}}`"
     )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from brainsmith.cli.terminal import Terminal
 
 DEFAULT = "front.svg"
-_STEPS = ("cleanup", "integer", "hardware_inference", "specialize", "rate_front")
+_STEPS = ("cleanup", "integer", "hardware_inference", "specialize")
 
 
 def run(options: Options, terminal: Terminal) -> int:
@@ -54,6 +54,7 @@ def _front_of(options: Options, terminal: Terminal) -> dict[str, Any]:
     from brainsmith.build import build
     from brainsmith.cli.live_line import shown
 
+    listing = {"step": "rate_front", "args": {"synthesise": options.flag("--synthesise")}}
     with tempfile.TemporaryDirectory(prefix="brainsmith-") as made, shown(terminal):
         folder = Path(made) / "build"
         build(
@@ -61,7 +62,7 @@ def _front_of(options: Options, terminal: Terminal) -> dict[str, Any]:
             options.texts("--blueprint"),
             folder,
             overrides=options.texts("--set"),
-            steps=list(_STEPS),
+            steps=[*_STEPS, listing],
             verify=False,
             report=False,
             strict=False,

@@ -228,6 +228,7 @@ VERBS = (
         Argument(
             "--input-datatype", "TYPE", "which integers the input is made of: UINT8, or image=UINT8,mask=INT4"
         ),
+        Argument("--synthesise", about="count RTL layers without a model by synthesis, each folding alone"),
         _TRUST_MODEL,
     ),
     Verb(

@@ -19,6 +19,8 @@ from brainsmith.steps.resources import RESOURCES, estimated_resources, resources
 from brainsmith.steps.step_reports import read_report, write_report
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
 
@@ -62,7 +64,8 @@ def estimate(model: ModelWrapper, cfg: Any, synthesise: bool = False) -> ModelWr
     Args:
         model: Its layers have backends.
         cfg: Gives the output folder, the part and the clock.
-        synthesise: Whether an RTL layer without a model is synthesised, alone; `counted` lists those.
+        synthesise: Whether an RTL layer without a model is synthesised, alone; `counted` lists those. It is in any case
+            where `fold` was asked to.
 
     Raises:
         BuildError: The model has no specialised layer, or Yosys refuses one that is synthesised.
@@ -76,7 +79,8 @@ def estimate(model: ModelWrapper, cfg: Any, synthesise: bool = False) -> ModelWr
         _state_cycles(node)
     circuit = with_converters(model, cfg)
     layers = [_layer(node, part, circuit) for node in circuit.graph.node if backend_type(node)]
-    counted = _count(layers, circuit, cfg) if synthesise else []
+    fit = _fit_of(cfg)
+    counted = _count(layers, circuit, cfg) if synthesise or (fit and fit["synthesise"]) else []
     interval = max(layer["cycles"] for layer in layers)
     moved = model_flow(circuit, part, cfg.synth_clk_period_ns, interval)
     fifos = resources_of_fifos(moved.fifos, part)
@@ -95,15 +99,18 @@ def estimate(model: ModelWrapper, cfg: Any, synthesise: bool = False) -> ModelWr
         "calibrated_with": coefficients()["tool"],
     }
     write_report(cfg, "report/estimates.json", report)
-    _compare_with_fit(cfg, report)
+    if fit is not None:
+        _compare_with_fit(fit, report)
     return model
 
 
-def _compare_with_fit(cfg: Any, report: dict[str, Any]) -> None:
+def _fit_of(cfg: Any) -> dict[str, Any] | None:
+    """Return what `fold` wrote of the foldings that it fitted; None if it did not."""
+    return None if getattr(cfg, "fit", None) is None else read_report(Path(cfg.output_dir) / FIT)
+
+
+def _compare_with_fit(fit: Mapping[str, Any], report: Mapping[str, Any]) -> None:
     """Warn where the layers as they are now are not what `fold` chose them for, within 1 %."""
-    fit = read_report(Path(cfg.output_dir) / FIT)
-    if getattr(cfg, "fit", None) is None or fit is None:
-        return
     promised = {name: fit["needs"][name] + fit["deeper"][name] for name in RESOURCES}
     promised["interval_cycles"] = fit["interval_cycles"]
     off = [

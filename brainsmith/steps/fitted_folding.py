@@ -19,7 +19,7 @@ from brainsmith.steps.backend_choice import chosen_again
 from brainsmith.steps.beat_flow import model_flow
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.converters import with_converters
-from brainsmith.steps.folding_options import options_of
+from brainsmith.steps.folding_options import FOLD, Asked, options_of
 from brainsmith.steps.hardware_nodes import has_backend
 from brainsmith.steps.legal_foldings import set_all
 from brainsmith.steps.resources import resources_of_fifos
@@ -44,13 +44,14 @@ _LEAST_BITS, _TRIED_BITS = 2, 3
 """Bits of weights that are tried where nothing fits: from the fewest on, so many."""
 
 
-def fit_foldings(model: ModelWrapper, cfg: Any, weights: int) -> ModelWrapper:
+def fit_foldings(model: ModelWrapper, cfg: Any, weights: int, asked: Asked = FOLD) -> ModelWrapper:
     """Fold a specialised model for `cfg.fit`, and write `report/fit.json`.
 
     Args:
         model: Not changed.
         cfg: Says the part, the clock, which backends are allowed, and what to fit.
         weights: The widest weight stream of one processing element, bits.
+        asked: What is done with layers without a model.
 
     Raises:
         BuildError: Layers have no model of what they take; or no folding fits: the message says of what there is too
@@ -58,12 +59,12 @@ def fit_foldings(model: ModelWrapper, cfg: Any, weights: int) -> ModelWrapper:
     """
     fit: Fit = cfg.fit
     model = minimise_bit_widths(model, cfg)
-    options = options_of(model, cfg, weights)
+    options = options_of(model, cfg, weights, asked)
     interval = None if fit.fps is None else max(1, int(1e9 / (cfg.synth_clk_period_ns * fit.fps)))
     budget = budget_of(fit.device, fit.use)
     found = choose(options.network, budget, fit.goal, interval)
     if not isinstance(found, Chosen):
-        bits = None if found.slowest else _fitting_bits(model, cfg, weights, interval)
+        bits = None if found.slowest else _fitting_bits(model, cfg, weights, asked, interval)
         raise BuildError(why_nothing_fits(options.network, found, fit, cfg.synth_clk_period_ns, bits))
     folded = _with_room(_Folded.of(model, cfg, options, found), budget, interval)
     found = folded.found
@@ -72,7 +73,7 @@ def fit_foldings(model: ModelWrapper, cfg: Any, weights: int) -> ModelWrapper:
             "the foldings are not proven to be the best ones: another choice may cost %s less",
             share(found.gap, 1),
         )
-    write_report(cfg, REPORT, _reported(folded, fit))
+    write_report(cfg, REPORT, {**_reported(folded, fit), "synthesise": asked.synthesise})
     return folded.model
 
 
@@ -128,7 +129,9 @@ def _with_room(first: _Folded, budget: DeviceBudget, interval: int | None) -> _F
     return folded
 
 
-def _fitting_bits(model: ModelWrapper, cfg: Any, weights: int, interval: int | None) -> int | None:
+def _fitting_bits(
+    model: ModelWrapper, cfg: Any, weights: int, asked: Asked, interval: int | None
+) -> int | None:
     """Return with how many bits of weights the network would fit, as it is otherwise; None if with none."""
     from qonnx.core.datatype import DataType
     from qonnx.core.modelwrapper import ModelWrapper
@@ -145,7 +148,7 @@ def _fitting_bits(model: ModelWrapper, cfg: Any, weights: int, interval: int | N
         for layer, before in held.items():
             if before > bits:
                 layer.set_nodeattr("weightDataType", f"INT{bits}")
-        network = options_of(fewer, cfg, weights).network
+        network = options_of(fewer, cfg, weights, asked).network
         if fits(network, budget_of(cfg.fit.device, cfg.fit.use), interval, _SECONDS_EACH):
             return bits
     return None

@@ -11,6 +11,7 @@ from brainsmith.steps.backend_choice import choose_backends, chosen_before
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.dividing_widths import prefer_dividing_widths
 from brainsmith.steps.fitted_folding import fit_foldings
+from brainsmith.steps.folding_options import FOLD
 from brainsmith.steps.hardware_nodes import has_backend, is_layer
 from brainsmith.steps.legal_foldings import WEIGHT_STREAM_BITS
 from brainsmith.steps.own_transforms import transformed
@@ -28,7 +29,7 @@ PARALLELISM = {"SIMD": ("MW", "NumChannels", "ifm_dim"), "PE": ("MH", "NumChanne
 
 
 @step(description="Set PE and SIMD of every layer for the target frame rate")
-def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
+def fold(model: ModelWrapper, cfg: Any, synthesise: bool = False) -> ModelWrapper:
     """Fold a specialised model to `cfg.target_fps`; without a rate, leave it as it is.
 
     With `cfg.fit` the foldings of all layers are chosen together instead (`fitted_folding.py`): the smallest interval,
@@ -44,10 +45,17 @@ def fold(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     of a matrix-vector unit and its neighbour do not divide each other, it gets another SIMD and PE for which they do,
     if that is as small and fast enough. Bit widths are minimised afterwards, since the accumulators of RTL and HLS
     layers differ.
+
+    Args:
+        model: Its layers have backends.
+        cfg: Says what to fold for, the part and the clock.
+        synthesise: Whether, with `cfg.fit`, each folding of an RTL layer without a model is synthesised, alone.
     """
     weights = getattr(cfg, "mvau_wwidth_max", WEIGHT_STREAM_BITS)
     if getattr(cfg, "fit", None) is not None:
-        return minimise_bit_widths(fit_foldings(model, cfg, weights), cfg)
+        return minimise_bit_widths(
+            fit_foldings(model, cfg, weights, FOLD._replace(synthesise=synthesise)), cfg
+        )
     cycles = _cycles_per_frame(cfg)
     if cycles is not None:
         model = _fold_all(model, cfg, cycles)

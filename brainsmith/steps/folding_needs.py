@@ -9,14 +9,18 @@ import numpy as np
 from brainsmith.rtl.cores.frame_cycles import frame_cycles
 from brainsmith.rtl.devices.device import RESOURCES
 from brainsmith.rtl.resource_models.layer_needs import layer_needs
+from brainsmith.steps.hardware_nodes import backend_type
 from brainsmith.steps.legal_foldings import set_all
 from brainsmith.steps.resources import estimated_resources
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+    from onnx import NodeProto
     from qonnx.core.modelwrapper import ModelWrapper
+
+    Synthesis = Callable[[NodeProto, ModelWrapper], dict[str, int]]
 
     Counts = NDArray[np.int64]
 
@@ -25,7 +29,11 @@ _LANES = ("PE", "SIMD")
 
 
 def needs_of_foldings(
-    layer: Any, foldings: Sequence[dict[str, Any]], part: str, model: ModelWrapper
+    layer: Any,
+    foldings: Sequence[dict[str, Any]],
+    part: str,
+    model: ModelWrapper,
+    synthesis: Synthesis | None = None,
 ) -> Counts:
     """Return what a layer needs in each folding, (foldings, resources), in the order of a device's `RESOURCES`.
 
@@ -36,6 +44,7 @@ def needs_of_foldings(
         foldings: Attributes by name.
         part: The FPGA.
         model: Holds the layer's constants.
+        synthesis: Counts an RTL layer of the model that there is no model of; nothing does by default.
     """
     alike: dict[tuple[Any, ...], list[int]] = {}
     for at, attributes in enumerate(foldings):
@@ -48,21 +57,28 @@ def needs_of_foldings(
         lanes = {name: np.array([foldings[at][name] for at in places]) for name in _LANES if name in first}
         foretold = layer_needs(layer, part, model, lanes)
         if foretold is None:
-            found[places] = _by_finn(layer, [foldings[at] for at in places], part, model)
+            found[places] = _one_by_one(layer, [foldings[at] for at in places], part, model, synthesis)
             continue
         for column, name in enumerate(RESOURCES):
             found[places, column] = getattr(foretold, name)
     return found
 
 
-def _by_finn(
-    layer: Any, foldings: Sequence[dict[str, Any]], part: str, model: ModelWrapper
+def _one_by_one(
+    layer: Any,
+    foldings: Sequence[dict[str, Any]],
+    part: str,
+    model: ModelWrapper,
+    synthesis: Synthesis | None,
 ) -> list[list[int]]:
-    """Ask FINN for each folding of a layer that there is no model of."""
+    """Ask FINN for each folding of a layer that there is no model of, and then synthesis."""
     found = []
     for attributes in foldings:
         set_all(layer, attributes)
         stated = estimated_resources(layer, part, model)
+        if stated["lut"] is None and synthesis is not None and backend_type(layer.onnx_node) == "rtl":
+            stated |= synthesis(layer.onnx_node, model)
+            stated["lut"] = max(1, stated["lut"] or 0)  # 0 would say that there is no model
         found.append([stated.get(name) or 0 for name in RESOURCES])
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,8 @@ from brainsmith.rtl.fitting.pipeline import BeatStream, LayerEnd, Pipeline
 from brainsmith.steps.backend_choice import other_backends
 from brainsmith.steps.folding_needs import cycles_of_foldings, lanes_of, needs_of_foldings
 from brainsmith.steps.folding_timings import FoldingTimings
-from brainsmith.steps.hardware_nodes import has_backend, is_layer
+from brainsmith.steps.hardware_nodes import backend_type, has_backend, is_layer
+from brainsmith.steps.layers_alone import synthesised_alone
 from brainsmith.steps.legal_foldings import WIRES, FoldingSettings, legal_foldings, set_all
 from brainsmith.steps.stated_parallelism import window_in_front
 from brainsmith.steps.stream_costs import StreamCosts
@@ -84,6 +86,24 @@ class _Measured:
     timings: Any
 
 
+class Asked(NamedTuple):
+    """What the user asked for of layers without a model.
+
+    Attributes:
+        how: How to ask that RTL layers are counted by synthesis.
+        instead: What the user can do else.
+        synthesise: Whether each folding of an RTL layer is synthesised, alone.
+    """
+
+    how: str
+    instead: str = ""
+    synthesise: bool = False
+
+
+FOLD = Asked("args: {fold: {synthesise: true}}", "or state a rate in place of `fit`: target: {fps: ...}")
+FRONT = Asked("brainsmith front --synthesise")
+
+
 class FoldingOptions(NamedTuple):
     """What can be chosen of a model.
 
@@ -96,7 +116,7 @@ class FoldingOptions(NamedTuple):
     layers_alone: Network
 
 
-def options_of(model: ModelWrapper, cfg: Any, weights: int) -> FoldingOptions:
+def options_of(model: ModelWrapper, cfg: Any, weights: int, asked: Asked = FOLD) -> FoldingOptions:
     """Return the layers of a specialised model with all foldings that they may have.
 
     A layer that reads a window channel by channel is one with that window.
@@ -105,22 +125,28 @@ def options_of(model: ModelWrapper, cfg: Any, weights: int) -> FoldingOptions:
         model: Specialised, its bit widths minimised; not changed.
         cfg: Says the part, and which backends are allowed.
         weights: The widest weight stream of one processing element, bits.
+        asked: What is done with layers without a model.
 
     Raises:
-        BuildError: Layers have no model of what they take; the message names them.
+        BuildError: Layers have no model of what they take; the message names them. Or Yosys refuses one of them.
+        ToolError: A layer is to be synthesised, and pyosys is missing.
     """
     from qonnx.core.modelwrapper import ModelWrapper
 
-    reader = _OptionReader(ModelWrapper(model.model, make_deepcopy=True), cfg, weights)
+    reader = _OptionReader(ModelWrapper(model.model, make_deepcopy=True), cfg, weights, asked)
     return FoldingOptions(reader.network(fifos=True), reader.network(fifos=False))
 
 
 class _OptionReader:
     """Reads a model, which it changes while it tries foldings."""
 
-    def __init__(self, model: ModelWrapper, cfg: Any, weights: int) -> None:
-        self._model, self._cfg, self._weights = model, cfg, weights
+    def __init__(self, model: ModelWrapper, cfg: Any, weights: int, asked: Asked) -> None:
+        self._model, self._cfg, self._weights, self._asked = model, cfg, weights, asked
         self._part = cfg._resolve_fpga_part()
+        clock_ns = cfg.synth_clk_period_ns
+        self._synthesis = (
+            partial(synthesised_alone, part=self._part, clock_ns=clock_ns) if asked.synthesise else None
+        )
         self._known: dict[str, _Measured] = {}
         self._costs = StreamCosts(cfg)
         self._timings = FoldingTimings(model, self._part, cfg.synth_clk_period_ns)
@@ -220,13 +246,13 @@ class _OptionReader:
     def _measure_form(self, backend: str, layer: Any, window: Any) -> _Measured:
         foldings = legal_foldings(layer, window, self._weights)
         own = [one.own for one in foldings]
-        needs = needs_of_foldings(layer, own, self._part, self._model)
+        needs = needs_of_foldings(layer, own, self._part, self._model, self._synthesis)
         without = not (needs[:, RESOURCES.index("lut")] > 0).all()
         cycles = cycles_of_foldings(layer, own)
         front = layer
         if window is not None:
             beside, front = [one.window for one in foldings], window
-            more = needs_of_foldings(window, beside, self._part, self._model)
+            more = needs_of_foldings(window, beside, self._part, self._model, self._synthesis)
             without |= not (more[:, RESOURCES.index("lut")] > 0).all()
             needs, cycles = needs + more, np.maximum(cycles, cycles_of_foldings(window, beside))
         if without:
@@ -270,16 +296,26 @@ class _OptionReader:
             if not found.needs[:, lut].all() and self._model.graph.node[places[-1]].op_type != WIRES
         ]
         if unknown:
-            raise BuildError(without_model(self._part, [f"{node.name} ({node.op_type})" for node in unknown]))
+            raise BuildError(without_model(self._part, unknown, self._asked))
 
 
-def without_model(part: str, layers: Sequence[str]) -> str:
+def without_model(part: str, layers: Sequence[NodeProto], asked: Asked = FOLD) -> str:
     """Return the message of layers of which nobody knows what they take."""
-    return (
-        f"foldings cannot be fitted to {part}: there is no model of what {plural(len(layers), 'layer')} "
-        f"take{'s' if len(layers) == 1 else ''}: {', '.join(layers)}\n"
-        "  give their kernels an RTL backend (`kernels` in the blueprint), or state a rate in place of `fit`: "
-        "target: {fps: ...}"
+    named = ", ".join(f"{node.name} ({node.op_type})" for node in layers)
+    kinds = {backend_type(node) for node in layers}
+    ways = []
+    if "rtl" in kinds:
+        ways.append(f"have RTL layers counted by synthesis: {asked.how}")
+    if "hls" in kinds:
+        ways.append("give kernels an RTL backend in place of HLS (`kernels` in the blueprint)")
+    if asked.instead:
+        ways.append(asked.instead)
+    return "\n  ".join(
+        [
+            f"foldings cannot be fitted to {part}: there is no model of what {plural(len(layers), 'layer')} "
+            f"take{'s' if len(layers) == 1 else ''}: {named}",
+            *ways,
+        ]
     )
 
 

@@ -15,11 +15,16 @@ REPORT = "report/front.json"
 
 
 @step(description="List the cheapest circuit of each interval that the layers' foldings allow")
-def rate_front(model: ModelWrapper, cfg: Any) -> ModelWrapper:
+def rate_front(model: ModelWrapper, cfg: Any, synthesise: bool = False) -> ModelWrapper:
     """Write `report/front.json` for `cfg.fpga_part`; the model, which must be specialised, stays as it is.
 
     Costs are shares of the part: the sum of those of LUTs, block RAMs and DSP slices. What costs more than there is
     is in it too: it fits a larger part.
+
+    Args:
+        model: Specialised.
+        cfg: Says the part and the clock.
+        synthesise: Whether each folding of an RTL layer without a model is synthesised, alone.
 
     Raises:
         BuildError: The part is not known, or layers have no model of what they take; the message names them.
@@ -28,12 +33,13 @@ def rate_front(model: ModelWrapper, cfg: Any) -> ModelWrapper:
     from brainsmith.rtl.fitting.cheapest import front_of
     from brainsmith.rtl.fitting.options import budget_of
     from brainsmith.steps.bit_widths import minimise_bit_widths
-    from brainsmith.steps.folding_options import options_of
+    from brainsmith.steps.folding_options import FRONT, options_of
     from brainsmith.steps.legal_foldings import WEIGHT_STREAM_BITS
 
     device = require_device(cfg._resolve_fpga_part())
     weights = getattr(cfg, "mvau_wwidth_max", WEIGHT_STREAM_BITS)
-    network = options_of(minimise_bit_widths(model, cfg), cfg, weights).network
+    asked = FRONT._replace(synthesise=synthesise)
+    network = options_of(minimise_bit_widths(model, cfg), cfg, weights, asked).network
     points = [
         {
             "interval_cycles": point.interval,

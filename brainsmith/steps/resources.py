@@ -17,7 +17,8 @@ def estimated_resources(layer: Any, part: str, model: ModelWrapper) -> dict[str,
     """Return the estimate of one layer by `RESOURCES`; None of those that there is no model of.
 
     A backend of this project, or of a package, states what it needs; of FINN's RTL layers there are models that were
-    calibrated against Yosys; what FINN itself says is left for all others, whose 0 LUTs say that it has no model.
+    calibrated against Yosys; what FINN itself says is left for all others, whose 0 LUTs say that it has no model. Of a
+    backend that states that there is no formula, nothing is known.
 
     Args:
         layer: QONNX's instance of the node.
@@ -32,6 +33,8 @@ def estimated_resources(layer: Any, part: str, model: ModelWrapper) -> dict[str,
     foretold = layer_needs(layer, part, model)
     if foretold is not None:
         return {name: int(value) for name, value in foretold._asdict().items()}
+    if hasattr(layer, "core_resources"):
+        return dict.fromkeys(RESOURCES)
     used = layer.node_res_estimation(part)
     found: dict[str, int | None] = {name: round(float(used.get(key, 0))) for name, key in RESOURCES.items()}
     return found | {"lut": found["lut"] or None, "ff": None}

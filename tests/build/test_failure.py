@@ -29,7 +29,7 @@ def test_what_a_framework_raises_on_purpose_is_a_refusal():
     found = refused(lambda: model.transform(tfm.finn.InferThresholdingLayer()))
     assert type(found) is ModelError
     assert str(found) == (
-        "FINN refuses this node: levels_0: MultiThreshold out_scale must be 1 for HLS conversion.\n"
+        "FINN refuses node 'levels_0' (MultiThreshold): levels_0: MultiThreshold out_scale must be 1 for HLS conversion.\n"
         "  change the model there, or bring it into another form with a transform before this step"
     )
 

@@ -35,7 +35,7 @@ ESTIMATE = {
 RATE = {"fps": 195312.5, "measured": False, "estimate": 195312.5, "target": 200000, "met": False}
 BOUND = (
     "the estimate of LUTs is a lower bound: there is no model of them for 1 of 1 layers (1 MVAU_rtl); "
-    "`output: synthesised` counts them"
+    "`output: synthesised` counts them, and of RTL layers `args: {estimate: {synthesise: true}}`"
 )
 SLOW = (
     "the estimate of 195,312 frames per second is below the target of 200,000; the report shows the slowest "

@@ -29,7 +29,7 @@ NO_RATE = (
 )
 BOUND = (
     "the estimate of LUTs is a lower bound: there is no model of them for 1 of 2 layers (1 MVAU_rtl); "
-    "`output: synthesised` counts them"
+    "`output: synthesised` counts them, and of RTL layers `args: {estimate: {synthesise: true}}`"
 )
 SMALL = {"lut": 0, "ff": 1, "bram18": 0, "uram": 0, "dsp": 1}
 BEYOND = (

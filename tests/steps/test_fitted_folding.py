@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx import helper
 from qonnx.custom_op.registry import getCustomOp
 
 from brainsmith.errors import BuildError
@@ -14,11 +15,11 @@ from brainsmith.plugins import steps
 from brainsmith.rtl.devices.device import RESOURCES, FpgaDevice
 from brainsmith.rtl.fitting.fit import Fit
 from brainsmith.rtl.fitting.options import budget_of
+from brainsmith.rtl.resource_models import layer_needs
 from brainsmith.steps.bit_widths import minimise_bit_widths
 from brainsmith.steps.estimate import _compare_with_fit
-from brainsmith.steps.folding_options import options_of, without_model
+from brainsmith.steps.folding_options import FRONT, options_of, without_model
 from brainsmith.steps.legal_foldings import legal_foldings
-from brainsmith.steps.step_reports import write_report
 from tests.rtl.fitting.drawn_networks import tried
 from tests.steps.conftest import Graph, digits_model, hardware, integers
 
@@ -166,6 +167,27 @@ def test_a_layer_without_a_model_is_named(fitted, monkeypatch):
 
 
 @pytest.mark.slow
+def test_layers_without_a_model_are_fitted_by_synthesis_if_asked(fitted, monkeypatch, caplog):
+    """What is chosen is what synthesis counts: the estimate that follows says the same, and nothing is warned of."""
+    config = fitted(goal="resources", fps=1_000_000)
+    model = specialized(perceptron(), config)
+    known = layer_needs.has_model
+    monkeypatch.setattr(
+        layer_needs, "has_model", lambda kind, family: kind != "Thresholding_rtl" and known(kind, family)
+    )
+    finns = type(getCustomOp(model.get_nodes_by_op_type("Thresholding_rtl")[0]))
+    monkeypatch.setattr(finns, "lut_estimation", lambda layer, *part: 0)
+    with pytest.raises(BuildError, match=r"have RTL layers counted by synthesis: args: \{fold: \{synth"):
+        steps.fold(model, config)
+    steps.estimate(steps.fold(model, config, synthesise=True), config)
+    estimates = reported(config, "estimates")
+    assert estimates["counted"] == [f"Thresholding_rtl_{at}" for at in range(3)]
+    assert estimates["lut_not_modelled"] == []
+    assert reported(config, "fit")["proven"]
+    assert caplog.messages == []
+
+
+@pytest.mark.slow
 def test_what_does_not_fit_ends_the_step(fitted):
     config = fitted(device=replace(DEVICE, lut=100), fps=1000)
     with pytest.raises(
@@ -240,22 +262,26 @@ def test_foldings_are_those_that_a_build_accepts(config):
 
 
 def test_what_is_said_of_layers_without_a_model():
-    assert without_model("xc7z020clg400-1", ["Pool_hls_0 (Pool_hls)"]) == (
-        "foldings cannot be fitted to xc7z020clg400-1: there is no model of what 1 layer takes: Pool_hls_0 (Pool_hls)\n"
-        "  give their kernels an RTL backend (`kernels` in the blueprint), or state a rate in place of `fit`: "
-        "target: {fps: ...}"
+    hls = helper.make_node("Pool_hls", ["a"], ["b"], name="Pool_hls_0", domain="finn.x.hls")
+    rtl = helper.make_node("SaturateRTL", ["b"], ["c"], name="SaturateRTL_0", domain="brainsmith.x.rtl")
+    assert without_model("xc7z020clg400-1", [hls, rtl]) == (
+        "foldings cannot be fitted to xc7z020clg400-1: there is no model of what 2 layers take: Pool_hls_0 (Pool_hls), "
+        "SaturateRTL_0 (SaturateRTL)\n"
+        "  have RTL layers counted by synthesis: args: {fold: {synthesise: true}}\n"
+        "  give kernels an RTL backend in place of HLS (`kernels` in the blueprint)\n"
+        "  or state a rate in place of `fit`: target: {fps: ...}"
+    )
+    assert without_model("xc7z020clg400-1", [rtl], FRONT) == (
+        "foldings cannot be fitted to xc7z020clg400-1: there is no model of what 1 layer takes: SaturateRTL_0 "
+        "(SaturateRTL)\n"
+        "  have RTL layers counted by synthesis: brainsmith front --synthesise"
     )
 
 
-def test_what_is_said_of_an_estimate_that_is_not_the_promise(config, caplog):
-    config.fit = Fit(DEVICE)
+def test_what_is_said_of_an_estimate_that_is_not_the_promise(caplog):
     amounts = {"lut": 100, "ff": 0, "bram18": 0, "uram": 0, "dsp": 4}
-    write_report(
-        config,
-        "report/fit.json",
-        {"needs": amounts, "deeper": dict.fromkeys(amounts, 0), "interval_cycles": 8},
-    )
-    _compare_with_fit(config, {**amounts, "lut": 102, "interval_cycles": 8})
+    fit = {"needs": amounts, "deeper": dict.fromkeys(amounts, 0), "interval_cycles": 8}
+    _compare_with_fit(fit, {**amounts, "lut": 102, "interval_cycles": 8})
     assert caplog.messages == [
         "the estimate is not what the foldings were chosen for: lut 102 in place of 100; a step after fold changed layers"
     ]

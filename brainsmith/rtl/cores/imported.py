@@ -15,7 +15,6 @@ from brainsmith.rtl.cores.expressions import evaluate
 from brainsmith.rtl.cores.parallelism import Parallelism, divisors
 from brainsmith.rtl.cores.wrapper import CorePins, CoreStream
 from brainsmith.rtl.importing.module_reader import read_module
-from brainsmith.rtl.synthesis.cells import Resources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -86,9 +85,8 @@ class ImportedCore(CoreBackend):
             ends = tuple(f"{side}{at}_V" for at in places)
             yield CoreStream(name, ends, width(places[0]), side == "in", self.ports.streams[name])
 
-    def core_resources(self, family: str) -> Resources:
-        """Return nothing: what a core of someone else needs, only synthesis can say."""
-        return Resources()
+    def core_resources(self, family: str) -> None:
+        """Return no formula: what a core of someone else needs, only synthesis can say."""
 
     def parallelism(self) -> tuple[Parallelism, ...]:
         """Return the attributes that folding may raise."""

@@ -39,7 +39,10 @@ def layer_needs(layer: Any, part: str, model: ModelWrapper, foldings: Foldings |
     """
     foldings = foldings or {}
     if hasattr(layer, "core_resources"):
-        return _stated_for(layer, part, foldings) if foldings else _needs(stated_resources(layer, part))
+        if foldings:
+            return _stated_for(layer, part, foldings)
+        stated = stated_resources(layer, part)
+        return None if stated is None else _needs(stated)
     parameters = modelled_parameters(layer, part, model)
     if parameters is None:
         return None
@@ -87,15 +90,21 @@ def _held(layer: Any, model: ModelWrapper) -> NDArray[Any] | None:
     return model.get_initializer(inputs[1]) if len(inputs) > 1 else None
 
 
-def _stated_for(layer: Any, part: str, foldings: Foldings) -> Needs:
-    """Return what a backend states for each of many foldings; it is asked once for those that are alike."""
+def _stated_for(layer: Any, part: str, foldings: Foldings) -> Needs | None:
+    """Return what a backend states for each of many foldings; it is asked once for those that are alike.
+
+    None if it states nothing for one of them.
+    """
     first, back = distinct(list(foldings.values()))
     other = type(layer)(copy.deepcopy(layer.onnx_node), onnx_opset_version=layer.onnx_opset_version)
     found = []
     for at in first:
         for name, values in foldings.items():
             other.set_nodeattr(name, int(values[at]))
-        found.append(_needs(stated_resources(other, part)))
+        stated = stated_resources(other, part)
+        if stated is None:
+            return None
+        found.append(_needs(stated))
     return Needs(*(np.array(each)[back] for each in zip(*found, strict=True)))
 
 

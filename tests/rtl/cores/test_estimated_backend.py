@@ -6,7 +6,9 @@ from brainsmith.backends.rtl.multiplier import multiplier
 from brainsmith.backends.rtl.page_memory import page_memory_resources
 from brainsmith.errors import BuildError
 from brainsmith.rtl.cores.estimated_backend import EstimatedBackend, stated_resources
+from brainsmith.rtl.resource_models.layer_needs import layer_needs
 from brainsmith.rtl.synthesis.cells import Resources
+from brainsmith.steps.resources import estimated_resources
 
 ZYNQ, ULTRASCALE_PLUS = "xc7z020clg400-1", "xczu7ev-ffvc1156-2-e"
 
@@ -41,6 +43,21 @@ def test_finn_asks_with_a_part_or_without_one():
 def test_a_backend_of_an_earlier_version_is_asked_without_the_family():
     assert stated_resources(Earlier(), ZYNQ) == Resources(lut=7, dsp=2)
     assert Earlier().lut_estimation(ZYNQ) == 7
+
+
+class Imported(EstimatedBackend):
+    """Of someone else's core there is no formula."""
+
+    def core_resources(self, family):
+        return None
+
+
+def test_a_backend_without_a_formula_is_one_without_a_model():
+    layer = Imported()
+    assert stated_resources(layer, ZYNQ) is None
+    assert estimated_resources(layer, ZYNQ, None) == dict.fromkeys(("lut", "ff", "bram18", "dsp", "uram"))
+    assert layer_needs(layer, ZYNQ, None) is None
+    assert (layer.lut_estimation(ZYNQ), layer.bram_estimation(ZYNQ)) == (0, 0)  # FINN adds numbers up
 
 
 def test_a_part_of_no_family_is_refused():
