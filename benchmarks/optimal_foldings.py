@@ -22,7 +22,12 @@ OPTIMAL = {"cnn": ("pynq-z2", 1.0), "cnv_2w2a_full": ("zcu104", 5.0), "resnet18_
 """The device that a network is fitted to, and the seconds that proving its foldings the best ones may take."""
 
 FRONT_SECONDS = 10.0
-COST = {"cnn": ("pynq-z2", 20_000), "cnv_2w2a": ("zcu104", 3000), "resnet8": ("zcu104", 1000)}
+COST = {
+    "cnn": ("pynq-z2", 20_000),
+    "cnv_2w2a": ("zcu104", 3000),
+    "resnet8": ("zcu104", 1000),
+    "resnet20_full": ("zcu104", 1000),
+}
 """The device and the rate at which circuits are compared."""
 
 SHARE = 0.9

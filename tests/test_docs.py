@@ -38,12 +38,17 @@ def project(tmp_path):
     return tmp_path
 
 
-def run(command: list[str], cwd: Path) -> str:
-    """Run a command with this environment's programs first; it must succeed. Returns what it prints."""
+def tried(command: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command with this environment's programs first."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
+    return subprocess.run(
         command, cwd=cwd, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
     )
+
+
+def run(command: list[str], cwd: Path) -> str:
+    """Run a command, which must succeed; return what it prints."""
+    done = tried(command, cwd)
     assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -112,6 +117,10 @@ def test_the_commands_of_the_page_of_foldings(project):
     assert "fit        the smallest interval within 80 % of xc7z020, proven in " in fitted
     assert (project / "out" / "cnn" / "report.html").stat().st_size > 10_000
     assert "circuits" in front
+    (refused,) = blocks("docs/fit.md", "console")
+    command, message = refused.removeprefix("$ ").split("\n", 1)
+    done = tried(shlex.split(command), project)
+    assert (done.returncode, done.stderr) == (1, message)
 
 
 @pytest.mark.slow

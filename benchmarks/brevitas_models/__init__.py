@@ -39,6 +39,9 @@ TOPOLOGIES: dict[str, Topology] = {
     "lfc_1w1a": Topology(lambda: bnn_pynq("LFC_1W1A"), (1, 1, 28, 28), "picture", full=True),
     "cnv_1w1a_full": Topology(lambda: bnn_pynq("CNV_1W1A"), (1, 3, 32, 32), "picture", full=True),
     "cnv_2w2a_full": Topology(lambda: bnn_pynq("CNV_2W2A"), (1, 3, 32, 32), "picture", full=True),
+    "resnet20_full": Topology(
+        lambda: resnet(16, [3, 3, 3]), (1, 3, 32, 32), "picture", dynamo=False, full=True
+    ),
     "resnet18_full": Topology(
         lambda: resnet(64, [2, 2, 2, 2]), (1, 3, 32, 32), "picture", dynamo=False, full=True
     ),
