@@ -1,6 +1,7 @@
 """Print how well designs are foretold, and how fast and well they are fitted to a device: each row alone, or all.
 
-python benchmarks/exports.py FOLDER cnv_2w2a cnv_2w2a_full resnet18_full    # makes exports; needs torch and brevitas
+python benchmarks/exports.py FOLDER cnv_2w2a cnv_2w2a_full resnet8 resnet18_full resnet20_full tfc_2w2a
+                                                               # makes exports; needs torch and brevitas
 python benchmarks/fit.py                                       # the examples; the rows that synthesise take hours
 python benchmarks/fit.py FOLDER                                # and of benchmarks/exports.py TFC, CNV and ResNets
 python benchmarks/fit.py FOLDER --only optimal --only front

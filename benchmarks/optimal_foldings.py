@@ -18,7 +18,12 @@ from measure import ROOT, row
 
 FRONT_END = ["cleanup", "integer", "hardware_inference", "specialize"]
 CIRCUIT = ["estimate", "rtl_codegen", "rtl_stitch"]
-OPTIMAL = {"cnn": ("pynq-z2", 1.0), "cnv_2w2a_full": ("zcu104", 5.0), "resnet18_full": ("u250", 10.0)}
+OPTIMAL = {
+    "cnn": ("pynq-z2", 1.0),
+    "cnv_2w2a_full": ("zcu104", 5.0),
+    "resnet18_full": ("u250", 10.0),
+    "resnet20_full": ("zcu104", 10.0),
+}
 """The device that a network is fitted to, and the seconds that proving its foldings the best ones may take."""
 
 FRONT_SECONDS = 10.0
